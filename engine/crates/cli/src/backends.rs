@@ -12,6 +12,7 @@ static KINDS: &[&dyn Kind] = &[
     &assay_backend_file::Devices,
     &assay_backend_aoe::Disks,
     &assay_backend_nfs::Exports,
+    &assay_backend_smb::Shares,
     &assay_backend_http::Buckets,
     &assay_backend_http::Tables,
 ];

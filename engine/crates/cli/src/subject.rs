@@ -142,8 +142,8 @@ impl Storage {
             Ok(answer) => {
                 let stays = answer.removed.is_empty() && self.used.get();
                 match &self.target {
-                    Target::Nfs(_) if stays => {
-                        tell!("note: the directory in the export stays: there is something of another process in it");
+                    Target::Nfs(_) | Target::Smb(_) if stays => {
+                        tell!("note: the directory in the export or share stays: there is something of another process in it");
                     }
                     Target::S3(target) if stays && !target.destroy => {
                         tell!("note: the bucket stays: there is something of another process in it");

@@ -65,11 +65,11 @@ pub(crate) fn checked(target: &Target) -> anyhow::Result<Target> {
     read(&serde_json::to_string(target)?, None)
 }
 
-/// A target of any kind. The directory may be left out, and of an export, bucket or table its root; without a kind it is a directory.
+/// A target of any kind. The directory may be left out, and of an export, share, bucket or table its root; without a kind it is a directory.
 pub(crate) fn any(text: &str, root: &str, directory: &str) -> anyhow::Result<Target> {
     let mut target: Value = serde_json::from_str(text).context("the target cannot be read")?;
     let Some(fields) = target.as_object_mut() else { bail!("the target must be a JSON object") };
-    if ["export", "bucket", "table"].iter().any(|word| fields.contains_key(*word)) {
+    if ["export", "shares", "bucket", "table"].iter().any(|word| fields.contains_key(*word)) {
         fields.entry("root").or_insert_with(|| json!(root));
     }
     fields.entry("kind").or_insert_with(|| json!("file"));

@@ -4,7 +4,7 @@ use crate::named::{
     status_and_name, CHECKSUM_MISMATCH, ETAG_MISMATCH, ITEM_LENGTH, NO_REQUESTS_LEFT, NO_SUCH_ITEM, NO_UNITS_LEFT,
     SIZE_CHANGED, UNPROCESSED_ITEMS,
 };
-use crate::os_message;
+use crate::{ntstatus, os_message};
 use assay_spec::{Fault, FaultDomain};
 
 /// Names of nfsstat3 (RFC 1813 section 2.6).
@@ -239,9 +239,10 @@ pub fn fault_name(fault: Fault) -> Option<&'static str> {
             let (status, name) = status_and_name(fault);
             return if name.is_empty() { named(HTTP, status) } else { Some(name) };
         }
-        // No backend speaks these yet: what does brings its names.
         FaultDomain::Aoe => return aoe_name(fault.code()),
-        FaultDomain::Smb | FaultDomain::Mpi => &[],
+        FaultDomain::Smb => return ntstatus::name(fault.code()),
+        // No backend speaks it yet: what does brings its names.
+        FaultDomain::Mpi => &[],
     };
     named(table, fault.code())
 }
@@ -260,7 +261,8 @@ pub fn as_errno(fault: Fault) -> Option<i32> {
         FaultDomain::S3 => errno_of_status(status_and_name(fault).0),
         FaultDomain::Dynamodb => errno_of_table(fault),
         FaultDomain::Aoe => errno_of_aoe(fault.code()),
-        FaultDomain::Smb | FaultDomain::Mpi => None,
+        FaultDomain::Smb => ntstatus::errno(fault.code()),
+        FaultDomain::Mpi => None,
     }
 }
 
@@ -351,6 +353,10 @@ pub fn fault_message(fault: Fault) -> String {
         let (status, error) = (fault.code() >> 8 & 0xff, fault.code() & 0xff);
         return format!("the disk answered status {status:#04x}, error {error:#04x}:{name}");
     }
+    if fault.domain() == FaultDomain::Smb {
+        let words = as_errno(fault).map_or(String::new(), |errno| format!(": {}", os_message(errno)));
+        return format!("{speaker} answered {:#010X}{name}{words}", fault.code());
+    }
     // The names of HTTP say it themselves.
     let errno = as_errno(fault).filter(|_| fault.domain() != FaultDomain::Http);
     let words = errno.map_or(String::new(), |errno| format!(": {}", os_message(errno)));
@@ -401,6 +407,9 @@ mod tests {
         let aoe = |code| fault_message(Fault::new(FaultDomain::Aoe, code));
         assert_eq!(aoe(3), "the AoE target answered 3 device unavailable: No such device");
         assert_eq!(aoe(0x1_4110), "the disk answered status 0x41, error 0x10: ATA IDNF (no such sector)");
+        let smb = |code: u32| fault_message(Fault::new(FaultDomain::Smb, code as i32));
+        assert_eq!(smb(0xC000_0022), "the SMB server answered 0xC0000022 STATUS_ACCESS_DENIED: Permission denied");
+        assert_eq!(smb(0xC123_4567), "the SMB server answered 0xC1234567");
         let s3 = |status, name| fault_message(crate::named_fault(FaultDomain::S3, status, name));
         assert_eq!(s3(503, "SlowDown"), "S3 answered 503 SlowDown");
         assert_eq!(s3(500, "Strange"), "S3 answered 500 Internal Server Error");

@@ -9,6 +9,7 @@ mod kind;
 mod lane;
 mod named;
 pub mod names;
+mod ntstatus;
 mod op;
 pub mod pulse;
 pub mod random;

@@ -1228,6 +1228,29 @@ class Log2Sizes(BaseModel):
     """
 
 
+class SmbVersion(StrEnum):
+    """
+    A version of SMB.
+    """
+
+    field_2_1 = '2.1'
+    """
+    Of Windows 7.
+    """
+    field_3_0 = '3.0'
+    """
+    Of Windows 8.
+    """
+    field_3_0_2 = '3.0.2'
+    """
+    Of Windows 8.1.
+    """
+    field_3_1_1 = '3.1.1'
+    """
+    Of Windows 10 and later.
+    """
+
+
 class NullTarget(BaseModel):
     """
     No storage at all: instant, or as scripted.
@@ -1386,6 +1409,72 @@ class NfsTarget(BaseModel):
     wsize: Annotated[int, Field(ge=1024, le=1073741824)] = 1048576
     """
     Bytes of one WRITE call at most (nfs(5) wsize); the server may allow less.
+    """
+
+
+class SmbTarget(BaseModel):
+    """
+    Files in an SMB share, reached without the kernel's client.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    channels: Annotated[int, Field(ge=1, le=16)] = 1
+    """
+    TCP connections of each lane (mount.cifs(8) max_channels); several need version 3.0 and a server with multichannel.
+    """
+    credentials: str | None = None
+    """
+    File with `username=`, `password=` and maybe `domain=`, as of mount.cifs(8); none: `USER` or `user`, and `PASSWD` of
+    the engine's environment.
+    """
+    directory: str
+    """
+    Name of the directory below it that this job uses: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
+    """
+    encryption: bool = False
+    """
+    Messages are encrypted even if the server does not ask for it; not before version 3.0.
+    """
+    kind: Literal['smb']
+    root: str
+    """
+    Name of the directory in each share that the engine makes and marks with a file `.assay-target`; one that is there
+    without the mark is refused.
+    """
+    rsize: Annotated[int, Field(ge=1024, le=1073741824)] = 4194304
+    """
+    Bytes of one READ at most (mount.cifs(8) rsize); the server may allow less.
+    """
+    servers: Annotated[list[str], Field(max_length=1024, min_length=1)]
+    """
+    Servers of the same kind of share, each `HOST` or `HOST:PORT`; lane i uses the (i modulo n)-th.
+    """
+    shares: Annotated[list[str], Field(max_length=1024, min_length=1)]
+    """
+    Names of shares; lane i uses the (i divided by the number of servers, modulo n)-th.
+    """
+    signing: bool = False
+    """
+    Messages are signed even if the server does not ask for it.
+    """
+    timeout_ns: Annotated[int, Field(ge=100000000, le=3600000000000)] = 60000000000
+    """
+    A request without an answer for so long fails (ETIMEDOUT). Until then a lost connection is made anew, and what read
+    or wrote the data of an open file is asked for again.
+    """
+    user: str | None = None
+    """
+    User where no file names one; none: `USER` of the environment.
+    """
+    version: SmbVersion = SmbVersion.field_3_1_1
+    """
+    Newest version that is spoken (mount.cifs(8) vers).
+    """
+    wsize: Annotated[int, Field(ge=1024, le=1073741824)] = 4194304
+    """
+    Bytes of one WRITE at most (mount.cifs(8) wsize); the server may allow less.
     """
 
 
@@ -2291,7 +2380,7 @@ class Job(BaseModel):
     What makes writes stable, and when. Its time is part of the measured time.
     """
     target: Annotated[
-        NullTarget | FileTarget | DeviceTarget | AoeTarget | NfsTarget | S3Target | DynamodbTarget,
+        NullTarget | FileTarget | DeviceTarget | AoeTarget | NfsTarget | SmbTarget | S3Target | DynamodbTarget,
         Field(discriminator='kind'),
     ]
     """
@@ -2367,7 +2456,7 @@ class MethodQuestion(BaseModel):
     For what.
     """
     target: Annotated[
-        NullTarget | FileTarget | DeviceTarget | AoeTarget | NfsTarget | S3Target | DynamodbTarget,
+        NullTarget | FileTarget | DeviceTarget | AoeTarget | NfsTarget | SmbTarget | S3Target | DynamodbTarget,
         Field(discriminator='kind'),
     ]
     """

@@ -1,0 +1,55 @@
+//! What an SMB share can do in general, and what a given one can do.
+
+use crate::place::Place;
+use assay_spec::{BackendCapabilities, CacheAction, Layout, Method, Operation, PlaceCapabilities, SyncPolicy};
+
+/// What SMB shares can do anywhere.
+pub(crate) fn general() -> BackendCapabilities {
+    BackendCapabilities {
+        kind: "smb".to_owned(),
+        // C stdio is a library for files of the host.
+        operations: Operation::of_files().filter(|operation| !operation.stdio()).collect(),
+        layouts: vec![Layout::Separate, Layout::Shared],
+        methods: vec![Method::Protocol],
+        // There is no cache on this side: each operation goes to the server anyway.
+        direct: true,
+        direct_bypasses_cache: true,
+        direct_alignment_bytes: 1,
+        sync: vec![SyncPolicy::None, SyncPolicy::Fsync, SyncPolicy::Fdatasync, SyncPolicy::OSync, SyncPolicy::ODsync],
+        cache: vec![CacheAction::Keep],
+        preallocate: false,
+        verify: true,
+        place: None,
+    }
+}
+
+/// What can be done at `place`.
+pub(crate) fn at(place: &Place) -> BackendCapabilities {
+    let mut limits = vec!["no cache on this side, but the server's cannot be bypassed or emptied".to_owned()];
+    let mut found = general();
+    if place.shares.len() > 1 {
+        found.layouts = vec![Layout::Separate];
+        limits.push("no shared file: the shares do not share files".to_owned());
+    }
+    for (number, share) in place.shares.iter().enumerate() {
+        let (rsize, wsize) = place.sizes(number);
+        let name = share.peer.shown();
+        let short = |what, size, wanted, limit| {
+            (u64::from(size) < wanted)
+                .then(|| format!("{name}: {what} {size}, as the server takes no more than {limit}"))
+        };
+        limits.extend(short("rsize", rsize, place.target.rsize, share.limits.0));
+        limits.extend(short("wsize", wsize, place.target.wsize, share.limits.1));
+        limits.push(format!("{name}: {}", share.about));
+        if share.guest {
+            limits.push(format!("{name}: the server takes {} for a guest", share.peer.credentials.user));
+        }
+    }
+    found.place = Some(PlaceCapabilities {
+        path: place.root_shown(0),
+        filesystem: "smb".to_owned(),
+        free_bytes: place.shares.iter().map(|share| share.free_bytes).min(),
+        limits,
+    });
+    found
+}

@@ -1,0 +1,31 @@
+//! Who signs in, what keys follow from it, and what is done with them: NTLMv2, signatures, encryption.
+
+pub(crate) mod keys;
+pub(crate) mod ntlm;
+pub(crate) mod seal;
+pub(crate) mod sign;
+
+/// Bytes that nobody can foresee, from the kernel (getrandom(2)).
+pub(crate) fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    let mut filled = 0;
+    while filled < N {
+        // Only a signal that comes before the kernel has collected enough can interrupt so short a read.
+        let got = rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty());
+        filled += got.unwrap_or(0);
+    }
+    bytes
+}
+
+/// HMAC (RFC 2104) of several parts with a hash.
+macro_rules! hmac_of {
+    ($hash:ty, $key:expr, $parts:expr) => {{
+        use hmac::{Hmac, KeyInit, Mac};
+        let mut mac = <Hmac<$hash>>::new_from_slice($key).expect("any length is a key");
+        for part in $parts {
+            Mac::update(&mut mac, part);
+        }
+        mac.finalize().into_bytes()
+    }};
+}
+pub(crate) use hmac_of;

@@ -1,0 +1,365 @@
+//! One worker's file: each record is one READ or WRITE, or several at once where it is larger than the server takes.
+
+use crate::calls::{About, Outcome, Payload};
+use crate::client::{fault_of, Client, TO_READ};
+use crate::messages::{self, Opening, WRITE_DATA, WRITE_THROUGH};
+use crate::place::Place;
+use crate::session::Refusal;
+use crate::status::{GARBAGE, TIMED_OUT};
+use crate::wire::{Command, FileId};
+use assay_core::{
+    clock, Buffers, Completion, Fault, HostCounts, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError,
+};
+use assay_spec::{name_kinds, object_kinds};
+use assay_spec::{Method, SyncPolicy};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Calls under way at most, where records are so much larger than calls.
+const MOST_CALLS: usize = 1024;
+
+/// An operation under way.
+#[derive(Debug, Clone, Copy)]
+struct Work {
+    op: Op,
+    deadline: u64,
+    /// Bytes of the record for which calls have been made.
+    called: u32,
+    /// Calls without an answer.
+    pending: u32,
+    /// Where the first gap is.
+    end: u32,
+    /// The first part that failed, and its fault.
+    error: Option<(u32, Fault)>,
+}
+
+/// A worker's file.
+pub(crate) struct FileLane {
+    place: Arc<Place>,
+    share: usize,
+    number: u32,
+    setup: LaneSetup,
+    client: Client,
+    file: FileId,
+    opening: Opening,
+    /// Bytes of a READ and of a WRITE.
+    sizes: (u32, u32),
+    slots: Vec<Work>,
+    /// Slots whose records wait for room for more calls.
+    waiting: VecDeque<u32>,
+    /// Parts of records, by slot, place and length, whose connection was lost: they are asked for again.
+    again: Vec<(u32, u32, u32)>,
+    /// Ended without a call.
+    early: Vec<Completion>,
+    in_flight: usize,
+    buffers: Arc<Buffers>,
+}
+
+impl FileLane {
+    /// Connects when the first phase begins.
+    pub(crate) fn open(place: Arc<Place>, number: u32, setup: LaneSetup) -> Self {
+        let idle = Op { kind: OpKind::Sync, count: 1, slot: 0, object: 0, offset: 0, length: 0 };
+        let work = Work { op: idle, deadline: 0, called: 0, pending: 0, end: 0, error: None };
+        let share = place.share_of(number);
+        FileLane {
+            client: place.client(share),
+            sizes: place.sizes(share),
+            place,
+            share,
+            number,
+            file: FileId::default(),
+            opening: TO_READ,
+            slots: vec![work; setup.buffers.count()],
+            waiting: VecDeque::new(),
+            again: Vec::new(),
+            early: Vec::with_capacity(setup.buffers.count()),
+            in_flight: 0,
+            buffers: Arc::clone(&setup.buffers),
+            setup,
+        }
+    }
+
+    /// Opens the file, in a new session if the last one is lost.
+    fn open_file(&mut self) -> Result<(), SetupError> {
+        let shown = format!("{}/{}", self.place.folder_shown(self.share), assay_core::names::file_name(self.number));
+        let mut tried = 0;
+        loop {
+            self.client.connect(self.client.timeout_ns)?;
+            let mut opened = self.place.check_folder(&mut self.client, self.share);
+            opened = opened.and_then(|()| self.place.check_file(&mut self.client, self.share, self.number));
+            let opened = opened.and_then(|()| {
+                let file = self.client.open(&self.place.file(self.number), self.opening);
+                file.map_err(|fault| self.place.error("open", shown.clone(), fault))
+            });
+            tried += 1;
+            match opened {
+                // A server closes a connection on which nothing is said for long.
+                Err(_) if self.client.transport.session().is_none() && tried == 1 => {}
+                opened => {
+                    self.file = opened?.file;
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    fn begin_op(&mut self, op: &Op) {
+        let deadline = clock::now() + self.client.timeout_ns;
+        self.slots[op.slot as usize] =
+            Work { op: *op, deadline, called: 0, pending: 0, end: op.length as u32, error: None };
+        match op.kind {
+            OpKind::Read | OpKind::Write => {
+                self.in_flight += 1;
+                self.call_on(op.slot);
+            }
+            OpKind::Sync => {
+                self.in_flight += 1;
+                self.slots[op.slot as usize].pending = 1;
+                self.call_part(op.slot, 0, 0);
+            }
+            name_kinds!() | object_kinds!() => {
+                debug_assert!(false, "a lane of one file has neither names nor objects");
+                self.early.push(Completion::new(op.slot, Err(Fault::os(libc::EINVAL))));
+            }
+        }
+    }
+
+    /// Makes calls for what is left of a record, as long as there is room.
+    fn call_on(&mut self, slot: u32) {
+        let Op { kind, length, .. } = self.slots[slot as usize].op;
+        let length = length as u32;
+        let size = if kind == OpKind::Read { self.sizes.0 } else { self.sizes.1 };
+        while self.slots[slot as usize].called < length {
+            if self.client.transport.calls.under_way() >= MOST_CALLS {
+                self.waiting.push_back(slot);
+                return;
+            }
+            let work = &mut self.slots[slot as usize];
+            let at = work.called;
+            let part = size.min(length - at);
+            work.called += part;
+            work.pending += 1;
+            self.call_part(slot, at, part);
+        }
+    }
+
+    /// Makes the call for a part of a record, or for a flush.
+    fn call_part(&mut self, slot: u32, at: u32, length: u32) {
+        let Work { op, deadline, .. } = self.slots[slot as usize];
+        let data = self.buffers.pointer(slot).wrapping_add(at as usize);
+        let (file, offset) = (self.file, op.offset + u64::from(at));
+        let about = About { bytes: length, ..About::plain(u64::from(slot) << 32 | u64::from(at), deadline) };
+        let transport = &mut self.client.transport;
+        match op.kind {
+            OpKind::Read => {
+                let about = About { payload: Payload::In(data, length as usize), ..about };
+                transport.start(about, |chain| {
+                    chain.add(Command::Read, |out| messages::put_read(out, &file, offset, length));
+                });
+            }
+            OpKind::Write => {
+                let about = About { payload: Payload::Out(data.cast_const(), length as usize), ..about };
+                transport.start(about, |chain| {
+                    chain.add(Command::Write, |out| messages::put_write(out, &file, offset, length));
+                });
+            }
+            _ => {
+                transport.start(about, |chain| {
+                    chain.add(Command::Flush, |out| messages::put_flush(out, &file));
+                });
+            }
+        }
+    }
+
+    /// Takes what has ended, and makes the calls that follow from it.
+    fn collect(&mut self, done: &mut Vec<Completion>) {
+        done.append(&mut self.early);
+        while let Some(call) = self.client.transport.take_finished() {
+            let about = self.client.transport.calls.get(call);
+            let (slot, at) = ((about.tag >> 32) as u32, about.tag as u32);
+            let op = self.slots[slot as usize].op;
+            let size = if op.kind == OpKind::Read { self.sizes.0 } else { self.sizes.1 };
+            let asked = size.min((op.length as u32).saturating_sub(at));
+            let moved = match about.outcome {
+                Outcome::Read(count) => Ok(count),
+                Outcome::Failed(fault) => Err(fault),
+                Outcome::Answered if op.kind == OpKind::Write => {
+                    let answer = self.client.transport.calls.answer(call);
+                    answer.and_then(|answer| messages::written(answer).filter(|count| *count <= asked).ok_or(GARBAGE))
+                }
+                Outcome::Answered => Ok(0),
+                Outcome::Lost(_) => {
+                    self.client.transport.calls.release(call);
+                    self.again.push((slot, at, asked));
+                    continue;
+                }
+            };
+            self.client.transport.calls.release(call);
+            self.part_ended(slot, (at, asked), moved, done);
+            if let Some(next) = self.waiting.pop_front() {
+                self.call_on(next);
+            }
+        }
+    }
+
+    fn part_ended(
+        &mut self,
+        slot: u32,
+        (at, asked): (u32, u32),
+        moved: Result<u32, Fault>,
+        done: &mut Vec<Completion>,
+    ) {
+        let work = &mut self.slots[slot as usize];
+        match moved {
+            Ok(count) if count > 0 && count < asked => {
+                // The server has done a part of it: the rest is another call.
+                return self.call_part(slot, at + count, asked - count);
+            }
+            Ok(count) if count < asked => work.end = work.end.min(at + count),
+            Ok(_) => {}
+            Err(fault) => {
+                work.error = Some(work.error.map_or((at, fault), |known| known.min((at, fault))));
+                // What has not been asked for will not be.
+                work.called = work.op.length as u32;
+                self.waiting.retain(|other| *other != slot);
+            }
+        }
+        work.pending -= 1;
+        if work.pending == 0 && u64::from(work.called) >= work.op.length {
+            self.in_flight -= 1;
+            done.push(Completion::new(slot, work.error.map_or(Ok(u64::from(work.end)), |(_, fault)| Err(fault))));
+        }
+    }
+
+    /// Opens a new session and asks again for what was lost with the last one; gives up what is too late, or all if the
+    /// server does not want this user any more. Waits no longer than until then.
+    #[cold]
+    fn recover(&mut self, until: u64, done: &mut Vec<Completion>) {
+        let now = clock::now();
+        let lost = std::mem::take(&mut self.again);
+        let late = |part: &(u32, u32, u32)| self.slots[part.0 as usize].deadline <= now;
+        let (over, again): (Vec<_>, Vec<_>) = lost.into_iter().partition(late);
+        self.again = again;
+        for (slot, at, asked) in over {
+            self.part_ended(slot, (at, asked), Err(TIMED_OUT), done);
+        }
+        let first = self.again.iter().map(|(slot, ..)| self.slots[*slot as usize].deadline).min();
+        let Some(limit) = first.map(|deadline| deadline.min(until)) else { return };
+        let rest = self.client.transport.rest_until().min(limit).saturating_sub(now);
+        std::thread::sleep(Duration::from_nanos(rest));
+        let back = self.client.transport.connect(limit.max(now + 1)).and_then(|()| {
+            let opened = self.client.open(&self.place.file(self.number), self.opening);
+            opened.map_err(|fault| Refusal::Refused("file", fault))
+        });
+        match back {
+            Ok(opened) => {
+                self.file = opened.file;
+                for (slot, at, asked) in std::mem::take(&mut self.again) {
+                    self.call_part(slot, at, asked);
+                }
+                self.client.transport.flush();
+            }
+            // It may come back, and so may a connection that was lost once more.
+            Err(Refusal::Unreachable(_)) => {}
+            Err(_) if self.client.transport.session().is_none() && self.client.transport.rest_until() == 0 => {}
+            Err(refusal) => {
+                for (slot, at, asked) in std::mem::take(&mut self.again) {
+                    self.part_ended(slot, (at, asked), Err(fault_of(refusal)), done);
+                }
+            }
+        }
+    }
+
+    /// For people: where to, and how.
+    fn reason(&self, plan: &PhasePlan) -> String {
+        let share = &self.place.shares[self.share];
+        let connections = match self.place.target.channels {
+            1 => "1 connection".to_owned(),
+            count => format!("{count} channels"),
+        };
+        let mut text = format!(
+            "{} to {} ({}), {connections}, rsize {}, wsize {} (server allows {} and {})",
+            share.about,
+            share.peer.shown(),
+            share.peer.address,
+            self.sizes.0,
+            self.sizes.1,
+            share.limits.0,
+            share.limits.1
+        );
+        if plan.operation.writes() {
+            match plan.sync {
+                SyncPolicy::None => {}
+                SyncPolicy::Fsync | SyncPolicy::Fdatasync => text += ", then FLUSH",
+                SyncPolicy::OSync | SyncPolicy::ODsync => text += ", opened with WRITE_THROUGH",
+            }
+        }
+        text
+    }
+}
+
+/// How a file that is there is opened for a phase.
+fn opening(sync: SyncPolicy) -> Opening {
+    let through = matches!(sync, SyncPolicy::OSync | SyncPolicy::ODsync);
+    let options = TO_READ.options | if through { WRITE_THROUGH } else { 0 };
+    Opening { access: TO_READ.access | WRITE_DATA, options, ..TO_READ }
+}
+
+impl Lane for FileLane {
+    fn begin(&mut self, plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
+        self.opening = opening(plan.sync);
+        self.open_file()?;
+        let depth = self.setup.queue_depth;
+        Ok(MethodChoice { ahead: true, ..MethodChoice::of(Method::Protocol, self.reason(plan), depth) })
+    }
+
+    fn submit(&mut self, ops: &[Op]) -> usize {
+        for op in ops {
+            self.begin_op(op);
+        }
+        self.client.transport.flush();
+        ops.len()
+    }
+
+    fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
+        let before = done.len();
+        let mut waited = false;
+        loop {
+            self.collect(done);
+            if !self.again.is_empty() {
+                self.recover(deadline, done);
+            }
+            if done.len() > before || self.in_flight == 0 || waited && clock::now() >= deadline {
+                return;
+            }
+            self.client.transport.wait(deadline);
+            waited = true;
+        }
+    }
+
+    fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
+        let mut done = std::mem::take(&mut self.early);
+        self.submit(std::slice::from_ref(op));
+        done.append(&mut self.early);
+        while done.is_empty() {
+            self.reap(&mut done, u64::MAX);
+        }
+        let result = done[0].result;
+        done.clear();
+        self.early = done;
+        result
+    }
+
+    fn host_counts(&mut self) -> Vec<HostCounts> {
+        vec![self.client.transport.take_counts()]
+    }
+
+    fn end(&mut self) -> Result<(), SetupError> {
+        // A file whose session is lost is closed.
+        if self.client.transport.session().is_some() {
+            let _ = self.client.close(&self.file);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,94 @@
+//! Removes directories with what jobs have made in them, and nothing else: no link is followed, and what has another name
+//! than jobs give is left alone.
+
+use crate::client::{briefly, let_go, to_change, Client};
+use crate::status::{is_absent, NOT_EMPTY};
+use assay_core::names::{is_of_job, MARKER};
+use assay_core::Fault;
+
+/// Directories in directories that are gone into; a tree that is deeper is left.
+const MAX_LEVELS: u32 = 200;
+/// So often a directory is looked at in which there is nothing to remove, but which is not empty.
+const MAX_IN_VAIN: u32 = 20;
+
+/// What could not be removed: the first such thing, and why.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Left {
+    /// Relative to where the removal started.
+    pub(crate) path: String,
+    pub(crate) fault: Fault,
+    /// It has a name that no job gives.
+    pub(crate) foreign: bool,
+}
+
+impl Left {
+    fn new(name: &str, fault: Fault) -> Self {
+        Left { path: name.to_owned(), fault, foreign: false }
+    }
+
+    fn below(self, name: &str) -> Self {
+        Left { path: format!("{name}/{}", self.path), ..self }
+    }
+}
+
+/// The last part of a path.
+fn last(path: &str) -> &str {
+    path.rsplit('\\').next().unwrap_or(path)
+}
+
+/// Removes a directory with all that jobs have made in it.
+pub(crate) fn tree(client: &mut Client, path: &str, level: u32) -> Result<(), Left> {
+    let left = |fault| Left::new(last(path), fault);
+    if level > MAX_LEVELS {
+        return Err(left(Fault::os(libc::ELOOP)));
+    }
+    for _ in 0..MAX_IN_VAIN {
+        let found = match client.list(path) {
+            Err(fault) if is_absent(fault) => return Ok(()),
+            found => found.map_err(left)?,
+        };
+        names(client, path, &found, level + 1).map_err(|what| what.below(last(path)))?;
+        match client.remove(path, true) {
+            Ok(()) => return Ok(()),
+            // Somebody else is at work there, or what was removed goes when the last who has it open closes it.
+            Err(NOT_EMPTY) => {}
+            Err(fault) if is_absent(fault) => return Ok(()),
+            Err(fault) => return Err(left(fault)),
+        }
+    }
+    Err(left(NOT_EMPTY))
+}
+
+/// Removes names in a directory, many at a time, and says how many; what is not there is no error. If one cannot be
+/// removed, or is none that jobs give, all others are.
+pub(crate) fn names(client: &mut Client, directory: &str, names: &[String], level: u32) -> Result<usize, Left> {
+    let ours = |name: &&String| is_of_job(name.as_bytes()) || name.as_str() == MARKER;
+    let foreign = names.iter().find(|name| !ours(name));
+    let mut first = foreign.map(|name| Left { foreign: true, ..Left::new(name, Fault::os(libc::EPERM)) });
+    let names: Vec<&String> = names.iter().filter(ours).collect();
+    let (mut removed, mut refused) = (0, Vec::new());
+    client.all(
+        names.len(),
+        |number, chain| briefly(chain, &format!("{directory}\\{}", names[number]), to_change(false), let_go),
+        |number, result| match result {
+            Ok(_) => removed += 1,
+            Err(fault) if is_absent(fault) => {}
+            Err(fault) => refused.push((number, fault)),
+        },
+    );
+    for (number, fault) in refused {
+        let path = format!("{directory}\\{}", names[number]);
+        let found = match client.look(&path) {
+            Ok(None) => continue,
+            found => found.ok().flatten(),
+        };
+        let done = if found.is_some_and(|found| found.is_directory()) {
+            removed += 1;
+            tree(client, &path, level)
+        } else {
+            Err(Left::new(names[number], fault))
+        };
+        first = first.or(done.err());
+    }
+    first.map_or(Ok(removed), Err)
+}

@@ -1,0 +1,216 @@
+//! One worker's names in a tree.
+
+use crate::calls::Outcome;
+use crate::client::{fault_of, Client};
+use crate::place::Place;
+use crate::tree::work::{Context, Work};
+use crate::tree::Forest;
+use assay_core::names::{Name, Names};
+use assay_core::{
+    clock, Completion, Fault, HostCounts, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError,
+};
+use assay_spec::{data_operations, object_operations};
+use assay_spec::{Method, Operation, SyncPolicy};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A worker's names.
+pub(crate) struct TreeLane {
+    place: Arc<Place>,
+    forest: Arc<Forest>,
+    share: usize,
+    /// Path of the job's directory in the share.
+    folder: String,
+    setup: LaneSetup,
+    client: Client,
+    sync: SyncPolicy,
+    /// Those that the phase works on.
+    names: Names,
+    /// The leaf that the last name was in, and its path.
+    leaf: (Option<u64>, String),
+    slots: Vec<Work>,
+    early: Vec<Completion>,
+    in_flight: usize,
+}
+
+impl TreeLane {
+    /// Connects when the first phase begins.
+    pub(crate) fn open(place: Arc<Place>, forest: Arc<Forest>, setup: LaneSetup) -> Self {
+        let share = place.share_of(setup.lane);
+        TreeLane {
+            client: place.client(share),
+            folder: place.folder(),
+            place,
+            forest,
+            share,
+            sync: SyncPolicy::None,
+            names: Names { current: Name::new(b'f', setup.lane), other: Name::new(b'r', setup.lane) },
+            leaf: (None, String::new()),
+            slots: (0..setup.buffers.count()).map(|_| Work::default()).collect(),
+            early: Vec::with_capacity(setup.buffers.count()),
+            in_flight: 0,
+            setup,
+        }
+    }
+
+    fn collect(&mut self, done: &mut Vec<Completion>) {
+        done.append(&mut self.early);
+        while let Some(call) = self.client.transport.take_finished() {
+            let slot = self.client.transport.calls.get(call).tag as u32;
+            let (work, calls) = (&mut self.slots[slot as usize], &self.client.transport.calls);
+            let judged = match calls.get(call).outcome {
+                Outcome::Read(count) => {
+                    work.has_read(count);
+                    None
+                }
+                // It may have been done or not: to ask again could find its own work.
+                Outcome::Lost(errno) => Some(Err(Fault::os(errno))),
+                Outcome::Answered | Outcome::Failed(_) => work.ended(calls.answer(call), self.sync),
+            };
+            self.client.transport.calls.release(call);
+            match judged {
+                Some(result) => {
+                    self.in_flight -= 1;
+                    done.push(Completion::new(slot, result.map(u64::from)));
+                }
+                None => self.call(slot),
+            }
+        }
+    }
+
+    /// Begins an operation, in a new session if the last one was lost.
+    fn begin_op(&mut self, op: &Op) {
+        let deadline = clock::now() + self.client.timeout_ns;
+        self.in_flight += 1;
+        let ready = if self.client.transport.session().is_some() { Ok(()) } else { self.reconnect(deadline) };
+        let put = ready.and_then(|()| self.put_paths(op, deadline));
+        match put {
+            Ok(()) => self.call(op.slot),
+            Err(fault) => self.refuse(op.slot, fault),
+        }
+    }
+
+    /// Opens a new session; tries until then.
+    #[cold]
+    fn reconnect(&mut self, until: u64) -> Result<(), Fault> {
+        loop {
+            let rest = self.client.transport.rest_until().min(until).saturating_sub(clock::now());
+            std::thread::sleep(Duration::from_nanos(rest));
+            match self.client.transport.connect(until) {
+                Ok(()) => return Ok(()),
+                Err(crate::session::Refusal::Unreachable(_)) if clock::now() < until => {}
+                Err(refusal) => return Err(fault_of(refusal)),
+            }
+        }
+    }
+
+    fn put_paths(&mut self, op: &Op, deadline: u64) -> Result<(), Fault> {
+        let listing = op.kind == OpKind::Readdir;
+        let leaf = if listing { op.object } else { op.object / self.forest.names_per_leaf() };
+        if leaf >= self.forest.leaves() {
+            return Err(Fault::os(libc::ENOENT));
+        }
+        if self.leaf.0 != Some(leaf) {
+            let top = self.forest.top(self.setup.lane);
+            self.forest.put_leaf(&self.folder, top, leaf, &mut self.leaf.1);
+            self.leaf.0 = Some(leaf);
+        }
+        self.names.current.set(op.object);
+        self.names.other.set(op.object);
+        let (path, other) = self.slots[op.slot as usize].begin(op, deadline);
+        for (path, name) in [(path, &self.names.current), (other, &self.names.other)] {
+            path.clone_from(&self.leaf.1);
+            if !listing {
+                path.push('\\');
+                path.extend(name.bytes().iter().map(|byte| char::from(*byte)));
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse(&mut self, slot: u32, fault: Fault) {
+        self.in_flight -= 1;
+        self.early.push(Completion::new(slot, Err(fault)));
+    }
+
+    /// Makes the next request of an operation.
+    fn call(&mut self, slot: u32) {
+        let context = Context { sizes: self.place.sizes(self.share), buffers: &self.setup.buffers };
+        if let Err(fault) = self.slots[slot as usize].call(&context, &mut self.client.transport) {
+            self.refuse(slot, fault);
+        }
+    }
+
+    /// For people: where to, and which requests.
+    fn reason(&self, operation: Operation) -> String {
+        let requests = match operation {
+            Operation::Stat | Operation::Open => "CREATE and CLOSE in one message",
+            Operation::Mkdir => "CREATE of a directory and CLOSE in one message",
+            Operation::Readdir => "CREATE, QUERY_DIRECTORY of 64 KiB at a time, CLOSE",
+            Operation::Rename => "CREATE, SET_INFO of the name and CLOSE in one message",
+            Operation::Unlink | Operation::Rmdir => "CREATE, SET_INFO of the end and CLOSE in one message",
+            Operation::Prepare | Operation::Create if self.sync == SyncPolicy::None => {
+                "CREATE, WRITE if there are contents, CLOSE"
+            }
+            Operation::Prepare | Operation::Create => "CREATE, WRITE and FLUSH if there are contents, CLOSE",
+            data_operations!() | object_operations!() => "none",
+        };
+        let share = &self.place.shares[self.share];
+        format!("{} to {} ({}), {requests}", share.about, share.peer.shown(), share.peer.address)
+    }
+}
+
+impl Lane for TreeLane {
+    fn begin(&mut self, plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
+        self.client.connect(self.client.timeout_ns)?;
+        self.sync = plan.sync;
+        self.names = Names::new(self.setup.lane, plan);
+        let depth = self.setup.queue_depth;
+        Ok(MethodChoice::of(Method::Protocol, self.reason(plan.operation), depth))
+    }
+
+    fn submit(&mut self, ops: &[Op]) -> usize {
+        for op in ops {
+            if op.kind == OpKind::Sync {
+                // There is no request that makes names stable; contents are flushed before their file is closed.
+                self.early.push(Completion::new(op.slot, Ok(0)));
+                continue;
+            }
+            self.begin_op(op);
+        }
+        self.client.transport.flush();
+        ops.len()
+    }
+
+    fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
+        let before = done.len();
+        let mut waited = false;
+        loop {
+            self.collect(done);
+            done.append(&mut self.early);
+            if done.len() > before || self.in_flight == 0 || waited && clock::now() >= deadline {
+                return;
+            }
+            self.client.transport.wait(deadline);
+            waited = true;
+        }
+    }
+
+    fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
+        let mut done = Vec::with_capacity(1);
+        self.submit(std::slice::from_ref(op));
+        while done.is_empty() {
+            self.reap(&mut done, u64::MAX);
+        }
+        done[0].result
+    }
+
+    fn host_counts(&mut self) -> Vec<HostCounts> {
+        vec![self.client.transport.take_counts()]
+    }
+
+    fn end(&mut self) -> Result<(), SetupError> {
+        // Nothing is open between operations.
+        Ok(())
+    }
+}

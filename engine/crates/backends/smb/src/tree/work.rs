@@ -1,0 +1,210 @@
+//! An operation on a name as a sequence of requests.
+
+use crate::calls::{About, Payload};
+use crate::client::{briefly, let_go, to_change, LISTING_BYTES, NEW_DIRECTORY, NEW_FILE, TO_LOOK, TO_READ};
+use crate::messages::{self, Opened, Opening, IS_DIRECTORY, OPEN, READ_ATTRIBUTES, READ_DATA};
+use crate::status::{GARBAGE, NO_MORE_FILES, NO_SUCH_FILE};
+use crate::transport::Transport;
+use crate::wire::{Command, FileId, SAME_FILE};
+use assay_core::{Buffers, Fault, Op, OpKind};
+use assay_spec::{object_kinds, SyncPolicy};
+
+/// What the lane knows of where it works.
+pub(crate) struct Context<'a> {
+    /// Bytes of a READ and of a WRITE.
+    pub(crate) sizes: (u32, u32),
+    pub(crate) buffers: &'a Buffers,
+}
+
+/// Which request comes next, or was last made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Step {
+    /// The one that the operation starts with.
+    #[default]
+    First,
+    Write,
+    Flush,
+    Read,
+    List,
+    Close,
+}
+
+/// An operation under way.
+#[derive(Default)]
+pub(crate) struct Work {
+    op: Option<Op>,
+    step: Step,
+    deadline: u64,
+    path: String,
+    /// What a rename makes of it.
+    other: String,
+    file: FileId,
+    /// Bytes read or written, or entries listed.
+    count: u32,
+    /// What went wrong while the file was open.
+    failed: Option<Fault>,
+}
+
+impl Work {
+    /// An operation on a path that shall have ended by `deadline`.
+    pub(crate) fn begin(&mut self, op: &Op, deadline: u64) -> (&mut String, &mut String) {
+        (self.op, self.step, self.deadline) = (Some(*op), Step::First, deadline);
+        (self.count, self.failed) = (0, None);
+        (&mut self.path, &mut self.other)
+    }
+
+    /// Makes the next request; fault if the operation cannot be done.
+    pub(crate) fn call(&self, context: &Context<'_>, transport: &mut Transport) -> Result<(), Fault> {
+        let op = self.op.ok_or(Fault::os(libc::EINVAL))?;
+        let about = About::plain(u64::from(op.slot), self.deadline);
+        let file = &self.file;
+        match self.step {
+            Step::First => return self.call_first(op, about, transport),
+            Step::Write | Step::Read => self.call_data(op, about, context, transport),
+            Step::Flush => {
+                transport.start(about, |chain| {
+                    chain.add(Command::Flush, |out| messages::put_flush(out, file));
+                });
+            }
+            Step::List => {
+                let again = self.count == 0;
+                transport.start(About { bytes: LISTING_BYTES, ..about }, |chain| {
+                    chain.add(Command::QueryDirectory, |out| messages::put_list(out, file, again, LISTING_BYTES));
+                });
+            }
+            Step::Close => {
+                transport.start(about, |chain| {
+                    chain.add(Command::Close, |out| messages::put_close(out, file));
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// What only opens a name, changes it and closes it is one message.
+    fn call_first(&self, op: Op, about: About, transport: &mut Transport) -> Result<(), Fault> {
+        let path = &self.path;
+        let stays_open = |transport: &mut Transport, opening| {
+            transport.start(about, |chain| {
+                chain.add(Command::Create, |out| messages::put_create(out, path, opening));
+            });
+        };
+        match op.kind {
+            OpKind::Create if op.length > 0 => stays_open(transport, NEW_FILE),
+            OpKind::Read => stays_open(transport, TO_READ),
+            OpKind::Readdir => {
+                let access = READ_DATA | READ_ATTRIBUTES;
+                stays_open(transport, Opening { access, disposition: OPEN, options: IS_DIRECTORY });
+            }
+            OpKind::Create => drop(transport.start(about, |chain| briefly(chain, path, NEW_FILE, |_| {}))),
+            OpKind::Mkdir => drop(transport.start(about, |chain| briefly(chain, path, NEW_DIRECTORY, |_| {}))),
+            OpKind::Stat => drop(transport.start(about, |chain| briefly(chain, path, TO_LOOK, |_| {}))),
+            OpKind::Open => drop(transport.start(about, |chain| briefly(chain, path, TO_READ, |_| {}))),
+            OpKind::Unlink | OpKind::Rmdir => {
+                let opening = to_change(op.kind == OpKind::Rmdir);
+                transport.start(about, |chain| briefly(chain, path, opening, let_go));
+            }
+            OpKind::Rename => {
+                let fill = |out: &mut Vec<u8>| {
+                    messages::put_set(out, &SAME_FILE, messages::RENAME, |out| messages::put_rename(out, &self.other));
+                };
+                transport.start(about, |chain| {
+                    briefly(chain, path, to_change(false), |chain| {
+                        chain.add(Command::SetInfo, fill);
+                    });
+                });
+            }
+            OpKind::Write | OpKind::Sync | object_kinds!() => return Err(Fault::os(libc::EINVAL)),
+        }
+        Ok(())
+    }
+
+    fn call_data(&self, op: Op, about: About, context: &Context<'_>, transport: &mut Transport) {
+        let left = op.length as u32 - self.count;
+        let data = context.buffers.pointer(op.slot).wrapping_add(self.count as usize);
+        let (file, offset) = (&self.file, u64::from(self.count));
+        if self.step == Step::Write {
+            let bytes = context.sizes.1.min(left);
+            let payload = Payload::Out(data.cast_const(), bytes as usize);
+            transport.start(About { bytes, payload, ..about }, |chain| {
+                chain.add(Command::Write, |out| messages::put_write(out, file, offset, bytes));
+            });
+        } else {
+            let bytes = context.sizes.0.min(left);
+            let payload = Payload::In(data, bytes as usize);
+            transport.start(About { bytes, payload, ..about }, |chain| {
+                chain.add(Command::Read, |out| messages::put_read(out, file, offset, bytes));
+            });
+        }
+    }
+
+    /// A READ has brought so many bytes, with which the file may end. Another request follows.
+    pub(crate) fn has_read(&mut self, count: u32) {
+        self.count += count;
+        let whole = self.op.is_some_and(|op| u64::from(self.count) >= op.length);
+        if count == 0 || whole {
+            self.step = Step::Close;
+        }
+    }
+
+    /// A request has ended: the operation's result, or none if another follows.
+    pub(crate) fn ended(&mut self, answer: Result<&[u8], Fault>, sync: SyncPolicy) -> Option<Result<u32, Fault>> {
+        let next = answer.and_then(|answer| self.next(answer, sync));
+        match next {
+            Ok(done) => done.map(|count| self.failed.map_or(Ok(count), Err)),
+            Err(NO_MORE_FILES | NO_SUCH_FILE) if self.step == Step::List => {
+                self.step = Step::Close;
+                None
+            }
+            Err(fault) if matches!(self.step, Step::First | Step::Close) => Some(Err(self.failed.unwrap_or(fault))),
+            Err(fault) => {
+                (self.failed, self.step) = (Some(fault), Step::Close);
+                None
+            }
+        }
+    }
+
+    fn next(&mut self, answer: &[u8], sync: SyncPolicy) -> Result<Option<u32>, Fault> {
+        let op = self.op.ok_or(Fault::os(libc::EINVAL))?;
+        match self.step {
+            Step::First => return self.opened(op, answer),
+            Step::Write => {
+                let left = op.length as u32 - self.count;
+                let written = messages::written(answer).filter(|count| *count <= left).ok_or(GARBAGE)?;
+                self.count += written;
+                if written == 0 || u64::from(self.count) == op.length {
+                    self.step = if sync == SyncPolicy::None { Step::Close } else { Step::Flush };
+                }
+            }
+            Step::Flush => self.step = Step::Close,
+            Step::List => {
+                let mut found = 0_u32;
+                let listing = messages::queried(answer);
+                listing.and_then(|listing| messages::entries(listing, |_| found += 1)).ok_or(GARBAGE)?;
+                if found == 0 {
+                    self.step = Step::Close;
+                }
+                self.count = self.count.checked_add(found).ok_or(Fault::os(libc::EOVERFLOW))?;
+            }
+            // What it brings is told by the call, see `has_read`.
+            Step::Read => return Err(GARBAGE),
+            Step::Close => return Ok(Some(self.count)),
+        }
+        Ok(None)
+    }
+
+    /// The first request has been answered.
+    fn opened(&mut self, op: Op, answer: &[u8]) -> Result<Option<u32>, Fault> {
+        let opened = Opened::read(answer).ok_or(GARBAGE)?;
+        self.file = opened.file;
+        self.step = match op.kind {
+            // What is too large for a result cannot be a small file's size either.
+            OpKind::Stat => return Ok(Some(u32::try_from(opened.size).unwrap_or(u32::MAX))),
+            OpKind::Create if op.length > 0 => Step::Write,
+            OpKind::Read => Step::Read,
+            OpKind::Readdir => Step::List,
+            _ => return Ok(Some(0)),
+        };
+        Ok(None)
+    }
+}
