@@ -32,7 +32,8 @@ def command(
     places: list[str] = typer.Argument(
         ...,
         metavar="PLACE...",
-        help="Directory, device, nfs://SERVER/EXPORT, aoe://INTERFACE/eSHELF.SLOT, s3://BUCKET/KEYS, dynamodb://TABLE.",
+        help="Directory, device, nfs://SERVER/EXPORT, smb://USER@SERVER/SHARE, aoe://INTERFACE/eSHELF.SLOT, "
+        "s3://BUCKET/KEYS, dynamodb://TABLE.",
     ),
     time: str = typer.Option("30s", "--time", help="How long it may take, about."),
     report: bool = typer.Option(False, "--report", help="Write the HTML report, too."),

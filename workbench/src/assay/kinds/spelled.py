@@ -5,7 +5,10 @@ from typing import Any
 from assay.model.base import EXIT_USAGE, AssayError
 from assay.model.study.kinds import kinds
 
-WORDS = "a directory, a device, nfs://SERVER/EXPORT, aoe://INTERFACE/eSHELF.SLOT, s3://BUCKET/KEYS or dynamodb://TABLE"
+WORDS = (
+    "a directory, a device, nfs://SERVER/EXPORT, smb://USER@SERVER/SHARE, aoe://INTERFACE/eSHELF.SLOT, "
+    "s3://BUCKET/KEYS or dynamodb://TABLE"
+)
 
 
 def spelled(text: str, destroy: bool) -> dict[str, Any]:

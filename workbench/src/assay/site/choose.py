@@ -18,7 +18,7 @@ def site_of(study: Study, base: Path, kept: bool = False) -> Site:
     if study.testbed is not None:
         from assay.site.box.site import BoxSite
 
-        return BoxSite(study.testbed, study.hosts, base, kept)
+        return BoxSite(study.testbed, study.hosts, base, kept, study.targets)
     if study.local:
         return LocalSite(study.targets)
     from assay.site.inventory.site import InventorySite

@@ -65,7 +65,7 @@ class AoeTarget(Target):
 
     noun: ClassVar[str] = "a disk behind ATA over Ethernet"
     holds: ClassVar[tuple[Group, ...]] = ("data",)
-    rank: ClassVar[int] = 6
+    rank: ClassVar[int] = 7
     keeps_data: ClassVar[bool] = True
     through_kernel: ClassVar[bool] = False
     is_directory: ClassVar[bool] = False

@@ -58,7 +58,7 @@ class DynamodbTarget(HttpTarget):
     """A table of a DynamoDB service, reached by the engine itself; nothing is sent twice."""
 
     noun: ClassVar[str] = "a table"
-    rank: ClassVar[int] = 5
+    rank: ClassVar[int] = 6
     thing: ClassVar[Literal["bucket", "table"]] = "table"
     examples: ClassVar[dict[str, str]] = {"table": "my-bench"}
 

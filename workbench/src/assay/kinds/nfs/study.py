@@ -1,12 +1,12 @@
 """An NFS export, as a study file names it."""
 
 import posixpath
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from assay.kinds.exports import CallSize, Connections, PlainName, Port, Timeout, service_at
 from assay.model.study import axis
 from assay.model.study.axis import Single, fault
 from assay.model.study.hosts import Servers
@@ -31,19 +31,8 @@ def _export(written: object) -> str:
     return "/" + posixpath.normpath(written).lstrip("/")
 
 
-def _plain(written: object) -> str:
-    if isinstance(written, str) and re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}", written):
-        return written
-    raise fault(f"{shown(written)} is not a plain name", "use letters, digits, `.`, `_` and `-`")
-
-
 Export = Annotated[str, BeforeValidator(_export), WithJsonSchema({"type": "string", "pattern": "^/"})]
-PlainName = Annotated[str, BeforeValidator(_plain), WithJsonSchema({"type": "string", "minLength": 1})]
-Port = Annotated[int | None, Single(axis.whole(1, 65535, optional=True))]
 Identity = Annotated[int | None, Single(axis.whole(0, 2**32 - 2, optional=True))]
-Connections = Annotated[int, Single(axis.whole(1, 16))]
-CallSize = Annotated[int, Single(axis.size(1024, 2**30))]
-Timeout = Annotated[int, Single(axis.duration(10**8, 3600 * 10**9))]
 
 
 class NfsTarget(Target):
@@ -85,13 +74,7 @@ class NfsTarget(Target):
     @property
     def services(self) -> tuple[Service, ...]:
         """Its servers, with the port of the NFS service."""
-        return tuple(self._service(server) for server in self.servers)
-
-    def _service(self, written: str) -> Service:
-        name, colon, port = written.rpartition(":")
-        if not colon or written.endswith("]"):
-            name, port = written, ""
-        return Service(name.strip("[]"), int(port or self.port or PORT))
+        return tuple(service_at(server, self.port or PORT) for server in self.servers)
 
     @property
     def path(self) -> str:

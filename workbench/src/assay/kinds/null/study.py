@@ -98,7 +98,7 @@ class NullTarget(Target):
 
     noun: ClassVar[str] = "no storage"
     holds: ClassVar[tuple[Group, ...]] = ("data", "names", "objects")
-    rank: ClassVar[int] = 7
+    rank: ClassVar[int] = 8
     keeps_data: ClassVar[bool] = False
     through_kernel: ClassVar[bool] = False
     is_directory: ClassVar[bool] = False

@@ -73,7 +73,7 @@ class S3Target(HttpTarget):
     """A bucket of an S3 service, reached by the engine itself; nothing is sent twice."""
 
     noun: ClassVar[str] = "a bucket"
-    rank: ClassVar[int] = 4
+    rank: ClassVar[int] = 5
     thing: ClassVar[Literal["bucket", "table"]] = "bucket"
     examples: ClassVar[dict[str, str]] = {"bucket": "my-bench"}
 

@@ -170,6 +170,14 @@ class Target(Frozen):
         """
         return self
 
+    def signed_in(self, logins: Mapping[tuple[str, str], str]) -> "Target":  # noqa: ARG002
+        """The target where it is known who may sign in at the servers of a testbed.
+
+        Args:
+            logins: Host and user -> file with name and password.
+        """
+        return self
+
     @property
     def only_read(self) -> bool:
         """What is in it was there before: runs only read it, and how large its objects are only their list tells."""

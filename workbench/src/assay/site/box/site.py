@@ -2,12 +2,15 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from assay.model.base import AssayError, Say
 from assay.model.site.box import Box
 from assay.model.site.host import Host
 from assay.model.study.hosts import Hosts, expanded
+from assay.model.study.target import Target
 from assay.model.units import one_of
 from assay.site.box.box import load_box, preset_names, read_box_file
 from assay.site.box.find import running_boxes
@@ -27,7 +30,14 @@ class BoxSite:
 
     more = "name as many under `hosts`"
 
-    def __init__(self, ref: str, written: Hosts, base: Path, kept: bool = False) -> None:
+    def __init__(
+        self,
+        ref: str,
+        written: Hosts,
+        base: Path,
+        kept: bool = False,
+        targets: Mapping[str, Target] = MappingProxyType({}),
+    ) -> None:
         """Nothing is read yet.
 
         Args:
@@ -35,8 +45,9 @@ class BoxSite:
             written: The hosts that generate the load, as a study names them; none for the clients of the box.
             base: Folder at which the name of the file starts.
             kept: It is the folder of a run, which has the file under a name of its own.
+            targets: Those of the study.
         """
-        self._ref, self._written, self._base = ref, written, base
+        self._ref, self._written, self._base, self._targets = ref, written, base, targets
         self._file = TESTBED if kept else ref
         self._running: RunningBox | None = None
 
@@ -61,7 +72,8 @@ class BoxSite:
         # The same description may be used several times at once: each has a box of its own.
         self._running = bring_up(box, f"{box.name[:16].rstrip('-')}-run-{os.getpid()}", owned=True)
         try:
-            return standing_of(self._running, self._chosen(self._running))
+            standing = standing_of(self._running, self._chosen(self._running))
+            return replace(standing, targets=self._signed_in(self._running))
         except BaseException:
             self.down(say)
             raise
@@ -72,6 +84,17 @@ class BoxSite:
             running, self._running = self._running, None
             if left := running.down():
                 say(f"testbed {running.state.box}: {left}")
+
+    def _signed_in(self, running: RunningBox) -> dict[str, Target]:
+        """Targets whose servers know users of the box."""
+        logins = {
+            (host.name, user): path
+            for host in running.hosts
+            for server in host.servers
+            for user, path in server.credentials.items()
+        }
+        found = {name: target.signed_in(logins) for name, target in self._targets.items()}
+        return {name: target for name, target in found.items() if target is not self._targets[name]}
 
     def _load(self) -> Box:
         with as_named(self._base / self._file, self._ref):

@@ -1,0 +1,1 @@
+"""SMB shares, which the engine reaches by itself."""

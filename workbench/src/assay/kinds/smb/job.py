@@ -1,0 +1,26 @@
+"""An SMB share as an engine is told of it."""
+
+from assay.contract._generated import SmbTarget as JobTarget
+from assay.contract._generated import SmbVersion
+from assay.kinds.smb.study import SmbTarget
+
+
+def job_target(target: SmbTarget, directory: str, run: str | None, destroy: bool, servers: int | None) -> JobTarget:
+    """As `Target.job_target`."""
+    used = target.servers[:servers]
+    return JobTarget(
+        kind="smb",
+        servers=[f"{server}:{target.port}" if target.port else server for server in used],
+        shares=list(target.shares),
+        root=target.directory,
+        directory=directory,
+        credentials=target.credentials,
+        user=target.user,
+        version=SmbVersion(target.version),
+        signing=target.signing,
+        encryption=target.encryption,
+        channels=target.channels,
+        rsize=target.rsize,
+        wsize=target.wsize,
+        timeout_ns=target.timeout,
+    )

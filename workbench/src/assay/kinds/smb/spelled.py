@@ -1,0 +1,30 @@
+"""An SMB share as it is typed in one word: `smb://[USER@]SERVER[:PORT]/SHARE`."""
+
+from typing import Any
+
+from assay.model.base import AssayError
+
+SCHEME = "smb://"
+
+
+def spelled(text: str, destroy: bool) -> dict[str, Any] | None:
+    """The target's fields in a study; None if the word is none of this kind.
+
+    Raises:
+        AssayError: The server or the share is missing, or more follows.
+    """
+    if not text.startswith(SCHEME):
+        return None
+    where, _, share = text.removeprefix(SCHEME).partition("/")
+    user, _, server = where.rpartition("@")
+    share = share.rstrip("/")
+    if not server or not share or "/" in share:
+        raise AssayError(
+            f"{SCHEME}: a server and a share are needed, and nothing behind them",
+            "write smb://USER@SERVER/SHARE, such as smb://alice@nas1/data",
+        )
+    if ":" in user:
+        hint = "leave it out, and set PASSWD in the environment"
+        raise AssayError("a password in an address can be read by everybody on this machine", hint)
+    found = {"kind": "smb", "servers": server, "shares": share, "directory": "assay-measure"}
+    return {**found, "user": user} if user else found

@@ -1,0 +1,149 @@
+"""An SMB share, as a study file names it."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from assay.kinds.exports import CallSize, Connections, PlainName, Port, Timeout, service_at
+from assay.model.study.axis import fault
+from assay.model.study.hosts import Servers
+from assay.model.study.names import Group
+from assay.model.study.target import Flag, Service, StatedCeilings, Target, Text
+from assay.model.units import shown
+
+if TYPE_CHECKING:
+    from assay.model.source import Fault
+    from assay.model.study.study import Workload
+
+PORT = 445
+"""Where SMB servers answer unless they say otherwise (IANA)."""
+MOST_SHARES = 1024
+_SHARE = re.compile(r'[^\x00-\x1f\x7f"/\\\[\]:|<>+=;,*?]{1,80}')
+"""[MS-FSCC] section 2.1.6."""
+VERSIONS = ("2.1", "3.0", "3.0.2", "3.1.1")
+
+
+def _shares(written: object) -> tuple[str, ...]:
+    names = [written] if isinstance(written, str) else written
+    hint = "write the name of a share, such as data, or a list of such"
+    if not isinstance(names, list | tuple) or not 0 < len(names) <= MOST_SHARES:
+        raise fault(f"{shown(written)} names no shares", hint)
+    for name in names:
+        if not isinstance(name, str) or not _SHARE.fullmatch(name):
+            raise fault(f"{shown(name)} is not the name of a share", hint)
+    if len({name.casefold() for name in names}) < len(names):
+        raise fault("a share comes twice", "name each share once")
+    return tuple(names)
+
+
+def _version(written: object) -> str:
+    # YAML takes 3.0 for a number.
+    text = str(written) if isinstance(written, str | float) and not isinstance(written, bool) else ""
+    if text not in VERSIONS:
+        raise fault(f"{shown(written)} is no version of SMB that Assay speaks", f"write one of {', '.join(VERSIONS)}")
+    return text
+
+
+def _user(written: object) -> str | None:
+    if written is None or (isinstance(written, str) and 0 < len(written) <= 256 and written.isprintable()):
+        return written
+    raise fault(f"{shown(written)} is not the name of a user", "write USER or DOMAIN\\USER")
+
+
+def _file(written: object) -> str | None:
+    if written is None or (isinstance(written, str) and written.startswith("/") and written.isprintable()):
+        return written
+    hint = "write the absolute path of a file with lines username= and password=, as mount.cifs takes it"
+    raise fault(f"{shown(written)} is not the path of a file with credentials", hint)
+
+
+_TEXT = {"type": "string"}
+Shares = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_shares),
+    WithJsonSchema({"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": MOST_SHARES}]}),
+]
+Version = Annotated[
+    str, BeforeValidator(_version), WithJsonSchema({"anyOf": [{"enum": list(VERSIONS)}, {"enum": [2.1, 3.0]}]})
+]
+User = Annotated[str | None, BeforeValidator(_user), WithJsonSchema(_TEXT)]
+Credentials = Annotated[str | None, BeforeValidator(_file), WithJsonSchema({"type": "string", "pattern": "^/"})]
+
+
+class SmbTarget(Target):
+    """An SMB share, reached by the engine itself: no mount, and no cache of the client."""
+
+    noun: ClassVar[str] = "an SMB share"
+    holds: ClassVar[tuple[Group, ...]] = ("data", "names")
+    rank: ClassVar[int] = 4
+    keeps_data: ClassVar[bool] = True
+    through_kernel: ClassVar[bool] = False
+    is_directory: ClassVar[bool] = False
+    whole_device: ClassVar[bool] = False
+    has_files: ClassVar[bool] = True
+    made_by_engines: ClassVar[bool] = True
+    waits_when_gone: ClassVar[bool] = True
+    examples: ClassVar[dict[str, str]] = {"servers": "server1", "shares": "data"}
+
+    kind: Literal["smb"]
+    servers: Servers = Field(
+        description="One server, or several with the same shares; lanes take turns among them. Node sets as in hosts."
+    )
+    shares: Shares = Field(description="Name of a share, or of several; lanes take turns among them, servers first.")
+    directory: PlainName = Field(
+        "assay", description="Directory in each share that Assay makes, marks and removes; it must be new or Assay's."
+    )
+    user: User = Field(
+        None,
+        description="Who signs in, USER or DOMAIN\\USER; USER of the environment if left out. Its password: PASSWD.",
+    )
+    credentials: Credentials = Field(
+        None, description="File with username=, password= and maybe domain=, as of mount.cifs; on each host."
+    )
+    port: Port = Field(None, description="Port of the servers that are written without one; 445 if left out.")
+    version: Version = Field("3.1.1", description="Newest version that is spoken: 2.1, 3.0, 3.0.2 or 3.1.1.")
+    signing: Flag = Field(False, description="Sign all messages; else only if the server asks for it.")
+    encryption: Flag = Field(False, description="Encrypt all messages; else only if server or share ask for it.")
+    channels: Connections = Field(
+        1, description="TCP connections of each lane; several need multichannel on the server."
+    )
+    rsize: CallSize = Field(4 << 20, description="Bytes of one READ at most; the server may allow less.")
+    wsize: CallSize = Field(4 << 20, description="Bytes of one WRITE at most; the server may allow less.")
+    timeout: Timeout = Field(
+        60 * 10**9,
+        description="A request without an answer for so long fails; a lost connection is made anew until then.",
+    )
+    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
+    description: Text = Field("", description="What it is, for the report.")
+
+    @model_validator(mode="after")
+    def _able(self) -> "SmbTarget":
+        if self.version == "2.1" and self.encryption:
+            raise fault("SMB 2.1 has no encryption", "leave `encryption` out, or take `version: 3.0` or newer")
+        if self.version == "2.1" and self.channels > 1:
+            raise fault("SMB 2.1 has no multichannel", "leave `channels` out, or take `version: 3.0` or newer")
+        return self
+
+    @property
+    def services(self) -> tuple[Service, ...]:
+        """Its servers, with the port of SMB."""
+        return tuple(service_at(server, self.port or PORT) for server in self.servers)
+
+    @property
+    def path(self) -> str:
+        """Where it is, for people: //server/share/directory."""
+        more = len(self.servers) * len(self.shares) - 1
+        return f"//{self.servers[0]}/{self.shares[0]}{f' and {more} more' if more else ''}/{self.directory}"
+
+    def signed_in(self, logins: Mapping[tuple[str, str], str]) -> "SmbTarget":
+        """As `Target.signed_in`: what the study names itself stays."""
+        if self.credentials is not None:
+            return self
+        files = [path for (host, user), path in logins.items() if host in self.host_names and self.user in (None, user)]
+        return self.model_copy(update={"credentials": files[0]}) if files else self
+
+    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
+        """Of servers and shares; `crosscheck.py`."""
+        yield from self.part("crosscheck").crosscheck(self, name, workload, work)
