@@ -1,17 +1,14 @@
 """What goes wrong between hosts and NFS servers is in the result as what it is; nothing waits longer than stated."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hdrh.histogram import HdrHistogram
-from nfs_tools import MIB, SECOND, after, box_of, boxes_below, errnos, execute, job, target
+from nfs_tools import MIB, SECOND, at_phase, box_of, boxes_below, errnos, execute, job, longer_than, restarted, target
 from soak import times
 from testbed_tools import said
 
-from assay.contract.messages import Event, PhaseStartEvent
-from assay.model.result.result import Sample
 from assay.site.box.running import RunningBox
 
 HOSTS = """
@@ -42,41 +39,10 @@ def server(box: RunningBox) -> Iterator[str]:
     said(box, "server1", "sh", "-c", "mount -o remount,rw /export; rm -rf /export/assay; chmod 1777 /export")
 
 
-def at_phase(operation: str, seconds: float, action: Callable[[], None]) -> Callable[[str, Event], None]:
-    """For `execute`: something is done so long after a phase has started, once. What fails there fails the test."""
-    begun: list[str] = []
-
-    def hear(_host: str, event: Event) -> None:
-        if isinstance(event, PhaseStartEvent) and event.operation.value == operation and not begun:
-            begun.append(operation)
-            after(seconds, action)
-
-    return hear
-
-
-def restart(box: RunningBox, seconds: float) -> Callable[[], None]:
-    """The server is killed, and so long after that it is there again."""
-
-    def action() -> None:
-        (service,) = box.host("server1").servers
-        box.stop_server("server1", service, "KILL")
-        time.sleep(seconds)
-        box.start_server("server1", service)
-
-    return action
-
-
-def longer_than(sample: Sample, nanoseconds: float) -> int:
-    """How many operations took longer."""
-    assert sample.histogram
-    recorded = HdrHistogram.decode(sample.histogram).get_recorded_iterator()
-    return sum(item.count_at_value_iterated_to for item in recorded if item.value_iterated_to > nanoseconds)
-
-
 def test_a_server_that_is_killed_and_restarted_while_it_is_read_is_one_long_wait(box: RunningBox, server: str) -> None:
     phases = [{"operation": "prepare", "measured": False}, {"operation": "random_read", "runtime_ns": 5 * SECOND}]
     one = job(target=target(server), data={"verify": True}, phases=phases)
-    done, (read,) = execute(box, ["client1"], one, on_event=at_phase("random_read", 1, restart(box, 1.5)))
+    done, (read,) = execute(box, ["client1"], one, on_event=at_phase("random_read", 1, restarted(box, "server1", 1.5)))
     assert done.status == "ok", done.reason
     assert (read.status, read.errors) == ("done", ())
     assert read.verified_bytes == read.read_bytes > 0
@@ -89,7 +55,7 @@ def test_a_server_that_is_killed_and_restarted_while_it_is_read_is_one_long_wait
 def test_a_server_that_is_restarted_before_commit_may_have_lost_what_was_written(box: RunningBox, server: str) -> None:
     phases = [{"operation": "write", "runtime_ns": 4 * SECOND}]
     one = job(target=target(server), queue_depth=4, sync="fsync", phases=phases)
-    done, (write,) = execute(box, ["client1"], one, on_event=at_phase("write", 1, restart(box, 0.5)))
+    done, (write,) = execute(box, ["client1"], one, on_event=at_phase("write", 1, restarted(box, "server1", 0.5)))
     assert done.status == "errors" and "client1" in done.reason
     assert write.status == "failed"
     (tally,) = write.errors
@@ -101,7 +67,9 @@ def test_a_server_that_is_restarted_before_commit_may_have_lost_what_was_written
 def test_stable_writes_survive_a_restart(box: RunningBox, server: str) -> None:
     phases = [{"operation": "write", "runtime_ns": 3 * SECOND}, {"operation": "read"}]
     one = job(target=target(server), sync="o_sync", data={"verify": True}, phases=phases)
-    done, (write, read) = execute(box, ["client1"], one, on_event=at_phase("write", 0.5, restart(box, 0.5)))
+    done, (write, read) = execute(
+        box, ["client1"], one, on_event=at_phase("write", 0.5, restarted(box, "server1", 0.5))
+    )
     assert done.status == "ok", done.reason
     assert (write.status, write.errors) == ("done", ())
     assert write.latency["max"] > 0.4 * SECOND
@@ -111,7 +79,7 @@ def test_stable_writes_survive_a_restart(box: RunningBox, server: str) -> None:
 def test_writes_that_nobody_waits_for_are_not_lost_in_silence(box: RunningBox, server: str) -> None:
     """With `sync: none` the engine commits when the clock has stopped, so that a loss is known."""
     one = job(target=target(server), sync="none", phases=[{"operation": "write", "runtime_ns": 2 * SECOND}])
-    done, (write,) = execute(box, ["client1"], one, on_event=at_phase("write", 0.5, restart(box, 0.3)))
+    done, (write,) = execute(box, ["client1"], one, on_event=at_phase("write", 0.5, restarted(box, "server1", 0.3)))
     assert done.status == "errors" and "flush" in done.reason and "client1" in done.reason, done.reason
     assert (write.status, errnos(write)) == ("failed", {"EIO"})
 
@@ -158,7 +126,7 @@ def test_a_user_without_rights_is_told_so(box: RunningBox, server: str) -> None:
     assert "NFS3ERR_ACCES" in done.reason, done.reason
     # The directory may be entered, the file is another's. The server knows modes by heart until it is restarted.
     said(box, "server1", "chmod", "-R", "a+X", "/export/assay")
-    restart(box, 0)()
+    restarted(box, "server1", 0)()
     again = job(target=nobody, reuse_files=True, keep_files=True, error_limit=3, phases=[{"operation": "read"}])
     done, (read,) = execute(box, ["client2"], again)
     assert (done.status, read.status, errnos(read)) == ("errors", "failed", {"NFS3ERR_ACCES"})

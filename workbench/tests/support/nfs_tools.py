@@ -6,17 +6,19 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hdrh.histogram import HdrHistogram
 from run_tools import ASSAY, ENGINE, only_run
 from testbed_tools import GUARD, assert_nothing_left, assert_soon, need_box, written
 
 from assay.analyse.ranks import read_rank, samples_from_ranks
 from assay.contract._generated import Job
-from assay.contract.messages import Event
+from assay.contract.messages import Event, PhaseStartEvent
 from assay.contract.reader import read_events
 from assay.launch.binary import load_engine
 from assay.launch.group import GroupOutcome, Member, run_group
@@ -144,6 +146,37 @@ def execute(
         for part in done.parts
     ]
     return done, samples_from_ranks("c0001", 1, ranks)
+
+
+def at_phase(operation: str, seconds: float, action: Callable[[], None]) -> Callable[[str, Event], None]:
+    """For `execute`: something is done so long after a phase has started, once. What fails there fails the test."""
+    begun: list[str] = []
+
+    def hear(_host: str, event: Event) -> None:
+        if isinstance(event, PhaseStartEvent) and event.operation.value == operation and not begun:
+            begun.append(operation)
+            after(seconds, action)
+
+    return hear
+
+
+def restarted(box: RunningBox, host: str, seconds: float) -> Callable[[], None]:
+    """The server is killed, and so long after that it is there again."""
+
+    def action() -> None:
+        (service,) = box.host(host).servers
+        box.stop_server(host, service, "KILL")
+        time.sleep(seconds)
+        box.start_server(host, service)
+
+    return action
+
+
+def longer_than(sample: Sample, nanoseconds: float) -> int:
+    """How many operations took longer."""
+    assert sample.histogram
+    recorded = HdrHistogram.decode(sample.histogram).get_recorded_iterator()
+    return sum(item.count_at_value_iterated_to for item in recorded if item.value_iterated_to > nanoseconds)
 
 
 def errnos(sample: Sample) -> set[str | None]:

@@ -66,6 +66,8 @@ pub struct ServiceCounts {
     pub frames_again: u64,
     /// Answers to nothing that was under way.
     pub frames_stray: u64,
+    /// Sessions that were lost with their connections.
+    pub sessions_lost: u64,
 }
 
 /// What a lane needs to know when it is opened.

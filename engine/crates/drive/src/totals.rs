@@ -108,6 +108,7 @@ fn service(outcomes: &[(u32, &LaneOutcome)]) -> Option<ServiceUse> {
             frames: sum.frames + lane.frames,
             frames_again: sum.frames_again + lane.frames_again,
             frames_stray: sum.frames_stray + lane.frames_stray,
+            sessions_lost: sum.sessions_lost + lane.sessions_lost,
         })
     })
 }

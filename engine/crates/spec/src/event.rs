@@ -542,6 +542,9 @@ pub struct ServiceUse {
     /// Answers to nothing that was under way: late, doubled, of another disk or station.
     #[serde(default)]
     pub frames_stray: u64,
+    /// Sessions that were lost with their connections, and with what was under way on them (SMB).
+    #[serde(default)]
+    pub sessions_lost: u64,
 }
 
 /// Totals of a phase.

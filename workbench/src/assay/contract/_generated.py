@@ -1179,6 +1179,10 @@ class ServiceUse(BaseModel):
     """
     Read capacity units consumed.
     """
+    sessions_lost: Annotated[int, Field(ge=0)] = 0
+    """
+    Sessions that were lost with their connections, and with what was under way on them (SMB).
+    """
     unprocessed: Annotated[int, Field(ge=0)] = 0
     """
     Of the objects of such operations those that the service has left undone, while it took others (UnprocessedItems

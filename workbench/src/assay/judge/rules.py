@@ -71,17 +71,21 @@ def _failure(sample: Sample) -> str:
     return f"{text}: {'; '.join(told)}" if told else text
 
 
+_FULL = {"ENOSPC", "EDQUOT", "NFS3ERR_NOSPC", "NFS3ERR_DQUOT", "STATUS_DISK_FULL", "STATUS_QUOTA_EXCEEDED"}
+"""Names of failures of storage that has no more room."""
 _LIMITED = "Raise the target's limit (max_requests, max_capacity_units) and start a new run: a run keeps its limits."
 
 
 def _incomplete_remedy(bad: list[Sample], objects: bool) -> str:
     symbols = {tally.name for sample in bad for tally in sample.errors}
-    if symbols & {"ENOSPC", "EDQUOT", "NFS3ERR_NOSPC", "NFS3ERR_DQUOT"}:
+    if symbols & _FULL:
         return "Free space (or inodes) on the target or use smaller or fewer files, then run the study again."
     if any(tally.kind == "corrupt" for sample in bad for tally in sample.errors):
         return "Do not trust this storage with data before the cause is found: what was read is not what was written."
     if symbols & {"NFS3ERR_IO", "NFS3ERR_SERVERFAULT"}:
         return "Look for the cause in the NFS server's log, then run the study again."
+    if symbols & {"STATUS_UNEXPECTED_IO_ERROR", "STATUS_IO_DEVICE_ERROR", "STATUS_UNSUCCESSFUL"}:
+        return "Look for the cause in the SMB server's log, then run the study again."
     if symbols & {"EIO"}:
         return "Look for device errors in the kernel log (dmesg), then run the study again."
     if symbols & {"RequestLimit", "CapacityLimit"}:

@@ -8,7 +8,8 @@ use crate::session::Refusal;
 use crate::status::{GARBAGE, TIMED_OUT};
 use crate::wire::{Command, FileId};
 use assay_core::{
-    clock, Buffers, Completion, Fault, HostCounts, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError,
+    clock, Buffers, Completion, Fault, HostCounts, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ServiceCounts,
+    SetupError,
 };
 use assay_spec::{name_kinds, object_kinds};
 use assay_spec::{Method, SyncPolicy};
@@ -18,6 +19,9 @@ use std::time::Duration;
 
 /// Calls under way at most, where records are so much larger than calls.
 const MOST_CALLS: usize = 1024;
+
+/// To open a session there is so long at least, in nanoseconds.
+const LEAST_NS: u64 = 1_000_000_000;
 
 /// An operation under way.
 #[derive(Debug, Clone, Copy)]
@@ -233,7 +237,7 @@ impl FileLane {
     }
 
     /// Opens a new session and asks again for what was lost with the last one; gives up what is too late, or all if the
-    /// server does not want this user any more. Waits no longer than until then.
+    /// server does not want this user any more. Waits until then, or a second longer.
     #[cold]
     fn recover(&mut self, until: u64, done: &mut Vec<Completion>) {
         let now = clock::now();
@@ -245,10 +249,15 @@ impl FileLane {
             self.part_ended(slot, (at, asked), Err(TIMED_OUT), done);
         }
         let first = self.again.iter().map(|(slot, ..)| self.slots[*slot as usize].deadline).min();
-        let Some(limit) = first.map(|deadline| deadline.min(until)) else { return };
-        let rest = self.client.transport.rest_until().min(limit).saturating_sub(now);
+        let Some(first) = first else { return };
+        let rest = self.client.transport.rest_until().min(first).min(until).saturating_sub(now);
         std::thread::sleep(Duration::from_nanos(rest));
-        let back = self.client.transport.connect(limit.max(now + 1)).and_then(|()| {
+        if self.client.transport.rest_until() > clock::now() {
+            return;
+        }
+        // Whoever only looks in for a moment would never see a session made.
+        let limit = first.min(until.max(clock::now() + LEAST_NS));
+        let back = self.client.transport.connect(limit).and_then(|()| {
             let opened = self.client.open(&self.place.file(self.number), self.opening);
             opened.map_err(|fault| Refusal::Refused("file", fault))
         });
@@ -353,6 +362,10 @@ impl Lane for FileLane {
 
     fn host_counts(&mut self) -> Vec<HostCounts> {
         vec![self.client.transport.take_counts()]
+    }
+
+    fn service_counts(&mut self) -> Option<ServiceCounts> {
+        self.client.transport.take_lost()
     }
 
     fn end(&mut self) -> Result<(), SetupError> {

@@ -8,7 +8,7 @@ use crate::link::Link;
 use crate::session::{self, Peer, Refusal, Session};
 use crate::status::TIMED_OUT;
 use crate::wire::Chain;
-use assay_core::{clock, HostCounts};
+use assay_core::{clock, HostCounts, ServiceCounts};
 use assay_tcp::socket;
 use std::sync::Arc;
 
@@ -28,13 +28,23 @@ pub(crate) struct Transport {
     /// Not to be tried again before; how long the last pause was.
     rest: (u64, u64),
     counts: HostCounts,
+    sessions_lost: u64,
 }
 
 impl Transport {
     /// Connections are made by `connect`.
     pub(crate) fn new(peer: Arc<Peer>) -> Self {
         let counts = HostCounts { host: peer.server.clone(), ..HostCounts::default() };
-        Transport { peer, calls: Calls::default(), session: None, turn: 0, look_up: u64::MAX, rest: (0, 0), counts }
+        Transport {
+            peer,
+            calls: Calls::default(),
+            session: None,
+            turn: 0,
+            look_up: u64::MAX,
+            rest: (0, 0),
+            counts,
+            sessions_lost: 0,
+        }
     }
 
     pub(crate) fn session(&self) -> Option<&Session> {
@@ -159,16 +169,13 @@ impl Transport {
     /// The session is of no use any more.
     #[cold]
     fn lose(&mut self, errno: i32) {
-        self.end();
-        for number in self.calls.open() {
-            self.calls.finish(number, Outcome::Lost(errno));
-        }
-    }
-
-    fn end(&mut self) {
         if let Some(session) = self.session.take() {
+            self.sessions_lost += 1;
             self.counts.closed += session.links.len() as u64;
             self.tally(&session.links);
+        }
+        for number in self.calls.open() {
+            self.calls.finish(number, Outcome::Lost(errno));
         }
     }
 
@@ -177,6 +184,12 @@ impl Transport {
             self.counts.requests += link.requests;
             self.counts.most_requests = self.counts.most_requests.max(link.requests);
         }
+    }
+
+    /// Sessions lost since the last time; none if none was.
+    pub(crate) fn take_lost(&mut self) -> Option<ServiceCounts> {
+        let sessions_lost = std::mem::take(&mut self.sessions_lost);
+        (sessions_lost > 0).then(|| ServiceCounts { sessions_lost, ..ServiceCounts::default() })
     }
 
     /// What was counted since the last time.

@@ -219,6 +219,16 @@ def _frames_again(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG0
         )
 
 
+def _sessions_lost(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
+    """Connections that broke: what was under way waited for a new one, or failed."""
+    lost = sum(sample.service.sessions_lost for sample in usable(row.samples) if sample.service is not None)
+    if lost:
+        yield (
+            f"{_name(row)}: {lost:,} {'session was' if lost == 1 else 'sessions were'} lost with the connection, and "
+            "made anew: what was under way waited or failed, and what the server had not flushed it may have lost."
+        )
+
+
 def _small_frames(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
     """Two sectors a frame, as with an MTU of 1500, where operations are larger: frames are the work then."""
     told = [
@@ -246,6 +256,7 @@ _PER_ROW: tuple[Callable[[Row, Place | None], Iterator[str]], ...] = (
     _split_requests,
     _read_ahead,
     _frames_again,
+    _sessions_lost,
     _small_frames,
 )
 

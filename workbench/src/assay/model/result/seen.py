@@ -42,6 +42,7 @@ class ServiceSeen(Frozen):
         frames: Of disks behind frames of the engine's own (AoE): frames sent, those that were sent again among them.
         frames_again: Frames sent again: they, or their answers, were lost or late.
         frames_stray: Answers to nothing that was under way.
+        sessions_lost: Sessions that were lost with their connections (SMB).
     """
 
     objects: int = 0
@@ -51,3 +52,4 @@ class ServiceSeen(Frozen):
     frames: int = 0
     frames_again: int = 0
     frames_stray: int = 0
+    sessions_lost: int = 0

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from assay.analyse.machine import moved_words
-from assay.model.result.result import RunInfo
+from assay.model.result.result import Place, RunInfo
 from assay.model.study.axis import AxisValue
 from assay.model.study.case import Case
 from assay.model.study.names import Group
@@ -43,17 +43,28 @@ _NAMES_SYNC_WORDS = {
     "fdatasync": f"Flush fdatasync, metadata operations: {_FLUSHED}",
 }
 _MOST_VALUES = 16
-_NFS_WORDS = (
-    "NFS: the engine speaks to the servers itself, so that no cache of this side is between; what servers answer from "
+_REMOTE_WORDS = (
+    "the engine speaks to the servers itself, so that no cache of this side is between; what servers answer from "
     "their own memory is not known"
 )
-_NFS_SYNC_WORDS = {
-    "fsync": "Flush fsync: COMMIT at the end of each file, inside the measured time",
-    "fdatasync": "Flush fdatasync: COMMIT at the end of each file, inside the measured time",
-    "o_sync": "Flush o_sync: each WRITE is FILE_SYNC",
-    "o_dsync": "Flush o_dsync: each WRITE is DATA_SYNC",
-    "none": "Flush none: writes may still be in the servers' memory when the clock stops",
+_REMOTE_NAMES = {"nfs": "NFS", "smb": "SMB", "aoe": "ATA over Ethernet"}
+_REMOTE_SYNC_WORDS: dict[str, dict[str, str]] = {
+    "nfs": {
+        "fsync": "Flush fsync: COMMIT at the end of each file, inside the measured time",
+        "fdatasync": "Flush fdatasync: COMMIT at the end of each file, inside the measured time",
+        "o_sync": "Flush o_sync: each WRITE is FILE_SYNC",
+        "o_dsync": "Flush o_dsync: each WRITE is DATA_SYNC",
+        "none": "Flush none: writes may still be in the servers' memory when the clock stops",
+    },
+    "smb": {
+        "fsync": "Flush fsync: FLUSH at the end of each file, inside the measured time",
+        "fdatasync": "Flush fdatasync: FLUSH at the end of each file, inside the measured time",
+        "o_sync": "Flush o_sync: files are opened with WRITE_THROUGH",
+        "o_dsync": "Flush o_dsync: files are opened with WRITE_THROUGH",
+        "none": "Flush none: writes may still be in the servers' memory when the clock stops",
+    },
 }
+"""Kind of target -> policy -> what it means there; a disk behind frames flushes as one of this machine."""
 _OBJECT_WORDS = (
     "Objects are put and got by the engine itself, so that no cache of its machine takes part; a put ends when the "
     "service has answered. What the service keeps in its memory is not known. One request is one operation; nothing is "
@@ -71,17 +82,14 @@ _MOST_CALLS = 100
 def section(view: View) -> Section:
     """Order, repeats and statistics in words, then the parameters of all workloads side by side."""
     blocks: list[Block] = [Bullets(tuple(_principles(view))), _parameters(view)]
-    across = {place.target for place in view.run.places if place.servers}
+    across = {place.target for place in view.run.places if _is_remote(place)}
     data = [case for case in view.analysis.cases if case.group == "data" and case.target not in across]
     names = [case for case in view.analysis.cases if case.metadata]
     words = [*_used(data, "cache", CACHE_WORDS), *_used(names, "cache", _NAMES_CACHE_WORDS)]
     words += [*_used(data, "sync", _SYNC_WORDS), *_used(names, "sync", _NAMES_SYNC_WORDS)]
     existing = [_is_existing(case) for case in view.analysis.cases if case.group == "objects"]
     words += [_OBJECT_WORDS] * (False in existing) + [_EXISTING_WORDS] * (True in existing)
-    files = [case for case in view.analysis.cases if case.target in across and case.group != "objects"]
-    if files:
-        words.append(_NFS_WORDS)
-        words += _used(files, "sync", _NFS_SYNC_WORDS)
+    words += _remote(view, across)
     if any(workload.shows_cache() for workload in view.workloads):
         words.append("A workload that keeps the cache is there on purpose, to show what a cache does to a number.")
     kernel = any(case.target not in across for case in view.analysis.cases)
@@ -90,6 +98,23 @@ def section(view: View) -> Section:
     if view.analysis.excluded:
         blocks += [Heading("Left out", "method-excluded"), _excluded(view)]
     return Section("method", "Method", tuple(blocks))
+
+
+def _is_remote(place: Place) -> bool:
+    """The engine itself speaks across a network; of old runs only targets that do so had servers."""
+    return bool(place.servers) if place.remote is None else place.remote
+
+
+def _remote(view: View, across: set[str]) -> list[str]:
+    """Of what the engine reaches by itself, kind by kind."""
+    kinds = {place.target: place.kind for place in view.run.places}
+    words = []
+    for kind in _REMOTE_NAMES:
+        cases = [case for case in view.analysis.cases if case.target in across and kinds.get(case.target) == kind]
+        if cases:
+            words.append(f"{_REMOTE_NAMES[kind]}: {_REMOTE_WORDS}")
+            words += _used(cases, "sync", _REMOTE_SYNC_WORDS.get(kind, _SYNC_WORDS))
+    return words
 
 
 def _principles(view: View) -> list[Text]:

@@ -7,7 +7,8 @@ use crate::tree::work::{Context, Work};
 use crate::tree::Forest;
 use assay_core::names::{Name, Names};
 use assay_core::{
-    clock, Completion, Fault, HostCounts, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError,
+    clock, Completion, Fault, HostCounts, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ServiceCounts,
+    SetupError,
 };
 use assay_spec::{data_operations, object_operations};
 use assay_spec::{Method, Operation, SyncPolicy};
@@ -207,6 +208,10 @@ impl Lane for TreeLane {
 
     fn host_counts(&mut self) -> Vec<HostCounts> {
         vec![self.client.transport.take_counts()]
+    }
+
+    fn service_counts(&mut self) -> Option<ServiceCounts> {
+        self.client.transport.take_lost()
     }
 
     fn end(&mut self) -> Result<(), SetupError> {
