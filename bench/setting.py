@@ -24,7 +24,16 @@ WRITTEN_BYTES = 512 << 20
 """Size of the file that is written over."""
 LOOP_BYTES = 1 << 30
 LOOP_INODES = 200_000
-PEERS = ("fio", "fio-new", "fio-t-io_uring", "elbencho", "ior", "mdtest", "iozone", "warp")
+PEERS = (
+    "fio",
+    "fio-new",
+    "fio-t-io_uring",
+    "elbencho",
+    "ior",
+    "mdtest",
+    "iozone",
+    "warp",
+)
 SERVERS = ROOT / "target" / "servers"
 """Where tools/servers.py puts what it builds."""
 
@@ -36,10 +45,15 @@ def find_tools() -> dict[str, Path]:
         BenchError: Assay's own programs are not built.
     """
     found = {}
-    for name, variable in (("assay-engine", "ASSAY_ENGINE"), ("assay-bare", "ASSAY_BARE")):
+    for name, variable in (
+        ("assay-engine", "ASSAY_ENGINE"),
+        ("assay-bare", "ASSAY_BARE"),
+    ):
         path = Path(os.environ.get(variable) or ROOT / "target" / "release" / name)
         if not os.access(path, os.X_OK):
-            raise BenchError(f"{path} is missing: cargo build --release -p assay-cli -p assay-bare")
+            raise BenchError(
+                f"{path} is missing: cargo build --release -p assay-cli -p assay-bare"
+            )
         found[name] = path.resolve()
     for name in (*PEERS, "perf", "bpftrace"):
         path = shutil.which(name)
@@ -50,9 +64,15 @@ def find_tools() -> dict[str, Path]:
 
 def _servers() -> dict[str, Path]:
     """The S3 services that are there: built, on PATH, or as ASSAY_SERVICE says."""
-    null = os.environ.get("ASSAY_SERVICE") or shutil.which("assay-service", path=ROOT / "target" / "release")
+    null = os.environ.get("ASSAY_SERVICE") or shutil.which(
+        "assay-service", path=ROOT / "target" / "release"
+    )
     gateway = shutil.which("versitygw") or shutil.which("versitygw", path=SERVERS)
-    return {name: Path(path) for name, path in (("assay-service", null), ("versitygw", gateway)) if path}
+    return {
+        name: Path(path)
+        for name, path in (("assay-service", null), ("versitygw", gateway))
+        if path
+    }
 
 
 @contextlib.contextmanager
@@ -92,13 +112,17 @@ def one_file(seconds: float, parent: Path, size: int = GIB) -> Iterator[Setting]
 
 
 @contextlib.contextmanager
-def directories(seconds: float, parent: Path, on_disk: int, in_memory: int) -> Iterator[Setting]:
+def directories(
+    seconds: float, parent: Path, on_disk: int, in_memory: int
+) -> Iterator[Setting]:
     """Marked directories with room for so many bytes on disk and in memory; removed afterwards with all in them."""
     tools = find_tools()
     disk = parent / NAME
     for folder, needed in ((disk, on_disk), (MEMORY, in_memory)):
         if shutil.disk_usage(folder.parent).free < needed:
-            raise BenchError(f"{folder.parent} has less than {needed / GIB:.3g} GiB free")
+            raise BenchError(
+                f"{folder.parent} has less than {needed / GIB:.3g} GiB free"
+            )
     with _lock():
         remove(disk)
         try:
@@ -139,13 +163,22 @@ def remove(disk: Path) -> None:
         _command("umount", str(mount))
     image = MEMORY / "disk.img"
     if image.exists() and os.geteuid() == 0:
-        listing = subprocess.run(["losetup", "--associated", str(image)], capture_output=True, text=True, check=False)
+        listing = subprocess.run(
+            ["losetup", "--associated", str(image)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         for line in listing.stdout.splitlines():
             _command("losetup", "--detach", line.partition(":")[0])
     for folder in (disk, MEMORY):
         if not folder.exists() and not folder.is_symlink():
             continue
-        if folder.is_symlink() or folder.stat().st_uid != os.geteuid() or not (folder / MARKER).exists():
+        if (
+            folder.is_symlink()
+            or folder.stat().st_uid != os.geteuid()
+            or not (folder / MARKER).exists()
+        ):
             raise BenchError(f"{folder} is not this user's bench: remove it by hand")
         shutil.rmtree(folder)
 
@@ -153,7 +186,9 @@ def remove(disk: Path) -> None:
 def _command(*words: str) -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise BenchError(f"{words[0]}: {(done.stderr.strip() or 'failed').splitlines()[-1]}")
+        raise BenchError(
+            f"{words[0]}: {(done.stderr.strip() or 'failed').splitlines()[-1]}"
+        )
 
 
 def _mount_loop(mount: Path) -> tuple[Path | None, str]:
@@ -166,7 +201,14 @@ def _mount_loop(mount: Path) -> tuple[Path | None, str]:
             # Written, not sparse: no block is first touched while something is measured.
             for _ in range(LOOP_BYTES >> 20):
                 file.write(bytes(1 << 20))
-        options = ["-E", "lazy_itable_init=0,lazy_journal_init=0", "-J", "size=256", "-N", str(LOOP_INODES)]
+        options = [
+            "-E",
+            "lazy_itable_init=0,lazy_journal_init=0",
+            "-J",
+            "size=256",
+            "-N",
+            str(LOOP_INODES),
+        ]
         _command("mkfs.ext4", "-q", "-F", *options, str(image))
         mount.mkdir()
         _command("mount", "-o", "loop", str(image), str(mount))
@@ -181,10 +223,20 @@ def _write_data(setting: Setting, root: Path, name: str, size: int) -> None:
     target = {"kind": "file", "root": str(root), "directory": name}
     sizes = {"file_size_bytes": size, "record_size_bytes": 4096}
     phases = [{"operation": "prepare", "measured": False}]
-    job = {"spec_version": 2, "id": "bench", "target": target, "keep_files": True, "phases": phases} | sizes
+    job = {
+        "spec_version": 2,
+        "id": "bench",
+        "target": target,
+        "keep_files": True,
+        "phases": phases,
+    } | sizes
     file = root / "job.json"
     file.write_text(json.dumps(job))
-    run(setting.tool("assay-bare"), [setting.tool("assay-engine"), "run", str(file)], root)
+    run(
+        setting.tool("assay-bare"),
+        [setting.tool("assay-engine"), "run", str(file)],
+        root,
+    )
 
 
 def read_into_cache(file: Path) -> None:

@@ -21,7 +21,9 @@ COUNT = 200
 def client(endpoint):
     """One connection, and nothing sent twice."""
     config = Config(retries={"total_max_attempts": 1}, max_pool_connections=1)
-    return boto3.client("dynamodb", endpoint_url=endpoint, region_name="us-east-1", config=config)
+    return boto3.client(
+        "dynamodb", endpoint_url=endpoint, region_name="us-east-1", config=config
+    )
 
 
 def prepare(endpoint, table, contents):
@@ -35,7 +37,9 @@ def prepare(endpoint, table, contents):
     )
     dynamodb.get_waiter("table_exists").wait(TableName=table, WaiterConfig={"Delay": 1})
     for number in range(COUNT):
-        dynamodb.put_item(TableName=table, Item={"pk": {"S": f"{number:020}"}, "d": {"B": contents}})
+        dynamodb.put_item(
+            TableName=table, Item={"pk": {"S": f"{number:020}"}, "d": {"B": contents}}
+        )
 
 
 def loop(dynamodb, operation, table, contents, first, end, done):
@@ -44,9 +48,15 @@ def loop(dynamodb, operation, table, contents, first, end, done):
     while time.monotonic() < end:
         key = {"pk": {"S": f"{number % COUNT:020}"}}
         if operation == "put":
-            dynamodb.put_item(TableName=table, Item={**key, "d": {"B": contents}}, ReturnConsumedCapacity="TOTAL")
+            dynamodb.put_item(
+                TableName=table,
+                Item={**key, "d": {"B": contents}},
+                ReturnConsumedCapacity="TOTAL",
+            )
         else:
-            dynamodb.get_item(TableName=table, Key=key, ReturnConsumedCapacity="TOTAL")["Item"]["d"]["B"]
+            dynamodb.get_item(TableName=table, Key=key, ReturnConsumedCapacity="TOTAL")[
+                "Item"
+            ]["d"]["B"]
         number += 1
     done.append(number - first)
 
@@ -61,7 +71,18 @@ def main():
         one.describe_table(TableName=table)
     done, cpu, begin = [], time.process_time(), time.monotonic()
     threads = [
-        threading.Thread(target=loop, args=(one, operation, table, contents, 17 * first, begin + float(seconds), done))
+        threading.Thread(
+            target=loop,
+            args=(
+                one,
+                operation,
+                table,
+                contents,
+                17 * first,
+                begin + float(seconds),
+                done,
+            ),
+        )
         for first, one in enumerate(clients)
     ]
     for thread in threads:
@@ -72,7 +93,16 @@ def main():
     clients[0].delete_table(TableName=table)
     if len(done) < len(clients):
         sys.exit("a thread has failed")
-    print(json.dumps({"requests": sum(done), "bytes": sum(done) * int(size), "seconds": took, "cpu_s": used}))
+    print(
+        json.dumps(
+            {
+                "requests": sum(done),
+                "bytes": sum(done) * int(size),
+                "seconds": took,
+                "cpu_s": used,
+            }
+        )
+    )
 
 
 main()

@@ -8,12 +8,22 @@ from pathlib import Path
 
 from model import Contender, Done, Sample, Setting, Step, Steps
 
-QUIET = ["--nolive", "--csvfile", "/dev/null", "--jsonfile", "/dev/null", "--resfile", "/dev/null"]
+QUIET = [
+    "--nolive",
+    "--csvfile",
+    "/dev/null",
+    "--jsonfile",
+    "/dev/null",
+    "--resfile",
+    "/dev/null",
+]
 
 
 def _seconds(text: str) -> float:
     """`941ms`, `2.000s` or `1m2.000s` in seconds."""
-    minutes, seconds, millis = re.fullmatch(r"(?:(\d+)m(?!s))?(?:([\d.]+)s)?(?:(\d+)ms)?", text).groups()
+    minutes, seconds, millis = re.fullmatch(
+        r"(?:(\d+)m(?!s))?(?:([\d.]+)s)?(?:(\d+)ms)?", text
+    ).groups()
     return int(minutes or 0) * 60 + float(seconds or 0) + int(millis or 0) / 1e3
 
 
@@ -58,14 +68,34 @@ def _latency(part: dict[str, str]) -> Sample:
 
 
 def reads(
-    *extra: str, threads: int = 1, key: str = "elbencho", label: str = "elbencho", against: str | None = None
+    *extra: str,
+    threads: int = 1,
+    key: str = "elbencho",
+    label: str = "elbencho",
+    against: str | None = None,
 ) -> Contender:
     """Random 4 KiB reads of the common file."""
 
     def steps(setting: Setting) -> Steps:
         ops = setting.ops(threads)
-        amount = ["--size", "1g", "--block", "4k", "--rand", "--randamount", str(ops // threads * threads * 4096)]
-        words = ["--read", "--threads", str(threads), *amount, *extra, *QUIET, str(setting.file)]
+        amount = [
+            "--size",
+            "1g",
+            "--block",
+            "4k",
+            "--rand",
+            "--randamount",
+            str(ops // threads * threads * 4096),
+        ]
+        words = [
+            "--read",
+            "--threads",
+            str(threads),
+            *amount,
+            *extra,
+            *QUIET,
+            str(setting.file),
+        ]
         yield Step([setting.tool("elbencho"), *words], lambda done: figures(done, ops))
 
     return Contender(key, label, steps, against=against)
@@ -89,9 +119,15 @@ def sequential(
         size = 3 if "--sync" in extra else 1
         found = phases(done.output)
         found = [found[at : at + size] for at in range(0, len(found), size)]
-        counted = [part for group in found[skip:] for part in (group[1:] if size == 3 else group)]
+        counted = [
+            part
+            for group in found[skip:]
+            for part in (group[1:] if size == 3 else group)
+        ]
         seconds = sum(_seconds(_last(part, "Elapsed time")) for _, part in counted)
-        amount = sum(int(_last(part, "Total MiB")) for name, part in counted if name != "SYNC")
+        amount = sum(
+            int(_last(part, "Total MiB")) for name, part in counted if name != "SYNC"
+        )
         cpu_us = done.cpu_s * 1e6 / (amount * len(found) / (len(found) - skip))
         return {"mb_per_s": amount * 2**20 / 1e6 / seconds, "cpu_us": cpu_us}
 
@@ -110,7 +146,10 @@ def names(root: Callable[[Setting], str], count: int) -> Contender:
     def parse(done: Done) -> Sample:
         found = dict(phases(done.output))
         pairs = (("create", "WRITE"), ("stat", "STAT"), ("unlink", "RMFILES"))
-        return {f"{name}_per_s": float(_last(found[phase], "Files/s")) for name, phase in pairs}
+        return {
+            f"{name}_per_s": float(_last(found[phase], "Files/s"))
+            for name, phase in pairs
+        }
 
     def steps(setting: Setting) -> Steps:
         files = ["--threads", "1", "--dirs", "0", "--files", str(count), "--size", "0"]

@@ -33,11 +33,19 @@ def _row(service: str, name: str, operation: str, concurrent: int) -> Row:
         key=f"{operation}-{name}-{concurrent}-{'null' if service == NULL else 'gateway'}",
         title=f"{operation} of {size}, {many}, {service}",
         contenders=[assay.objects(work, against="warp"), warp.runs(work)],
-        measures=("requests_per_s", "mb_per_s", "cpu_us", "cpu_s_per_gb", "requests_per_core", "rss_mib"),
+        measures=(
+            "requests_per_s",
+            "mb_per_s",
+            "cpu_us",
+            "cpu_s_per_gb",
+            "requests_per_core",
+            "rss_mib",
+        ),
         headline=("requests_per_s", "cpu_us"),
         goals=GOALS[service],
         limit=None,
-        note=NOTES[service] + (GET_NOTE if (service, operation) == (NULL, "get") else ""),
+        note=NOTES[service]
+        + (GET_NOTE if (service, operation) == (NULL, "get") else ""),
         service=service,
     )
 

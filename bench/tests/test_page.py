@@ -16,12 +16,18 @@ def filled(template: str) -> str:
         "assay": [["/x/assay-engine", "run", '{"id": "x y"}']],
         "fio": [["/usr/bin/fio", "--name=a b"]],
     }
-    return page.fill(template, [row], Results({"kernel": "6"}, {"fio": "3"}, 3, 0.5, 1.5, {"row": result}))
+    return page.fill(
+        template,
+        [row],
+        Results({"kernel": "6"}, {"fio": "3"}, 3, 0.5, 1.5, {"row": result}),
+    )
 
 
 def test_markers_become_tables():
     """All of them, and nothing else changes."""
-    text = filled("# Title\n\n{{machine}}\n\n{{goals}}\n\n{{rows}}\n\n{{commands}}\n\nend\n")
+    text = filled(
+        "# Title\n\n{{machine}}\n\n{{goals}}\n\n{{rows}}\n\n{{commands}}\n\nend\n"
+    )
     assert "{{" not in text
     assert text.startswith("# Title\n") and text.endswith("\nend\n")
     assert "| kernel | 6 |" in text and "### A row" in text and "**A row**" in text

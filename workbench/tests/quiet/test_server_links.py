@@ -1,4 +1,4 @@
-"""NFS over links of a stated speed: it fills them, and the verdict names the link that was full, and none that was not.
+"""NFS and SMB over links of a stated speed: it fills them, and the verdict names the link that was full, and none that was not.
 
 Only figures of one run are compared: what the operations reached, and what iperf3 got on the same links before them.
 ASSAY_LINK says how fast the links are, in Mbit/s; two quiet cores carry 1000.
@@ -29,14 +29,25 @@ HOSTS = f"""
   server1:
     link: {{link}} Mbit/s
     disks: [{{{{size: 2GiB, mount: /export}}}}]
-    servers: [{{{{kind: nfs-ganesha, exports: [/export]}}}}]
+    servers: [{{served}}]
 """
+KINDS = {
+    "nfs": (
+        "{kind: nfs-ganesha, exports: [/export]}",
+        "{kind: nfs, servers: server1, export: /export, timeout: 20s}",
+    ),
+    "smb": (
+        "{kind: samba, exports: [/export], users: [alice]}",
+        "{kind: smb, servers: server1, shares: export, timeout: 20s}",
+    ),
+}
+"""Kind -> the server of the box, and the target of the study."""
 STUDY = f"""
 study: links
 question: Is the link full?
 testbed: box.yaml
 targets:
-  nfs: {{{{kind: nfs, servers: server1, export: /export, timeout: 20s}}}}
+  store: {{target}}
 workloads:
   w:
     operations: [write, read]
@@ -62,10 +73,12 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     shutil.rmtree(parent)
 
 
-def results(folder: Path, mbit: int, size: str, record: str) -> dict[tuple[int, str], Result]:
+def results(folder: Path, kind: str, mbit: int, size: str, record: str) -> dict[tuple[int, str], Result]:
     """(hosts, operation) -> result of a run over such links."""
     folder.mkdir()
-    run = Run(folder, HOSTS.format(link=mbit), STUDY.format(size=size, record=record, repeats=times(2, 3)))
+    served, target = KINDS[kind]
+    study = STUDY.format(target=target, size=size, record=record, repeats=times(2, 3))
+    run = Run(folder, HOSTS.format(link=mbit, served=served), study)
     run.ends(0)
     (stored,) = (folder / "assay-runs").iterdir()
     with RunStore.open(stored) as store:
@@ -73,7 +86,10 @@ def results(folder: Path, mbit: int, size: str, record: str) -> dict[tuple[int, 
         found = {(hosts[result.case], result.operation): result for result in store.results()}
     for (count, operation), result in found.items():
         rate = (result.throughput or 0) * 8e-6
-        print(f"{mbit} Mbit/s, {count} hosts, {operation}: {rate:.0f} Mbit/s, {result.ceiling} {result.share}", end=" ")
+        print(
+            f"{kind}, {mbit} Mbit/s, {count} hosts, {operation}: {rate:.0f} Mbit/s, {result.ceiling} {result.share}",
+            end=" ",
+        )
         print(result.verdict, result.also, result.finding)
     return found
 
@@ -92,11 +108,12 @@ def faults(found: dict[tuple[int, str], Result]) -> list[str]:
     return bad
 
 
-def test_links_are_filled_and_the_full_one_is_named(root: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_links_are_filled_and_the_full_one_is_named(root: Path, tmp_path: Path, kind: str) -> None:
     """The client's with one client, the server's with four: at least 93 % of what iperf3 got there in the same run."""
     bad: list[str] = []
     for number in range(TRIES):
-        found = results(tmp_path / f"run{number}", MBIT, times("64MiB", "128MiB"), "1MiB")
+        found = results(tmp_path / f"run{number}", kind, MBIT, times("64MiB", "128MiB"), "1MiB")
         assert sorted(found) == [(1, "read"), (1, "write"), (CLIENTS, "read"), (CLIENTS, "write")]
         bad = faults(found)
         if not bad:
@@ -105,8 +122,9 @@ def test_links_are_filled_and_the_full_one_is_named(root: Path, tmp_path: Path) 
     pytest.fail("; ".join(bad))
 
 
-def test_faster_links_are_not_blamed(root: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_faster_links_are_not_blamed(root: Path, tmp_path: Path, kind: str) -> None:
     """Ten times as fast, and records of 16 KiB: what they cost the processors binds long before the link does."""
-    for key, result in results(tmp_path / "run", 10 * MBIT, "32MiB", "16KiB").items():
+    for key, result in results(tmp_path / "run", kind, 10 * MBIT, "32MiB", "16KiB").items():
         assert Verdict.NETWORK_BOUND not in verdicts(result), (key, result)
         assert result.ceiling.endswith("link") and (result.share or 1) < 0.9, (key, result)
