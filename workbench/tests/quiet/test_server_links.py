@@ -1,4 +1,4 @@
-"""NFS and SMB over links of a stated speed: it fills them, and the verdict names the link that was full, and none that was not.
+"""NFS and SMB over links of a stated speed: it fills them, and the verdict names the link that was full, and no other.
 
 Only figures of one run are compared: what the operations reached, and what iperf3 got on the same links before them.
 ASSAY_LINK says how fast the links are, in Mbit/s; two quiet cores carry 1000.

@@ -156,7 +156,7 @@ class Serving:
             paths={name: place.devices[name] for name in self.filled.server.devices},
             peers=dict(place.peers),
             upstream_address=place.upstream,
-            credentials={user: str(folder / secret_name(place, kind, user)) for user in place.passwords},
+            credentials={user: str(folder / secret_name(kind, user)) for user in place.passwords},
         )
 
 
@@ -184,15 +184,9 @@ def first_serving(
         AssayError: What it needs is not there.
     """
     kind = load_kind(server.kind)
-    passwords = {user: secrets.token_urlsafe(18) for user in server.users}
+    passwords = {user: _made_password(folder, kind, user) for user in server.users}
     configuration = folder / "servers" / f"{host.name}-{server.kind}.conf"
     place = Place(host.name, host.address, configuration, peers, paths, passwords, upstream=upstream)
-    for user, password in passwords.items():
-        secrets_of(folder).mkdir(mode=0o700, exist_ok=True)
-        fd = os.open(secrets_of(folder) / secret_name(place, kind, user), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        # The form that mount.cifs(8) reads.
-        with os.fdopen(fd, "w") as file:
-            file.write(f"username={user}\npassword={password}\n")
     configuration.parent.mkdir(exist_ok=True)
     return Serving(enter, Filled(kind, server, place))
 
@@ -219,9 +213,22 @@ def secrets_of(folder: Path) -> Path:
     return folder / SECRETS
 
 
-def secret_name(place: Place, kind: ServerKind, user: str) -> str:
-    """Name of the file of a user's password."""
-    return f"{place.host}-{kind.kind}-{user}"
+def secret_name(kind: ServerKind, user: str) -> str:
+    """Name of the file of a user's password, which all servers of a kind know."""
+    return f"{kind.kind}-{user}"
+
+
+def _made_password(folder: Path, kind: ServerKind, user: str) -> str:
+    """The password of a user at the servers of a kind: the first of them makes it."""
+    path = secrets_of(folder) / secret_name(kind, user)
+    if path.exists():
+        return _password(path)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    password = secrets.token_urlsafe(18)
+    # The form that mount.cifs(8) reads.
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(f"username={user}\npassword={password}\n")
+    return password
 
 
 def _password(path: Path) -> str:
