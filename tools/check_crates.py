@@ -17,7 +17,7 @@ ALLOWED = {
     "assay-cli": {"assay-spec", "assay-core", "assay-drive", "assay-conform", BACKEND},
     "assay-switch": set(),
     "assay-faultfs": set(),
-    "assay-fuzz": {"assay-spec", "assay-core", "assay-drive", "assay-backend-nfs", "assay-backend-null"},
+    "assay-fuzz": {"assay-spec", "assay-core", "assay-drive", "assay-backend-nfs", "assay-backend-null", "assay-backend-smb"},
     "assay-bare": {"assay-spec", "assay-drive"},
     "assay-service": {"assay-backend-http"},
     "assay-posix": {"assay-spec", "assay-core"},

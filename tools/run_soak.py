@@ -33,7 +33,7 @@ COVERAGE = (
 #: Bytes of memory that nothing made of any input may exceed, in 10^6.
 MOST_MB = 200
 #: Longest input in bytes: longer ones say little more. One input may take 10 s, a thousand times what is usual.
-LONGEST = {"job": 16_384, "control": 16_384, "nfs_reply": 4096}
+LONGEST = {"job": 16_384, "control": 16_384, "nfs_reply": 4096, "smb_answer": 4096}
 
 
 @dataclass(frozen=True)

@@ -144,3 +144,11 @@ pub fn nfs_reply(bytes: &[u8]) {
     assay_backend_nfs::fuzzing::results(rest);
     assay_backend_nfs::fuzzing::stream(rest, usize::from(*piece));
 }
+
+/// What an SMB server sends, at once and in pieces: nothing reads behind its end, writes where it has no room, or asks for
+/// memory that was not sent.
+pub fn smb_answer(bytes: &[u8]) {
+    let Some((piece, rest)) = bytes.split_first() else { return };
+    assay_backend_smb::fuzzing::answers(rest);
+    assay_backend_smb::fuzzing::stream(rest, usize::from(*piece));
+}

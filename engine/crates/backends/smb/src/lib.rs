@@ -7,6 +7,8 @@ mod capability;
 mod client;
 mod credentials;
 mod crypto;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 mod kind;
 mod lane;
 mod link;

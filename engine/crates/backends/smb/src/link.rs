@@ -332,12 +332,12 @@ impl Link {
 }
 
 /// Takes answers for a connection.
-struct Incoming<'a> {
-    calls: &'a mut Calls,
-    shared: &'a Shared,
-    signer: Option<&'a Signer>,
-    pending: &'a mut HashMap<u64, u32>,
-    credits: &'a mut u32,
+pub(crate) struct Incoming<'a> {
+    pub(crate) calls: &'a mut Calls,
+    pub(crate) shared: &'a Shared,
+    pub(crate) signer: Option<&'a Signer>,
+    pub(crate) pending: &'a mut HashMap<u64, u32>,
+    pub(crate) credits: &'a mut u32,
 }
 
 impl Incoming<'_> {

@@ -216,8 +216,8 @@ pub(crate) fn free_bytes(information: &[u8]) -> Option<u64> {
     Some(u64_at(information, 8)?.saturating_mul(unit))
 }
 
-/// SET_INFO (section 2.2.39) of a file; `fill` puts the information.
-pub(crate) fn put_set(out: &mut Vec<u8>, file: &FileId, class: u8, fill: impl FnOnce(&mut Vec<u8>)) {
+/// SET_INFO (section 2.2.39) of a file; `put` puts the information.
+pub(crate) fn put_set(out: &mut Vec<u8>, file: &FileId, class: u8, put: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     put_u16(out, 33);
     out.push(OF_FILE);
@@ -228,7 +228,7 @@ pub(crate) fn put_set(out: &mut Vec<u8>, file: &FileId, class: u8, fill: impl Fn
     put_u32(out, 0);
     out.extend_from_slice(file);
     let before = out.len();
-    fill(out);
+    put(out);
     let length = (out.len() - before) as u32;
     crate::wire::set_u32(out, start + 4, length);
 }

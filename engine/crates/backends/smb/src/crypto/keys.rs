@@ -65,10 +65,7 @@ pub(crate) fn key(session: &[u8], version: SmbVersion, preauth: &Preauth, purpos
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn bytes(hex: &str) -> Vec<u8> {
-        (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
-    }
+    use crate::crypto::from_hex as bytes;
 
     /// The values of Microsoft's own example, "SMB 2 and SMB 3 security in Windows 10: the anatomy of signing and
     /// cryptographic keys".

@@ -17,6 +17,12 @@ pub(crate) fn random<const N: usize>() -> [u8; N] {
     bytes
 }
 
+/// Bytes that are written in hex.
+#[cfg(test)]
+pub(crate) fn from_hex(text: &str) -> Vec<u8> {
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).expect("two digits")).collect()
+}
+
 /// HMAC (RFC 2104) of several parts with a hash.
 macro_rules! hmac_of {
     ($hash:ty, $key:expr, $parts:expr) => {{

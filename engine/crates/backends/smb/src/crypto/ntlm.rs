@@ -39,19 +39,19 @@ pub(crate) fn negotiate() -> Vec<u8> {
 }
 
 /// What the server has answered ([MS-NLMP] section 2.2.1.2).
-struct Challenge<'a> {
+pub(crate) struct Challenge<'a> {
     flags: u32,
-    challenge: &'a [u8],
+    nonce: &'a [u8],
     /// Its description of itself.
     target: &'a [u8],
 }
 
 impl<'a> Challenge<'a> {
-    fn read(message: &'a [u8]) -> Option<Self> {
+    pub(crate) fn read(message: &'a [u8]) -> Option<Self> {
         let right = message.starts_with(SIGNATURE) && u32_at(message, 8)? == 2;
         let length = u16_at(message, 40)? as usize;
         let target = part(message, u32_at(message, 44)? as usize, length)?;
-        right.then_some(Challenge { flags: u32_at(message, 20)?, challenge: part(message, 24, 8)?, target })
+        right.then_some(Challenge { flags: u32_at(message, 20)?, nonce: part(message, 24, 8)?, target })
     }
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn authenticate(credentials: &Credentials, first: &[u8], second: &[u8
     put_u32(&mut target, u32::from(AV_END));
     let now = clock::wall() / 100 + EPOCH_SECONDS * 10_000_000;
     let key = user_key(credentials);
-    let (proof, session) = answer(&key, challenge.challenge, time.unwrap_or(now), random(), &target);
+    let (proof, session) = answer(&key, challenge.nonce, time.unwrap_or(now), random(), &target);
     let mut out = third(credentials, &proof, challenge.flags & FLAGS);
     if time.is_some() {
         let sum: [u8; 16] = hmac_of!(Md5, &session, [first, second, &out]).into();
@@ -141,20 +141,17 @@ fn third(credentials: &Credentials, proof: &[u8], flags: u32) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::crypto::from_hex;
 
     fn user() -> Credentials {
         Credentials::known("User", "Password", "Domain")
-    }
-
-    fn hex(bytes: &[u8]) -> String {
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// The values of [MS-NLMP] section 4.2.4.
     #[test]
     fn the_published_example_comes_out() {
         let key = user_key(&user());
-        assert_eq!(hex(&key), "0c868a403bfd7a93a3001ef22ef02e3f");
+        assert_eq!(key[..], from_hex("0c868a403bfd7a93a3001ef22ef02e3f"));
         let mut target = Vec::new();
         for (kind, text) in [(2, "Domain"), (1, "Server")] {
             put_u16(&mut target, kind);
@@ -164,8 +161,8 @@ mod tests {
         put_u32(&mut target, 0);
         let challenge = [0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef];
         let (proof, session) = answer(&key, &challenge, 0, [0xaa; 8], &target);
-        assert_eq!(hex(&proof[..16]), "68cd0ab851e51c96aabc927bebef6a1c");
-        assert_eq!(hex(&session), "8de40ccadbc14a82f15cb0ad0de95ca3");
+        assert_eq!(proof[..16], from_hex("68cd0ab851e51c96aabc927bebef6a1c"));
+        assert_eq!(session[..], from_hex("8de40ccadbc14a82f15cb0ad0de95ca3"));
     }
 
     #[test]
