@@ -1,6 +1,7 @@
 """`assay report`."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -9,6 +10,9 @@ from assay.cli.settings import RUNS, runs_of
 from assay.model.base import AssayError
 from assay.model.money.price import Book
 from assay.model.result.result import RunAnalysis
+
+if TYPE_CHECKING:
+    from assay.report.beside import Beside
 
 FILE_NAME = "report.html"
 
@@ -28,11 +32,15 @@ def command(
     prices: str | None = typer.Option(
         None, "--prices", metavar="today[=BOOK]", help="Show today's prices beside those that the run carries."
     ),
+    beside: str | None = typer.Option(
+        None, "--beside", metavar="FILE", help="Draw published figures of this CSV in the same charts."
+    ),
 ) -> None:
     """Write a run's report as one HTML file that opens without a network, and print its path.
 
     An existing report is replaced: the same run gives the same file. Costs are those of the prices that the run began
-    with; `--prices today` shows today's beside them, `--prices today=BOOK` those of a book.
+    with; `--prices today` shows today's beside them, `--prices today=BOOK` those of a book. `--beside` draws
+    figures that others have published: columns target, operation, file_size, record_size, throughput.
 
     Example: `assay report last --output storage.html`
     """
@@ -40,7 +48,7 @@ def command(
 
     analysis = load_analysis(run, out)
     path = output or Path(analysis.run.folder) / FILE_NAME
-    write_report(analysis, path, _today(analysis, prices))
+    write_report(analysis, path, _today(analysis, prices), _beside(beside))
     say(str(path))
     if opened:
         _open(path)
@@ -70,13 +78,22 @@ def _today(analysis: RunAnalysis, written: str | None) -> Book | None:
     return book
 
 
-def write_report(analysis: RunAnalysis, path: Path, today: Book | None = None) -> None:
+def _beside(path: str | None) -> "Beside | None":
+    if path is None:
+        return None
+    from assay.report.beside import read_beside
+
+    return read_beside(path)
+
+
+def write_report(analysis: RunAnalysis, path: Path, today: Book | None = None, beside: "Beside | None" = None) -> None:
     """Write the HTML report to `path`, whole or not at all.
 
     Args:
         analysis: The run.
         path: The file.
         today: Prices to show beside those of the run.
+        beside: Figures of others to draw beside its own.
 
     Raises:
         AssayError: It cannot be written.
@@ -85,7 +102,7 @@ def write_report(analysis: RunAnalysis, path: Path, today: Book | None = None) -
     from assay.report.build import build_document
     from assay.report.html import render_html
 
-    text = render_html(build_document(analysis, today))
+    text = render_html(build_document(analysis, today, beside))
     write_whole(path, lambda temporary: _write(temporary, text), force=True)
 
 

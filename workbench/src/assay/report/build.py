@@ -3,6 +3,7 @@
 from assay.model.money.price import Book
 from assay.model.result.result import RunAnalysis
 from assay.report import numbers
+from assay.report.beside import Beside
 from assay.report.document import Document
 from assay.report.sections import (
     answer,
@@ -18,6 +19,7 @@ from assay.report.sections import (
     network,
     notes,
     options,
+    published,
     rests,
     results,
     verdicts,
@@ -44,12 +46,13 @@ _SECTIONS = (
 )
 
 
-def build_document(analysis: RunAnalysis, today: Book | None = None) -> Document:
+def build_document(analysis: RunAnalysis, today: Book | None = None, beside: Beside | None = None) -> Document:
     """The report on a run. The same run gives the same document.
 
     Args:
         analysis: The run.
         today: Prices to show beside those that the run carries.
+        beside: Figures of others to draw beside the run's own; none if None.
     """
     view = View(analysis, today)
     run = analysis.run
@@ -64,4 +67,7 @@ def build_document(analysis: RunAnalysis, today: Book | None = None) -> Document
         ("Run", run.id),
     )
     sections = tuple(section for section in found if section is not None)
+    if beside is not None:
+        place = next(place for place, section in enumerate(sections) if section.id == "results") + 1
+        sections = (*sections[:place], published.section(view, beside), *sections[place:])
     return Document(f"Assay storage report · {run.study}", run.question or run.study, run.description, meta, sections)

@@ -1,0 +1,93 @@
+"""Figures that others have published, in the same charts as the run's own."""
+
+from statistics import fmean
+
+from assay.model.result.result import Row
+from assay.report import figures, numbers
+from assay.report.beside import Beside, with_figures
+from assay.report.document import Block, Cell, Column, Fold, Heading, Note, Num, Paragraph, Section, Table
+from assay.report.measure import DATA
+from assay.report.view import View, Workload, plausible
+
+
+def section(view: View, beside: Beside) -> Section:
+    """Heat maps, surfaces and lines of both, and means over the sizes that all have."""
+    merged = with_figures(view.analysis, beside)
+    if merged is None:
+        words = (
+            f"None of the figures of {beside.source} can stand beside this run's: that takes a workload that sweeps "
+            "file_size and record_size, and nothing else, with an operation that both have."
+        )
+        return Section("published", "Published figures", (Note(words, "warning"),))
+    both = View(merged)
+    others = list(dict.fromkeys(figure.target for figure in beside.figures))
+    words = (
+        f"{numbers.listing(others)}: figures of {beside.source}, as they were published. Nobody has repeated or judged "
+        "them here, and other machines, sizes of memory and rules of caching stand behind them: they show shapes, and "
+        "no difference that was measured."
+    )
+    blocks: list[Block] = [Paragraph(words)]
+    drawn = [workload for workload in both.main_workloads() if not set(others).isdisjoint(_targets(workload))]
+    for workload in drawn:
+        blocks += _workload(both, workload)
+    if not drawn:
+        blocks.append(
+            Note("The workloads that they could stand beside show a cache, so that nothing is drawn.", "warning")
+        )
+    return Section("published", "Published figures", tuple(blocks))
+
+
+def _targets(workload: Workload) -> list[str]:
+    return list(dict.fromkeys(row.case.target for row in workload.rows))
+
+
+def _workload(both: View, workload: Workload) -> list[Block]:
+    mark = f"published-{both.workloads.index(workload)}"
+    blocks: list[Block] = []
+    heats = figures.capped(figures.heat_maps(both, workload, mark), "heat maps")
+    if heats:
+        blocks += [Heading(f"{workload.name}: throughput over file size and record size", f"heat-{mark}", 4), *heats]
+        surfaces = figures.capped(figures.surfaces(both, workload, mark), "surfaces")
+        blocks.append(Fold("The same as surfaces", tuple(surfaces)))
+    for axis in workload.numeric_axes()[::-1]:
+        charts = figures.capped(figures.line_charts(both, workload, axis, "rate", mark), "charts")
+        if charts:
+            title = f"{workload.name}: throughput against {numbers.axis_title(axis).lower()}"
+            blocks.append(Fold(title, tuple(charts)))
+    return [*blocks, *_means(workload, mark)]
+
+
+def _means(workload: Workload, mark: str) -> list[Block]:
+    """Each target's mean over the sizes that all targets have, operation by operation."""
+    targets = _targets(workload)
+    lines: list[tuple[Cell, ...]] = []
+    for operation in workload.operations:
+        found = {target: _points(workload.of(operation), target) for target in targets}
+        there = {target: points for target, points in found.items() if points}
+        common = set.intersection(*(set(points) for points in there.values())) if there else set()
+        if not common:
+            continue
+        means = [fmean(there[target][point] for point in common) if target in there else None for target in targets]
+        cells = [Num(numbers.NONE if mean is None else DATA.number(mean), mean) for mean in means]
+        lines.append((numbers.operation_title(operation), Num(str(len(common)), float(len(common))), *cells))
+    if not lines:
+        return []
+    columns = (
+        Column("Operation"),
+        Column("Sizes", numeric=True),
+        *(Column(target, DATA.unit, numeric=True) for target in targets),
+    )
+    caption = "Mean of the medians over the pairs of file size and record size that all targets of the line have."
+    return [
+        Heading(f"{workload.name}: means over sizes", f"means-{mark}", 4),
+        Table(f"means-{mark}", columns, tuple(lines), caption),
+    ]
+
+
+def _points(rows: list[Row], target: str) -> dict[tuple[object, object], float]:
+    """File and record size -> bytes per second."""
+    return {
+        (row.case.axes["file_size"], row.case.axes["record_size"]): row.throughput.median
+        for row in rows
+        if row.case.target == target and row.throughput is not None and plausible(row)
+    }
