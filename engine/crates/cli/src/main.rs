@@ -8,6 +8,7 @@ mod capabilities;
 mod check;
 mod conform;
 mod control;
+mod counters;
 mod hello;
 mod job;
 mod methods;
@@ -82,6 +83,10 @@ enum Command {
     ///
     /// Example: assay-engine methods question.json
     Methods(methods::Arguments),
+    /// Print what links, CPUs and disks of this host have done, one JSON object a line, until standard input ends.
+    ///
+    /// Example: assay-engine counters --every-ms 1000
+    Counters(counters::Arguments),
     /// Look at disks behind ATA over Ethernet.
     ///
     /// Sending frames needs root or `CAP_NET_RAW`.
@@ -104,6 +109,7 @@ fn main() -> ExitCode {
         Command::Clean(arguments) => places::clean(&arguments),
         Command::Conform(arguments) => conform::main(&arguments),
         Command::Methods(arguments) => methods::main(&arguments),
+        Command::Counters(arguments) => counters::main(&arguments),
         Command::Aoe(arguments) => aoe::main(&arguments),
         Command::Schema(arguments) => schema::main(&arguments),
     };

@@ -1,7 +1,7 @@
 //! `assay-engine schema`: the contract as JSON Schema.
 
 use crate::run::print_line;
-use assay_spec::{Capabilities, Claim, Event, Job, MethodAnswer, MethodQuestion, PlaceAnswer};
+use assay_spec::{Capabilities, Claim, Counters, Event, Job, MethodAnswer, MethodQuestion, PlaceAnswer};
 use schemars::{generate::SchemaSettings, JsonSchema, SchemaGenerator};
 use std::process::ExitCode;
 
@@ -14,6 +14,7 @@ struct Contract {
     capabilities: Capabilities,
     claim: Claim,
     place: PlaceAnswer,
+    counters: Counters,
     method_question: MethodQuestion,
     method_answer: MethodAnswer,
 }

@@ -27,5 +27,5 @@ mod totals;
 mod watcher;
 mod worker;
 
-pub use resources::{host_memory_bytes, max_rss_bytes};
+pub use resources::{device_use, host_cpu, host_memory_bytes, max_rss_bytes};
 pub use runner::{run, EventSink, Go, StopFlag};

@@ -82,8 +82,8 @@ fn numbers(line: &str) -> Vec<u64> {
     line.split_whitespace().filter_map(|word| word.parse().ok()).collect()
 }
 
-/// All CPUs together since the host started.
-fn host_cpu() -> Option<HostCpu> {
+/// All CPUs together since the host started; none if the kernel does not tell.
+pub fn host_cpu() -> Option<HostCpu> {
     // SAFETY: sysconf takes and gives a number.
     let ticks = u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).ok()?;
     let table = read_to_string("/proc/stat").ok()?;
@@ -99,8 +99,8 @@ fn host_cpu() -> Option<HostCpu> {
     })
 }
 
-/// A device, as `major:minor`, since the host started.
-fn device_use(device: &str) -> Option<DeviceUse> {
+/// A device, as `major:minor`, since the host started; none if there is none, or the kernel does not tell.
+pub fn device_use(device: &str) -> Option<DeviceUse> {
     let line = read_to_string(format!("/sys/dev/block/{device}/stat")).ok()?;
     let numbers = numbers(&line);
     let [reads, _, read_sectors, read_ms, writes, _, write_sectors, write_ms, _, busy_ms, ..] = numbers[..] else {

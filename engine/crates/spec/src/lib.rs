@@ -8,6 +8,7 @@
 //! the name says `wall`.
 
 mod capability;
+mod counters;
 mod event;
 mod fault;
 mod job;
@@ -22,6 +23,7 @@ mod target;
 mod validate;
 
 pub use capability::{BackendCapabilities, Capabilities, PlaceCapabilities};
+pub use counters::{Counters, LinkCounters};
 pub use event::{
     Barrier, BarrierStep, Bye, ByeStatus, DeviceUse, Earlier, ErrorCount, ErrorKind, ErrorSample, Event,
     ExistingObjects, Hello, HostConnections, HostCpu, Interval, LaneResult, LatencySummary, Level, Listing, Log,

@@ -1,0 +1,139 @@
+//! `assay-engine counters`: what links, CPUs and disks of this host do, while somebody works on it.
+
+use crate::run::print_line;
+use assay_core::clock;
+use assay_drive::{device_use, host_cpu};
+use assay_spec::{Counters, DeviceUse, LinkCounters};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::read_to_string;
+use std::io::Read;
+use std::process::ExitCode;
+use std::time::Duration;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Milliseconds between two lines.
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(10..=60_000))]
+    every_ms: u64,
+}
+
+/// Ends this process when standard input ends: whoever reads is gone then.
+fn end_with_input() {
+    std::thread::spawn(|| {
+        let mut rest = [0; 64];
+        while std::io::stdin().read(&mut rest).is_ok_and(|count| count > 0) {}
+        std::process::exit(0);
+    });
+}
+
+/// What stands in a file of one number.
+fn number(path: &str) -> Option<u64> {
+    read_to_string(path).ok()?.trim().parse().ok()
+}
+
+/// Interfaces but the loopback.
+fn links() -> BTreeMap<String, LinkCounters> {
+    let table = read_to_string("/proc/self/net/dev").unwrap_or_default();
+    let found = table.lines().filter_map(|line| {
+        let (name, counts) = line.split_once(':')?;
+        let counts: Vec<u64> = counts.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        let name = name.trim().to_owned();
+        // bytes packets errs drop fifo frame compressed multicast, received and then sent.
+        let [received, _, damaged, dropped, _, _, _, _, sent, _, unsent, thrown, ..] = counts[..] else { return None };
+        let speed = number(&format!("/sys/class/net/{name}/speed")).map(|megabits| megabits * 1_000_000);
+        let counters = LinkCounters {
+            received_bytes: received,
+            sent_bytes: sent,
+            receive_drops: damaged + dropped,
+            send_drops: unsent + thrown,
+            speed,
+        };
+        (name != "lo").then_some((name, counters))
+    });
+    found.collect()
+}
+
+/// Whole disks that have done anything; loop devices only where one is mounted here.
+fn disks() -> BTreeMap<String, DeviceUse> {
+    let mounts = read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let mounted: BTreeSet<&str> = mounts.lines().filter_map(|line| line.split_whitespace().nth(2)).collect();
+    let table = read_to_string("/proc/diskstats").unwrap_or_default();
+    let found = table.lines().filter_map(|line| {
+        let mut words = line.split_whitespace();
+        let (major, minor, name) = (words.next()?, words.next()?, words.next()?);
+        let device = format!("{major}:{minor}");
+        let whole = std::path::Path::new(&format!("/sys/block/{name}")).exists();
+        let counted = whole && (!name.starts_with("loop") || mounted.contains(device.as_str()));
+        let done = counted.then(|| device_use(&device)).flatten()?;
+        (done != DeviceUse { flushes: done.flushes, ..DeviceUse::default() }).then(|| (name.to_owned(), done))
+    });
+    found.collect()
+}
+
+/// A count of TCP (proc_pid_net(5), `snmp`).
+fn tcp(table: &str, name: &str) -> Option<u64> {
+    let mut lines = table.lines().filter(|line| line.starts_with("Tcp:"));
+    let place = lines.next()?.split_whitespace().position(|word| word == name)?;
+    lines.next()?.split_whitespace().nth(place)?.parse().ok()
+}
+
+fn softnet_drops() -> Option<u64> {
+    let table = read_to_string("/proc/self/net/softnet_stat").ok()?;
+    table.lines().map(|line| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok()).sum()
+}
+
+/// CPUs that are online (proc_stat(5)).
+fn cpus() -> u64 {
+    let table = read_to_string("/proc/stat").unwrap_or_default();
+    let numbered =
+        |line: &&str| line.strip_prefix("cpu").is_some_and(|rest| rest.starts_with(|one: char| one.is_ascii_digit()));
+    table.lines().filter(numbered).count().max(1) as u64
+}
+
+fn sample() -> Counters {
+    let snmp = read_to_string("/proc/self/net/snmp").unwrap_or_default();
+    Counters {
+        at_ns: clock::now(),
+        cpu: host_cpu(),
+        cpus: cpus(),
+        links: links(),
+        disks: disks(),
+        segments: tcp(&snmp, "OutSegs"),
+        segments_again: tcp(&snmp, "RetransSegs"),
+        softnet_drops: softnet_drops(),
+    }
+}
+
+pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    end_with_input();
+    loop {
+        // Whoever reads may have gone away.
+        if print_line(&serde_json::to_string(&sample())?).is_err() {
+            return Ok(ExitCode::SUCCESS);
+        }
+        std::thread::sleep(Duration::from_millis(arguments.every_ms));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_tcp_are_found_by_name() {
+        let table = "Ip: Forwarding\nIp: 1\nTcp: RtoAlgorithm OutSegs RetransSegs\nTcp: 1 500 7\n";
+        assert_eq!((tcp(table, "OutSegs"), tcp(table, "RetransSegs")), (Some(500), Some(7)));
+        assert_eq!((tcp(table, "Missing"), tcp("", "OutSegs")), (None, None));
+    }
+
+    #[test]
+    fn this_host_has_cpus_and_counts_upwards() {
+        let (first, second) = (sample(), sample());
+        assert!(first.cpus >= 1 && second.at_ns >= first.at_ns);
+        assert!(!first.links.contains_key("lo"));
+        for (name, before) in &first.links {
+            let after = &second.links[name];
+            assert!(after.received_bytes >= before.received_bytes && after.sent_bytes >= before.sent_bytes);
+        }
+    }
+}
