@@ -30,8 +30,8 @@ pub use event::{
 };
 pub use fault::{Fault, FaultDomain};
 pub use job::{
-    Access, Arrivals, CacheAction, DataSpec, Group, Job, Layout, Method, Objects, Operation, Phase, Sizes, SyncPolicy,
-    Tree, Tuning, WeightedSize,
+    Access, Arrivals, CacheAction, DataSpec, FileOrder, Group, Job, Layout, Method, Objects, Operation, Phase, Sizes,
+    SyncPolicy, Tree, Tuning, WeightedSize,
 };
 pub use memory::{AHEAD_BYTES, PREPARE_BYTES, PREPARE_DEPTH};
 pub use op::{Expected, Moves, OpKind};

@@ -49,6 +49,7 @@ fn plan(operation: Operation) -> PhasePlan {
         sync: SyncPolicy::Fsync,
         preallocate: false,
         renamed: false,
+        over: false,
         ranged: false,
         looked_at: false,
     }
