@@ -199,13 +199,9 @@ pub struct Tree {
     #[schemars(range(min = 1, max = 10_000))]
     pub width: u32,
     /// So many lanes, the first of all, have one file more: so any number of files can be shared out.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default)]
     #[schemars(range(max = 67_108_863))]
     pub more: u32,
-}
-
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 impl Tree {
@@ -441,7 +437,7 @@ pub struct Phase {
     #[schemars(range(min = 1, max = 1_048_576))]
     pub stride_records: u32,
     /// In an operation on the data of a tree's files, which file comes next.
-    #[serde(default, skip_serializing_if = "FileOrder::is_sequential")]
+    #[serde(default)]
     pub file_order: FileOrder,
 }
 

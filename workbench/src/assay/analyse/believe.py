@@ -12,7 +12,7 @@ from assay.analyse import histograms
 from assay.analyse.samples import Heard, listen
 from assay.contract._generated import FaultDomain, Job
 from assay.contract.bounds import largest_operation, only_reads
-from assay.contract.counts import Counted, by_kind, moved, operations
+from assay.contract.counts import Counted, by_kind, moved, operations, progress
 from assay.contract.messages import (
     ByeEvent,
     ErrorSampleEvent,
@@ -32,6 +32,7 @@ from assay.model.base import AssayError
 from assay.model.foreign import plain
 from assay.model.result.objects import ExistingObjects
 from assay.model.result.result import Sample
+from assay.model.study.names import DATA
 
 CLOCK_SHARE = 0.05
 """Two clocks of one machine or of two differ by far less."""
@@ -240,8 +241,9 @@ def _check_watch(name: str, watch: Watch, most: int | None) -> None:
 
 
 def _check_windows(name: str, end: PhaseEndEvent, most: int | None) -> None:
-    ops, last = operations(end.operations), end.last_finisher
-    if (last.ops, last.bytes) != (ops, moved(end.operations)):
+    done, last = progress(end.operations, end.operation.value in DATA), end.last_finisher
+    ops = operations(done)
+    if (last.ops, last.bytes) != (ops, moved(done)):
         _no(f"{name}: {last.ops} operations in all of its time, {ops} by kind")
     for what, window in (("first lane", end.first_finisher), ("steady", end.steady), ("last lane", last)):
         if window is not None:

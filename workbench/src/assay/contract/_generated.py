@@ -487,6 +487,21 @@ class FaultDomain(StrEnum):
     """
 
 
+class FileOrder(StrEnum):
+    """
+    In which order a lane opens the files of a tree to read and write them (vdbench fileselect).
+    """
+
+    sequential = 'sequential'
+    """
+    By their numbers, directory after directory.
+    """
+    random = 'random'
+    """
+    Each once, in random order; then each again in another.
+    """
+
+
 class HostCpu(BaseModel):
     """
     CPU time of all CPUs of a host, whoever used it, in steps of 10 milliseconds.
@@ -767,7 +782,7 @@ class OpKind(StrEnum):
     """
     open = 'open'
     """
-    Open a file for reading and close it.
+    Open a file for reading and close it; in a phase on data, open it and leave it open.
     """
     readdir = 'readdir'
     """
@@ -849,6 +864,10 @@ class OpKind(StrEnum):
     """
     Fetch whatever objects there are, one page.
     """
+    close = 'close'
+    """
+    Close the file that is open.
+    """
 
 
 class OpTotals(BaseModel):
@@ -906,6 +925,10 @@ class Phase(BaseModel):
     cache_before: CacheAction = CacheAction.keep
     """
     What is done to the page cache before the phase starts.
+    """
+    file_order: FileOrder = FileOrder.sequential
+    """
+    In an operation on the data of a tree's files, which file comes next.
     """
     measured: bool = True
     """
@@ -1566,6 +1589,9 @@ class Tree(BaseModel):
 
     With layout `separate` each lane has a tree of its own, with `shared` all lanes work in the same directories.
     A lane fills one of the deepest directories after the other.
+
+    Operations on data (write, rewrite, read, reread, random_read, random_write and the mixes) work on such files, too: a
+    lane opens one of its files, does the operation on its records, closes it, and goes on with the next.
     """
 
     model_config = ConfigDict(
@@ -1575,9 +1601,13 @@ class Tree(BaseModel):
     """
     Levels of directories below the top; 0: everything in one directory.
     """
-    files: Annotated[int, Field(ge=1, le=1000000000)]
+    files: Annotated[int, Field(ge=0, le=1000000000)]
     """
-    Files of each lane, or directories where directories are made.
+    Files of each lane, or directories where directories are made. At least 1, or 0 with `more`.
+    """
+    more: Annotated[int, Field(ge=0, le=67108863)] = 0
+    """
+    So many lanes, the first of all, have one file more: so any number of files can be shared out.
     """
     width: Annotated[int, Field(ge=1, le=10000)] = 1
     """
@@ -2299,7 +2329,8 @@ class Job(BaseModel):
     """
     tree: Tree | None = None
     """
-    The files that metadata operations work on; none in a job of data operations.
+    The files that metadata operations work on, or a set of files that operations on data work on; none: one file per
+    lane, or one for all.
     """
     tuning: Annotated[Tuning, Field(validate_default=True)] = {
         'cpus': [],

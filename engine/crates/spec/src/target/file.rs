@@ -15,7 +15,7 @@ pub struct FileTarget {
     /// Name of the directory below it that this job uses: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
     pub directory: String,
     /// Further such directories, as of other mounts: lane i works in the (i modulo n)-th of `root` and these.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     #[schemars(length(max = 1023))]
     pub shares: Vec<String>,
     /// The `identity` in the marker: a root that another run has claimed is refused. None: a marker without one.
