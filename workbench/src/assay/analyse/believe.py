@@ -188,6 +188,7 @@ def _check_end(number: int, end: PhaseEndEvent, heard: Heard, job: Job, most: in
     _check_windows(name, end, most)
     _check_lanes(name, end, job, most)
     largest = heard.existing.largest_bytes if heard.existing else largest_operation(job)
+    _check_set(name, end, job)
     for of_kind in end.operations:
         _check_kind(name, of_kind, largest if phase.measured else None)
     if end.start_delay is not None:
@@ -196,6 +197,22 @@ def _check_end(number: int, end: PhaseEndEvent, heard: Heard, job: Job, most: in
         _check_watch(f"{name}: its watch", end.watch, most)
     for tally in end.errors:
         _check_fault(name, tally.fault)
+
+
+def _check_set(name: str, end: PhaseEndEvent, job: Job) -> None:
+    """A phase that went once over a set of files, without failure, has opened, moved and closed each of them whole."""
+    phase = job.phases[end.phase]
+    once = phase.runtime_ns is None and str(end.status) == "done" and not end.errors
+    if job.tree is None or phase.operation.value not in DATA or not once:
+        return
+    first, more = (job.rank or 0) * job.lanes, job.tree.more or 0
+    files = job.tree.files * job.lanes + max(0, min(more - first, job.lanes))
+    done = {of_kind.operation.value: of_kind.ops for of_kind in end.operations}
+    opened, closed = done.get("open", 0), done.get("close", 0)
+    if opened != files or closed != files:
+        _no(f"{name}: {opened} files opened and {closed} closed, of {files}")
+    if job.sizes is None and moved(end.operations) != files * job.file_size_bytes:
+        _no(f"{name}: {moved(end.operations)} bytes of {files} files of {job.file_size_bytes}")
 
 
 def _check_once(name: str, counts: Iterable[Counted]) -> None:

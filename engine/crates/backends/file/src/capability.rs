@@ -40,11 +40,14 @@ pub(crate) fn at(place: &Place) -> Result<BackendCapabilities, SetupError> {
     }
 }
 
+/// Numbers of the device below a place, and the bytes that are free there, as far as they are known.
+type Room = (Option<(u32, u32)>, Option<u64>);
+
 /// What can be done at all of several places: what each of them can, with the coarsest alignment. The room is that of
 /// all if each takes as much as the others; those on one file system share its room.
 pub(crate) fn of_all(places: &[Place]) -> Result<BackendCapabilities, SetupError> {
     let mut found = at(&places[0])?;
-    let mut room: Vec<(Option<(u32, u32)>, Option<u64>)> = vec![(places[0].device_number(), free_bytes(&found))];
+    let mut room: Vec<Room> = vec![(places[0].device_number(), free_bytes(&found))];
     for place in &places[1..] {
         let other = at(place)?;
         found.methods.retain(|method| other.methods.contains(method));
@@ -63,11 +66,15 @@ pub(crate) fn of_all(places: &[Place]) -> Result<BackendCapabilities, SetupError
         found.direct_alignment_bytes = 0;
     }
     if let Some(all) = &mut found.place {
-        let share = |(device, free): &(Option<(u32, u32)>, Option<u64>)| {
+        let share = |(device, free): &Room| {
             let same = room.iter().filter(|(other, _)| device.is_some() && other == device).count().max(1) as u64;
             free.map(|free| free / same)
         };
-        all.free_bytes = room.iter().map(share).min().flatten().map(|least| least.saturating_mul(places.len() as u64));
+        let count = places.len();
+        if count > 1 {
+            all.limits.push(format!("lanes take turns among {count} directories"));
+        }
+        all.free_bytes = room.iter().map(share).min().flatten().map(|least| least.saturating_mul(count as u64));
     }
     Ok(found)
 }

@@ -134,7 +134,7 @@ impl Work {
         let about = (u64::from(op.slot), self.deadline);
         transport.start(Procedure::nfs(procedure), about, Payload::None, |out| match procedure {
             P::NFSPROC3_CREATE => {
-                put_create(out, leaf, name.bytes(), if self.anew { Existing::Emptied } else { context.existing })
+                put_create(out, leaf, name.bytes(), if self.anew { Existing::Emptied } else { context.existing });
             }
             P::NFSPROC3_MKDIR => {
                 put_name(out, leaf, name.bytes());
