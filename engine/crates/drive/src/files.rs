@@ -6,6 +6,7 @@ use crate::pattern::{Contents, Mixed, Step};
 use crate::permutation::Permutation;
 use assay_core::random::mix2;
 use assay_core::OpKind;
+use assay_spec::{data_kinds, name_kinds, object_kinds};
 use std::collections::BTreeSet;
 
 /// What is done to the records of files.
@@ -189,7 +190,7 @@ impl FileSteps {
         match step.kind {
             OpKind::Open if !well => self.open = None,
             OpKind::Close if !self.failed && self.pass == 0 => self.note_whole(step.object),
-            _ => {}
+            data_kinds!() | name_kinds!() | object_kinds!() => {}
         }
     }
 

@@ -187,7 +187,7 @@ def _files_once(path: tuple[str, str], workload: Workload) -> Iterator[Fault]:
     pairs = (("files", "total_files", None), ("file_size", "file_sizes", 0))
     for one, other, unset in pairs:
         if workload.axis(other).values() != (None,) and workload.axis(one).values() != (unset,):
-            message = f"{one} and {other} say both of the files, and not the same"
+            message = f"{one} and {other} say the same of the files twice"
             yield Fault(path=(*path, other), message=message, hint=f"remove {one}, or {other}")
 
 

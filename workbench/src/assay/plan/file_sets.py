@@ -40,7 +40,8 @@ def set_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterato
     """The rules that a combination of parameters of operations on sets of files breaks."""
     other = [operation for operation in dict.fromkeys(operations) if operation not in SET_OPERATIONS]
     if other:
-        message = f"{', '.join(other)} works on one file, not on a set of files"
+        verb = "work" if len(other) > 1 else "works"
+        message = f"{', '.join(other)} {verb} on one file, not on a set of files"
         yield Broken("operations", "set operations", message, f"use {', '.join(SET_OPERATIONS)}, or leave files out")
     yield from count_rules(values)
     yield from tree_shape(values)
@@ -60,7 +61,8 @@ def count_rules(values: Mapping[str, Any]) -> Iterator[Broken]:
         yield Broken("scale", "scaled width", message, f"at most {MOST_WIDTH:,}: a smaller scale, or more depth")
     if total < values["lanes"] * values["hosts"]:
         lanes = values["lanes"] * values["hosts"]
-        message = f"{total:,} files are fewer than the {lanes:,} lanes, some of which would have nothing to do"
+        few = f"{total:,} files are" if total != 1 else "one file is"
+        message = f"{few} fewer than the {lanes:,} lanes, some of which would have nothing to do"
         yield Broken("total_files", "idle lanes", message, "more files, fewer lanes, or a larger scale")
 
 

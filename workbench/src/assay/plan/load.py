@@ -109,31 +109,25 @@ def _with_defaults(source: Source) -> tuple[dict[str, Any], list[Problem]]:
         hint = "write `field: value` lines below `defaults:`"
         return data, [_at_key(source, ("defaults",), message, hint)]
     if isinstance(workloads, dict):
-        groups = {group_written(_whole(work, defaults)) for work in workloads.values() if isinstance(work, dict)}
-        sets = "names" not in groups
         data["workloads"] = {
-            name: _completed(workload, defaults, sets) if isinstance(workload, dict) else workload
+            name: _completed(workload, defaults) if isinstance(workload, dict) else workload
             for name, workload in workloads.items()
         }
     return data, []
 
 
-def _whole(workload: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
-    return {**workload, **{key: value for key, value in defaults.items() if key not in workload}}
-
-
-def _completed(workload: dict[str, Any], defaults: dict[str, Any], sets: bool) -> dict[str, Any]:
+def _completed(workload: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
     """A workload with the defaults it does not override; what only operations of other kinds have is left out.
 
-    Args:
-        workload: As written.
-        defaults: As written.
-        sets: Files that defaults tell of may be those of sets that data is in; False: they are those of names.
+    That data is in a set of files a workload says itself: `files` among the defaults are those of names.
     """
-    whole = _whole(workload, defaults)
+    whole = {**workload, **{key: value for key, value in defaults.items() if key not in workload}}
     group = group_written(whole)
-    others = fields_of_others(group)
-    if group == "data" and not sets:
+    others = set(fields_of_others(group))
+    said = {"files", "total_files"}.intersection(workload)
+    if said:
+        others |= {"files", "total_files"} - said
+    elif group == "data":
         others |= {name for name, item in DEFINITIONS.items() if item.of_sets}
     return {key: value for key, value in whole.items() if key in workload or key not in others}
 

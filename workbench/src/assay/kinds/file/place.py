@@ -15,6 +15,8 @@ class FileKeeper(Keeper[FileTarget]):
 
     def inspect(self, looking: Looking) -> Seen:
         """As `Keeper.inspect`."""
+        if not self.target.shares:
+            return looking.directory(self.target.path)
         seen = [looking.directory(path) for path in self.target.paths]
         first, problems = seen[0], [problem for one in seen for problem in one.problems]
         real = [one.real_path for one in seen if one.real_path]

@@ -149,7 +149,7 @@ class Parameters(Telling):
             about="Sets of files: which file is opened next. sequential: by number, directory after directory; random: "
             "each once in random order, then each again in another.",
             heading="Sets of files: which file was opened next",
-            untold="in which order files were opened",
+            untold="how files followed each other",
             shown="limit",
             only=("data",),
             of_sets=True,

@@ -4,7 +4,7 @@ use crate::tree::current::Current;
 use crate::tree::Forest;
 use assay_core::names::Names;
 use assay_core::{Buffers, Fault, LaneSetup, Op, OpKind, PhasePlan, SetupError, Source};
-use assay_spec::object_kinds;
+use assay_spec::{name_kinds, object_kinds};
 use assay_spec::{Operation, SyncPolicy};
 use libc::{c_char, c_int, mode_t};
 use rustix::fd::{AsRawFd, OwnedFd, RawFd};
@@ -118,7 +118,7 @@ impl Calls {
                 // What was written to the files before was flushed as each was closed.
                 OpKind::Sync if !self.flushes_all => return Ok(0),
                 OpKind::Close => return current.close(),
-                _ => {}
+                OpKind::Sync | name_kinds!() | object_kinds!() => {}
             }
         }
         if op.kind == OpKind::Create {

@@ -9,7 +9,7 @@ use crate::tree::work::{Context, Opening, Work};
 use crate::tree::Forest;
 use assay_core::names::{top_name, Name, Names};
 use assay_core::{clock, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
-use assay_spec::{data_operations, object_operations};
+use assay_spec::{data_operations, name_kinds, object_kinds, object_operations};
 use assay_spec::{Group, Method, Operation};
 use nfs3_types::nfs3::{ACCESS3_MODIFY, ACCESS3_READ};
 use std::sync::Arc;
@@ -137,7 +137,7 @@ impl TreeLane {
                 self.early.push(Completion::new(op.slot, Ok(0)));
             }
             OpKind::Read | OpKind::Write => self.early.push(Completion::new(op.slot, Err(Fault::os(libc::EBADF)))),
-            _ => return false,
+            OpKind::Sync | name_kinds!() | object_kinds!() => return false,
         }
         true
     }
