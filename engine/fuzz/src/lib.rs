@@ -108,6 +108,7 @@ fn serve(job: &Job, target: &NullTarget) {
         sync: job.sync,
         preallocate: job.preallocate,
         renamed: false,
+        over: false,
         ranged: false,
         looked_at: false,
     };

@@ -187,6 +187,37 @@ def test_every_operation_on_names_by_two_hosts(box: RunningBox, able: BackendCap
     nothing_stays(box)
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_set_of_files_by_two_hosts_on_two_servers(box: RunningBox, layout: str) -> None:
+    """Also with one tree for all: each server has one for the lanes that work there."""
+    files, more, lanes, hosts = 30, 3, 2, 2
+    order = ["prepare", "read", "random_write", "random_read", "random_mix", "write", "reread"]
+    done, samples = execute(
+        box,
+        ["client1", "client2"],
+        job(
+            target=target(*servers(box, "separate"), rsize=5001, wsize=4097),
+            layout=layout,
+            lanes=lanes,
+            file_size_bytes=30_001,
+            record_size_bytes=8192,
+            data={"verify": True},
+            tree={"files": files, "more": more, "depth": 1, "width": 4},
+            phases=[{**phase(name), "measured": name != "prepare", "file_order": "sequential"} for name in order],
+        ),
+    )
+    assert done.status == "ok", done.reason
+    assert [sample.operation for sample in samples] == order[1:]
+    count = files * lanes * hosts + more
+    for sample in samples:
+        kinds = {kind.kind: kind.ops for kind in sample.kinds}
+        assert (sample.status, sample.errors) == ("done", ()), (sample.operation, sample.errors)
+        assert (kinds["open"], kinds["close"], sample.ops, sample.bytes) == (count, count, 4 * count, 30_001 * count)
+        assert sample.verified_bytes == sample.read_bytes
+        assert len(sample.hosts) == hosts and all(share.bytes > 0 for share in sample.hosts)
+    nothing_stays(box)
+
+
 def test_a_byte_that_was_changed_on_the_server_is_found_by_another_host(box: RunningBox) -> None:
     """Otherwise nothing above would mean anything."""
     fields: dict[str, Any] = {

@@ -81,8 +81,8 @@ NO_RUN = (
 )
 BOUNDS = {
     "--version": Bound(9, 1, ("rich", "sqlite3", "assay.store", "assay.plan", "assay.launch", *PARSERS, *FAR)),
-    "check": Bound(78, 39, ("rich", *NO_RUN)),
-    "plan": Bound(71, 38, ("rich", *NO_RUN)),
+    "check": Bound(79, 39, ("rich", *NO_RUN)),
+    "plan": Bound(72, 38, ("rich", *NO_RUN)),
     "list": Bound(
         21,
         1,

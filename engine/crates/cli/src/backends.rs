@@ -50,7 +50,11 @@ pub(crate) fn check(job: &Job, can: &BackendCapabilities) -> anyhow::Result<()> 
     if let Some(phase) = job.phases.iter().find(|phase| missing(&phase.operation)) {
         bail!("{place} has no operation {}", phase.operation.name());
     }
-    if !can.layouts.contains(&job.layout) {
+    if job.on_file_set() && !can.file_sets {
+        bail!("{place} has no sets of files: leave tree out");
+    }
+    // Where no file can be shared, each place has a tree for the lanes that work there.
+    if !can.layouts.contains(&job.layout) && job.tree.is_none() {
         bail!("{place} has no layout {}", word(&job.layout));
     }
     let asked =

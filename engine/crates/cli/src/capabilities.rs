@@ -26,7 +26,9 @@ impl Arguments {
         let directory = "probe".to_owned();
         Ok(match (&self.target, &self.root, &self.device) {
             (Some(file), ..) => Some(target::read(&target::text(file)?, Some("any"))?),
-            (None, Some(root), _) => Some(Target::File(FileTarget { root: root.clone(), directory, run: None })),
+            (None, Some(root), _) => {
+                Some(Target::File(FileTarget { root: root.clone(), directory, shares: vec![], run: None }))
+            }
             (None, None, Some(path)) => Some(Target::Device(DeviceTarget { path: path.clone(), destroy: true })),
             (None, None, None) => None,
         })

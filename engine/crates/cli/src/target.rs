@@ -42,9 +42,9 @@ pub(crate) fn least_job(target: &Target, file_size_bytes: u64) -> anyhow::Result
     let least = if only_reads { &[Operation::Head][..] } else { &makes };
     let least = least.iter().copied().find(|one| able.operations.contains(one));
     let Some(operation) = least else { bail!("a {} target can neither read nor make anything: a defect", able.kind) };
-    // Objects belong to a lane each.
-    let shared = able.layouts.contains(&Layout::Shared) && !operation.objects();
-    let layout = if shared { Layout::Shared } else { Layout::Separate };
+    // Of a device all lanes share what there is.
+    let separate = able.layouts.contains(&Layout::Separate);
+    let layout = if separate { Layout::Separate } else { Layout::Shared };
     let unit = target.rules().unit_bytes();
     let size = file_size_bytes.next_multiple_of(unit) + target.rules().key_bytes();
     let mut job = json!({

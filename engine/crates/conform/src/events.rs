@@ -11,6 +11,9 @@ pub(crate) struct Done {
     pub(crate) whole: bool,
     pub(crate) reads: u64,
     pub(crate) writes: u64,
+    /// Files of a set that were opened, and that were closed.
+    pub(crate) opened: u64,
+    pub(crate) closed: u64,
     /// Operations on names or objects.
     pub(crate) names: u64,
     /// Read, written, or put into small files.
@@ -62,6 +65,8 @@ impl EventSink for Heard {
                 whole: end.status == PhaseStatus::Done,
                 reads: end.ops(OpKind::Read),
                 writes: end.ops(OpKind::Write),
+                opened: end.ops(OpKind::Open),
+                closed: end.ops(OpKind::Close),
                 names: end.all_ops() - end.ops(OpKind::Read) - end.ops(OpKind::Write),
                 bytes: end.last_finisher.bytes,
                 read_bytes: end.bytes(OpKind::Read),

@@ -54,6 +54,7 @@ fn plan(job: &Job, operation: Operation) -> PhasePlan {
         sync: job.sync,
         preallocate: job.preallocate,
         renamed: false,
+        over: false,
         ranged: false,
         looked_at: true,
     }

@@ -26,6 +26,7 @@ mod objects_by_hand;
 mod pattern;
 mod report;
 mod session;
+mod sets;
 mod suite;
 mod table;
 

@@ -29,6 +29,9 @@ fn finding(session: &Session<'_>, recipe: &Recipe, wrong: &Wrong, before: Option
             new(Symptom::Refused, &wrong.action).at(wrong.offset).values("no error", &wrong.message)
         }
         (Why::Short, _) => new(Symptom::Length, &wrong.action).at(wrong.offset).values("all bytes", &wrong.message),
+        (Why::Corrupt, true) if wrong.action == OpKind::Read.name() => {
+            new(Symptom::Corrupt, &numbered(wrong)).at(wrong.offset).values("what was written last", &wrong.message)
+        }
         (Why::Corrupt, true) => {
             new(Symptom::Size, &numbered(wrong)).values("the size that was written", &wrong.message)
         }

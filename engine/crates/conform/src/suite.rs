@@ -4,7 +4,7 @@ use crate::check::{Check, Subject};
 use crate::finding::Finding;
 use crate::report::{Report, Row, Verdict};
 use crate::session::Session;
-use crate::{data, data_ways, ends, flush, names, names_by_hand, objects, objects_by_hand};
+use crate::{data, data_ways, ends, flush, names, names_by_hand, objects, objects_by_hand, sets};
 use assay_core::{clock, pulse};
 use assay_drive::StopFlag;
 use assay_spec::{BackendCapabilities, Group, Layout, Method, Operation, SyncPolicy};
@@ -24,6 +24,7 @@ fn checks(subject: &dyn Subject) -> Vec<Check> {
         of_files(ends::checks),
         names_by_hand::checks(subject),
         names::checks(subject),
+        sets::checks(subject),
         objects_by_hand::checks(subject),
         objects::checks(subject),
     ];

@@ -24,6 +24,8 @@ pub struct PhasePlan {
     pub preallocate: bool,
     /// The files of a tree have their second name when the phase starts.
     pub renamed: bool,
+    /// Some files of a tree that are to be made may be there, whole or not: they are made anew.
+    pub over: bool,
     /// Gets ask for a part of each object.
     pub ranged: bool,
     /// Somebody looks at what is fetched of objects: it must lie in its slot then. Of files it always does.

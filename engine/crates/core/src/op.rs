@@ -20,8 +20,9 @@ pub struct Op {
     /// Buffer slot of the data; comes back in the completion.
     pub slot: u32,
     /// Which of the lane's objects: number of a file, name, directory (for `Readdir`, `List` and `Scan` of the page) or object in
-    /// its tree or collection, from 0. Operations on the data of a file or device have only one;
-    /// in a tree `Read` opens a small file, reads it whole and closes it, which no phase of a job does: checks do it.
+    /// its tree or collection, from 0. Operations on the data of a file or device have only one.
+    /// In a tree `Read` and `Write` of a phase on data work on the file that `Open` has opened; in any other phase `Read`
+    /// opens a small file, reads it whole and closes it, which no job does: checks do it.
     pub object: u64,
     /// Where in the object, in bytes.
     pub offset: u64,

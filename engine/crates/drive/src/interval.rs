@@ -31,9 +31,16 @@ pub(crate) fn sum(parts: impl IntoIterator<Item = Counts>) -> Counts {
     parts.into_iter().fold(Counts::default(), add)
 }
 
-/// Operations and bytes of all kinds.
-pub(crate) fn progress(totals: &Totals) -> Counts {
-    sum(totals.values().map(|tally| tally.counts))
+/// Whether a kind counts as progress: in a phase on a set of files (`records`) only what is done to records does, not that
+/// files are opened, flushed and closed.
+pub(crate) fn is_progress(kind: OpKind, records: bool) -> bool {
+    !records || kind.moves() != Moves::Nothing
+}
+
+/// Operations and bytes of all kinds that count as progress.
+pub(crate) fn progress(totals: &Totals, records: bool) -> Counts {
+    let counts = totals.iter().filter(|(kind, _)| is_progress(**kind, records));
+    sum(counts.map(|(_, tally)| tally.counts))
 }
 
 /// As the contract has it.
@@ -188,18 +195,22 @@ pub(crate) struct Collector {
     /// Open loop: from the intended start to the submission.
     pub(crate) delay: Histogram,
     earlier: Spread,
+    /// As of `is_progress`.
+    records: bool,
 }
 
 impl Default for Collector {
     fn default() -> Self {
         let (parts, places) = (Vec::new(), [0; OpKind::ALL.len()]);
-        Collector { parts, places, delay: Histogram::default(), earlier: Spread::default() }
+        Collector { parts, places, delay: Histogram::default(), earlier: Spread::default(), records: false }
     }
 }
 
 impl Collector {
-    /// Gets ready for a phase with these kinds of operations, at least one. Nothing is left of the phase before.
-    pub(crate) fn begin(&mut self, kinds: &[OpKind]) {
+    /// Gets ready for a phase with these kinds of operations, at least one; `records` as of `is_progress`. Nothing is left
+    /// of the phase before.
+    pub(crate) fn begin(&mut self, kinds: &[OpKind], records: bool) {
+        self.records = records;
         self.parts.truncate(kinds.len());
         for (place, kind) in kinds.iter().enumerate() {
             match self.parts.get_mut(place) {
@@ -220,12 +231,15 @@ impl Collector {
     /// start.
     #[cold]
     pub(crate) fn spread(&mut self, interval_ns: u64, start: u64, end: u64, kind: OpKind, length: u64) {
-        self.earlier.spread(interval_ns, start, end, length & moving(kind));
+        if is_progress(kind, self.records) {
+            self.earlier.spread(interval_ns, start, end, length & moving(kind));
+        }
     }
 
-    /// Operations and bytes of all kinds.
+    /// Operations and bytes of all kinds that count as progress.
     pub(crate) fn progress(&self) -> Counts {
-        sum(self.parts.iter().map(|part| part.tally.counts))
+        let parts = self.parts.iter().filter(|part| is_progress(part.kind, self.records));
+        sum(parts.map(|part| part.tally.counts))
     }
 
     /// Operations so far of the kinds that are wanted.
@@ -303,11 +317,15 @@ pub(crate) struct Timeline {
     open: BTreeMap<u64, Sum>,
     total: Sum,
     delay: Merged,
+    /// As of `is_progress`.
+    records: bool,
 }
 
 impl Timeline {
-    pub(crate) fn new(phase: u32, interval_ns: u64) -> Self {
-        Timeline { phase, interval_ns, open: BTreeMap::new(), total: Sum::default(), delay: Merged::default() }
+    /// Of a phase; `records` as of `is_progress`.
+    pub(crate) fn new(phase: u32, interval_ns: u64, records: bool) -> Self {
+        let (open, total, delay) = (BTreeMap::new(), Sum::default(), Merged::default());
+        Timeline { phase, interval_ns, open, total, delay, records }
     }
 
     pub(crate) fn add(&mut self, index: u64, part: &LaneInterval) {
@@ -346,9 +364,10 @@ impl Timeline {
         self.total.totals()
     }
 
-    /// Operations and bytes of the phase.
+    /// Operations and bytes of the phase that count as progress.
     pub(crate) fn progress(&self) -> Counts {
-        sum(self.total.kinds.values().map(|done| done.tally.counts))
+        let kinds = self.total.kinds.iter().filter(|(kind, _)| is_progress(**kind, self.records));
+        sum(kinds.map(|(_, done)| done.tally.counts))
     }
 
     /// From intended starts to submissions.

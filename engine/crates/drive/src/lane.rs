@@ -234,7 +234,8 @@ pub(crate) fn run(
     let Laid { buffers, lying } = laid;
     let mut kinds = plan.pattern.kinds();
     kinds.push(OpKind::Sync);
-    collector.begin(&kinds);
+    let records = plan.pattern.is_on_files();
+    collector.begin(&kinds, records);
     let depth = lying.len() as u32 - u32::from(plan.ahead);
     let idle = InFlight { op: SYNC, start: 0 };
     let limit = plan
@@ -261,7 +262,7 @@ pub(crate) fn run(
         buffers,
         collector,
         clock,
-        outcome: LaneOutcome::default(),
+        outcome: LaneOutcome { records, ..LaneOutcome::default() },
         slots: vec![idle; depth as usize],
         lying,
         free: (0..depth).rev().collect(),
@@ -674,9 +675,12 @@ impl<T: TimeSource> Run<'_, T> {
         before || self.collector.ops(OpKind::changes) > 0
     }
 
-    /// How much of the lane's part a sequential write has covered from its start without a gap, or how many names of a
-    /// tree were made.
+    /// How much of the lane's part a sequential write has covered from its start without a gap, or how many names or
+    /// files of a tree were made.
     fn covered(&self) -> u64 {
+        if let Some(whole) = self.plan.pattern.whole_files() {
+            return whole;
+        }
         if self.plan.first_object.is_some() {
             return self.outcome.progress().ops;
         }

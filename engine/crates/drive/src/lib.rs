@@ -3,6 +3,7 @@
 pub mod arrivals;
 pub mod control;
 pub mod data;
+mod files;
 pub mod histogram;
 mod interval;
 mod lane;

@@ -4,7 +4,7 @@ use assay_spec::{data_operations, object_operations, Job, Operation};
 
 /// Per lane: how many files and directories there are, always the first ones.
 pub(crate) struct Names {
-    all: u64,
+    all: Vec<u64>,
     files: Vec<u64>,
     directories: Vec<u64>,
     renamed: bool,
@@ -13,10 +13,15 @@ pub(crate) struct Names {
 impl Names {
     /// Before the first phase of a job.
     pub(crate) fn new(job: &Job) -> Self {
-        let lanes = job.lanes as usize;
-        let all = job.tree.as_ref().map_or(0, |tree| tree.files);
-        let there = if job.reuse_files { all } else { 0 };
-        Names { all, files: vec![there; lanes], directories: vec![0; lanes], renamed: false }
+        let of = |lane| job.tree.as_ref().map_or(0, |tree| tree.files_of(job.first_lane() + lane));
+        let all: Vec<u64> = (0..job.lanes).map(of).collect();
+        let none = vec![0; all.len()];
+        Names {
+            files: if job.reuse_files { all.clone() } else { none.clone() },
+            directories: none,
+            all,
+            renamed: false,
+        }
     }
 
     /// The files have their second name.
@@ -28,13 +33,16 @@ impl Names {
     pub(crate) fn range(&self, operation: Operation, lane: u32) -> (u64, u64) {
         let lane = lane as usize;
         match operation {
-            Operation::Create | Operation::Prepare => (self.files[lane], self.all),
-            Operation::Mkdir => (self.directories[lane], self.all),
+            Operation::Create | Operation::Prepare => (self.files[lane], self.all[lane]),
+            Operation::Mkdir => (self.directories[lane], self.all[lane]),
             Operation::Rmdir => (0, self.directories[lane]),
             Operation::Stat | Operation::Open | Operation::Readdir | Operation::Rename | Operation::Unlink => {
                 (0, self.files[lane])
             }
-            data_operations!() | object_operations!() => (0, 0),
+            // It makes them anew.
+            Operation::Write => (0, self.all[lane]),
+            data_operations!() => (0, self.files[lane]),
+            object_operations!() => (0, 0),
         }
     }
 
@@ -44,6 +52,8 @@ impl Names {
         match operation {
             Operation::Create | Operation::Prepare => add(&mut self.files),
             Operation::Mkdir => add(&mut self.directories),
+            // A file that was cut short is not there, and those after it may not be.
+            Operation::Write => self.files.copy_from_slice(done),
             Operation::Unlink => self.files.fill(0),
             Operation::Rmdir => self.directories.fill(0),
             Operation::Rename => self.renamed = !self.renamed,

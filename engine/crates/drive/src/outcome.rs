@@ -18,6 +18,8 @@ pub(crate) struct LaneOutcome {
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) sync_ns: u64,
+    /// The phase was on a set of files: what counts as progress is what was done to their records.
+    pub(crate) records: bool,
     /// What was handed over in intervals.
     pub(crate) totals: Totals,
     pub(crate) errors: ErrorTally,
@@ -30,7 +32,7 @@ pub(crate) struct LaneOutcome {
     /// The time limit came before the work was done.
     pub(crate) limited: bool,
     /// Bytes from the start of the lane's part that are known to be on the storage after a sequential write; in a tree,
-    /// names made.
+    /// names or files made.
     pub(crate) covered: u64,
     /// The objects that are there now; none if the phase was not on objects.
     pub(crate) objects: Option<There>,
@@ -44,7 +46,7 @@ pub(crate) struct LaneOutcome {
 
 impl LaneOutcome {
     pub(crate) fn progress(&self) -> Progress {
-        progress(&self.totals)
+        progress(&self.totals, self.records)
     }
 
     pub(crate) fn error_count(&self) -> u64 {

@@ -1,5 +1,6 @@
 //! Which record comes next: a function of the operation's number.
 
+use crate::files::{Deed, FileSteps, Manner};
 use crate::objects::{ObjectSteps, There};
 use crate::permutation::Permutation;
 use assay_core::random::{mix, mix2};
@@ -140,6 +141,7 @@ enum Order {
         contents: Contents,
     },
     Objects(Box<ObjectSteps>),
+    Files(Box<FileSteps>),
 }
 
 /// Sizes of the files of a tree, in bytes.
@@ -159,10 +161,21 @@ pub enum Contents {
 }
 
 impl Contents {
-    fn of(&self, number: u64) -> u64 {
+    pub(crate) fn of(&self, number: u64) -> u64 {
         match self {
             Contents::Fixed(bytes) => *bytes,
             Contents::Drawn { sizes, seed, first } => size_of(sizes, *seed, first + number),
+        }
+    }
+
+    /// Records of this size, and bytes, of the first `files` files.
+    pub(crate) fn records_and_bytes(&self, files: u64, record: u64) -> (u64, u64) {
+        let of = |bytes: u64| (bytes.div_ceil(record), bytes);
+        match self {
+            Contents::Fixed(bytes) => (files.saturating_mul(of(*bytes).0), files.saturating_mul(*bytes)),
+            Contents::Drawn { .. } => (0..files)
+                .map(|number| of(self.of(number)))
+                .fold((0, 0), |sum: (u64, u64), one| (sum.0.saturating_add(one.0), sum.1.saturating_add(one.1))),
         }
     }
 
@@ -176,7 +189,7 @@ impl Contents {
 
 /// Kinds of operations by percent.
 #[derive(Clone)]
-struct Mixed {
+pub(crate) struct Mixed {
     /// For each percent the kind that it is.
     kinds: [OpKind; 100],
     /// Deals them out; has been through `mix`.
@@ -189,9 +202,14 @@ impl Mixed {
         Mixed { kinds, seed: mix(seed) }
     }
 
+    /// The kinds that there are.
+    pub(crate) fn all(&self) -> BTreeSet<OpKind> {
+        BTreeSet::from(self.kinds)
+    }
+
     /// The kind of a step.
     #[inline(always)]
-    fn kind(&self, number: u64) -> OpKind {
+    pub(crate) fn kind(&self, number: u64) -> OpKind {
         self.kinds[(mix(self.seed ^ number) % 100) as usize]
     }
 }
@@ -266,6 +284,34 @@ impl Pattern {
         Pattern { share, order, count, first: 0, end: count, bytes, mix: None, kind, index: 0, pass: 0 }
     }
 
+    /// The steps of a phase on the data of the lane's first `files` files of a tree.
+    pub fn files(phase: &Phase, record: u64, files: u64, contents: Contents, flushes: bool, seed: u64) -> Self {
+        let kind = if phase.operation.reads() { OpKind::Read } else { OpKind::Write };
+        let mixed = || Deed::Mixed(Box::new(Mixed::new(phase, seed)));
+        let manner = Manner {
+            deed: if phase.mix.is_some() { mixed() } else { Deed::One(kind) },
+            record,
+            random_files: !phase.file_order.is_sequential(),
+            random_records: matches!(course(phase.operation), Course::Random),
+            flushes: flushes && phase.operation.writes(),
+            again: phase.runtime_ns.is_some(),
+            seed,
+        };
+        let steps = FileSteps::new(manner, files, contents);
+        let (count, bytes) = (steps.steps(), steps.bytes());
+        let share = Share { lane: 0, sharers: 1, file_records: files, record };
+        let order = Order::Files(Box::new(steps));
+        Pattern { share, order, count, first: 0, end: count, bytes, mix: None, kind, index: 0, pass: 0 }
+    }
+
+    /// Operations of one pass that count as progress.
+    pub fn operations(&self) -> u64 {
+        match &self.order {
+            Order::Files(steps) => steps.records(),
+            _ => self.count,
+        }
+    }
+
     /// Steps in one pass over the data.
     pub fn count(&self) -> u64 {
         self.count
@@ -280,7 +326,8 @@ impl Pattern {
     pub fn kinds(&self) -> Vec<OpKind> {
         match (&self.order, &self.mix) {
             (Order::Objects(steps), _) => steps.kinds(),
-            (_, Some(mixed)) => BTreeSet::from(mixed.kinds).into_iter().collect(),
+            (Order::Files(steps), _) => steps.kinds(),
+            (_, Some(mixed)) => mixed.all().into_iter().collect(),
             (_, None) => vec![self.kind],
         }
     }
@@ -290,9 +337,28 @@ impl Pattern {
         self.kinds().into_iter().any(|kind| kind.moves() == Moves::Out)
     }
 
-    /// Steps on objects must be told when an operation has ended.
+    /// Steps on objects and on files that are opened must be told when an operation has ended.
     pub fn follows(&self) -> bool {
+        matches!(self.order, Order::Objects(_) | Order::Files(_))
+    }
+
+    /// They are on objects.
+    pub fn is_on_objects(&self) -> bool {
         matches!(self.order, Order::Objects(_))
+    }
+
+    /// They are on the data of files of a tree.
+    pub fn is_on_files(&self) -> bool {
+        matches!(self.order, Order::Files(_))
+    }
+
+    /// How many of a tree's files, the first ones, were gone through whole and without failure; none if the steps are on
+    /// anything else.
+    pub fn whole_files(&self) -> Option<u64> {
+        match &self.order {
+            Order::Files(steps) => Some(steps.whole()),
+            _ => None,
+        }
     }
 
     /// An operation of a step has ended, well or not; whether it has fetched an object again.
@@ -300,6 +366,10 @@ impl Pattern {
     pub fn ended(&mut self, step: &Step, well: bool) -> bool {
         match &mut self.order {
             Order::Objects(steps) => steps.ended(step, well),
+            Order::Files(steps) => {
+                steps.ended(step, well);
+                false
+            }
             _ => false,
         }
     }
@@ -312,12 +382,13 @@ impl Pattern {
         }
     }
 
-    /// The next step; none, with objects, if something that is in flight must end first or there is no more to do.
+    /// The next step; none, with objects and files, if something that is in flight must end first or there is no more to do.
     pub fn next_step(&mut self) -> Option<Step> {
-        if let Order::Objects(steps) = &mut self.order {
-            return steps.next_step();
+        match &mut self.order {
+            Order::Objects(steps) => steps.next_step(),
+            Order::Files(steps) => steps.next_step(),
+            _ => Some(self.step()),
         }
-        Some(self.step())
     }
 
     /// The next step of a pattern that does not follow how operations end.
@@ -362,7 +433,7 @@ impl Pattern {
                 let object = from + index;
                 return Step { kind, count: 1, object, offset: 0, length: contents.of(object) };
             }
-            Order::Forward | Order::Random { .. } | Order::Names { .. } | Order::Objects(_) => {
+            Order::Forward | Order::Random { .. } | Order::Names { .. } | Order::Objects(_) | Order::Files(_) => {
                 unreachable!("step and next do these")
             }
         };

@@ -60,9 +60,11 @@ struct Runner<'a> {
     stop: StopFlag,
     commands: Vec<Sender<Command>>,
     threads: Vec<JoinHandle<()>>,
-    /// Per lane: bytes from the start of its part that are known to be there; in a tree, files.
+    /// Per lane: bytes from the start of its part that are known to be there.
     covered: Vec<u64>,
     names: Names,
+    /// Files of a tree were written by a phase on their data, of which some may not be whole.
+    written: bool,
     /// The objects that the job only reads; none if it makes what it works on.
     existing: Option<Arc<Existing>>,
     /// Per lane: the objects that are there.
@@ -93,10 +95,10 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    pub(crate) fn new(number: u32, interval_ns: u64, first_lane: u32, lanes: u32) -> Self {
+    pub(crate) fn new(number: u32, interval_ns: u64, first_lane: u32, lanes: u32, records: bool) -> Self {
         Work {
             outcomes: vec![None; lanes as usize],
-            timeline: Timeline::new(number, interval_ns),
+            timeline: Timeline::new(number, interval_ns, records),
             first_lane,
             close_failed: false,
         }
@@ -149,10 +151,15 @@ fn fits(job: &Job) -> Result<(), SetupError> {
     Err(SetupError::new("allocate", "memory of the lanes", message))
 }
 
+/// The phase works on the data of the files of a tree.
+fn on_files(job: &Job, phase: &Phase) -> bool {
+    job.tree.is_some() && phase.operation.group() == Some(Group::Data)
+}
+
 /// Number of a lane's first object or small file among all; none if the job works on the data of files.
 fn first_object(job: &Job, lane: u32) -> Option<u64> {
     match (&job.tree, &job.objects) {
-        (Some(tree), _) => Some(u64::from(lane) * tree.files),
+        (Some(tree), _) => Some(u64::from(lane) * tree.most_files()),
         // Puts may go on beyond the count.
         (None, Some(_)) => Some(u64::from(lane) << OBJECT_BITS),
         (None, None) => None,
@@ -215,6 +222,7 @@ pub fn run(
             .map(|index| if job.reuse_files { share(job, job.first_lane() + index).bytes() } else { 0 })
             .collect(),
         names: Names::new(job),
+        written: false,
         objects: there_before(job, existing.as_deref()),
         existing,
         streams: (0..job.lanes).map(|index| stream(job, base.as_ref(), job.first_lane() + index)).collect(),
@@ -381,6 +389,7 @@ impl Runner<'_> {
             sync: if preparing { SyncPolicy::Fsync } else { self.job.sync },
             preallocate: self.job.preallocate,
             renamed: self.names.renamed(),
+            over: preparing && self.written,
             ranged: phase.range_bytes.is_some(),
             looked_at: self.job.data.verify,
         }
@@ -396,6 +405,11 @@ impl Runner<'_> {
                 first,
             });
             let (from, to) = self.names.range(phase.operation, index);
+            if on_files(job, phase) {
+                let flushes = matches!(job.sync, SyncPolicy::Fsync | SyncPolicy::Fdatasync);
+                let seed = mix2(seed, u64::from(lane));
+                return Pattern::files(phase, job.record_size_bytes, to, contents, flushes, seed);
+            }
             return Pattern::names(phase.operation, tree, from, to, contents);
         }
         if let Some(objects) = &job.objects {
@@ -440,7 +454,7 @@ impl Runner<'_> {
             object: self.backend.object_name(lane),
             existing: self.existing_of(index),
             pattern,
-            data: if first.is_some() { data } else { data.map(|data| data.written(writes)) },
+            data: if first.is_none() || on_files(job, phase) { data.map(|data| data.written(writes)) } else { data },
             verify: job.data.verify,
             stream: self.streams[index as usize].clone(),
             first_object: first,
@@ -473,6 +487,7 @@ impl Runner<'_> {
         };
         if phase.operation.creates() {
             self.covered.fill(0);
+            self.written = true;
         }
         let shared = Arc::new(PhaseShared::default());
         let (messages, inbox) = channel();
@@ -480,7 +495,7 @@ impl Runner<'_> {
         let mut planned = (0_u64, 0_u64);
         for lane in 0..self.job.lanes {
             let lane_plan = self.lane_plan(number, phase, &plan, lane);
-            let (count, bytes) = (lane_plan.pattern.count(), lane_plan.pattern.bytes());
+            let (count, bytes) = (lane_plan.pattern.operations(), lane_plan.pattern.bytes());
             planned = (u64::saturating_add(planned.0, count), u64::saturating_add(planned.1, bytes));
             let begin = Command::Begin(plan, Box::new(lane_plan), links.clone());
             let _ = self.commands[lane as usize].send(begin);
@@ -502,7 +517,7 @@ impl Runner<'_> {
         self.commands.iter().for_each(|lane| drop(lane.send(Command::Go(start))));
         let watcher = if phase.measured { Watcher::start(&self.job.tuning, self.job.lanes, start) } else { None };
         self.started(number, phase, start, choice, planned);
-        let work = self.follow(number, start, &inbox);
+        let work = self.follow(number, on_files(self.job, phase), start, &inbox);
         let watch = watcher.and_then(Watcher::finish);
         let mut end = totals::of(number, phase, self.status_of(phase.operation, &work), start, &shared, &work);
         end.errors.append(&mut self.setup_errors);
@@ -515,6 +530,10 @@ impl Runner<'_> {
         self.note_covered(phase.operation, &work);
         if end.status == PhaseStatus::Done && self.first_error.is_none() && self.writes_all(phase) {
             self.rewritten = Some(number);
+        }
+        if self.job.tree.is_some() && matches!(phase.operation, Operation::Create | Operation::Prepare) {
+            // What it has made, if anything, is older than no write.
+            self.rewritten = None;
         }
         let status = end.status;
         self.emit(&Event::PhaseEnd(end));
@@ -534,7 +553,7 @@ impl Runner<'_> {
             phase.operation,
             Operation::Write | Operation::Rewrite | Operation::RandomWrite | Operation::Fwrite | Operation::ReFwrite
         );
-        let alone = self.job.layout == Layout::Separate || self.job.ranks == 1;
+        let alone = self.job.layout == Layout::Separate || self.job.ranks == 1 || self.job.tree.is_some();
         whole && alone && phase.runtime_ns.is_none() && phase.time_limit_ns.is_none()
     }
 
@@ -637,8 +656,8 @@ impl Runner<'_> {
     }
 
     /// Passes intervals and errors on until every lane has ended or, after a stop, patience is at an end.
-    fn follow(&mut self, number: u32, start: u64, inbox: &Receiver<LaneMessage>) -> Work {
-        let mut work = Work::new(number, self.job.interval_ns, self.job.first_lane(), self.job.lanes);
+    fn follow(&mut self, number: u32, records: bool, start: u64, inbox: &Receiver<LaneMessage>) -> Work {
+        let mut work = Work::new(number, self.job.interval_ns, self.job.first_lane(), self.job.lanes, records);
         while work.outcomes.iter().any(Option::is_none) {
             let message = inbox.recv_timeout(TICK);
             if message.is_ok() {
@@ -701,7 +720,7 @@ impl Runner<'_> {
     }
 
     fn end_without_work(&mut self, number: u32, phase: &Phase, status: PhaseStatus) -> PhaseStatus {
-        let nothing = Work::new(number, self.job.interval_ns, self.job.first_lane(), 0);
+        let nothing = Work::new(number, self.job.interval_ns, self.job.first_lane(), 0, false);
         let mut end = totals::of(number, phase, status, 0, &PhaseShared::default(), &nothing);
         end.errors.append(&mut self.setup_errors);
         self.emit(&Event::PhaseEnd(end));

@@ -220,6 +220,7 @@ impl Scene {
                 mix: None,
                 range_bytes: None,
                 stride_records: 17,
+                file_order: assay_spec::FileOrder::Sequential,
             },
             interval_ns: SECOND,
             sync_at_end: false,
@@ -312,7 +313,7 @@ impl Scene {
                 .collect();
             played.extend(threads.into_iter().map(|thread| thread.join().expect("a lane ends")));
         });
-        let mut work = Work::new(0, self.interval_ns, 0, lanes as u32);
+        let mut work = Work::new(0, self.interval_ns, 0, lanes as u32, false);
         let stopped = links.stop.load(Ordering::Relaxed);
         let shared = Arc::clone(&links.shared);
         drop(links);

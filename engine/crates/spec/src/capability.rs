@@ -36,6 +36,9 @@ pub struct BackendCapabilities {
     pub sync: Vec<SyncPolicy>,
     /// Cache actions it offers.
     pub cache: Vec<CacheAction>,
+    /// Whether operations on data work on sets of files (jobs with `tree`), too.
+    #[serde(default)]
+    pub file_sets: bool,
     /// Whether space can be reserved.
     pub preallocate: bool,
     /// Whether data can be verified.

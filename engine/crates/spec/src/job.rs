@@ -1,6 +1,6 @@
 //! What the engine is asked to do.
 
-use crate::{MethodFound, OpKind, Target};
+use crate::{FileOrder, MethodFound, OpKind, Target, Tree};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -44,7 +44,8 @@ pub struct Job {
     /// Polling, memory and placement, for those who want to choose.
     #[serde(default)]
     pub tuning: Tuning,
-    /// The files that metadata operations work on; none in a job of data operations.
+    /// The files that metadata operations work on, or a set of files that operations on data work on; none: one file per
+    /// lane, or one for all.
     #[serde(default)]
     pub tree: Option<Tree>,
     /// The objects that object operations work on; none in other jobs.
@@ -174,38 +175,6 @@ pub struct Tuning {
     /// NUMA node whose memory holds the buffers and, unless `cpus` says otherwise, on whose CPUs the lanes run.
     #[serde(default)]
     pub numa_node: Option<u32>,
-}
-
-/// The files that metadata operations work on (vdbench: depth, width, files; mdtest: -z, -b, -n).
-///
-/// With layout `separate` each lane has a tree of its own, with `shared` all lanes work in the same directories.
-/// A lane fills one of the deepest directories after the other.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Tree {
-    /// Files of each lane, or directories where directories are made.
-    #[schemars(range(min = 1, max = 1_000_000_000))]
-    pub files: u64,
-    /// Levels of directories below the top; 0: everything in one directory.
-    #[serde(default)]
-    #[schemars(range(max = 16))]
-    pub depth: u32,
-    /// Directories in each directory that is not one of the deepest.
-    #[serde(default = "one")]
-    #[schemars(range(min = 1, max = 10_000))]
-    pub width: u32,
-}
-
-impl Tree {
-    /// The deepest directories, which hold the files: width to the power of depth.
-    pub fn leaves(&self) -> u64 {
-        u64::from(self.width).saturating_pow(self.depth)
-    }
-
-    /// Files of a lane in each of the deepest directories; the last ones may hold fewer.
-    pub fn files_per_leaf(&self) -> u64 {
-        self.files.div_ceil(self.leaves())
-    }
 }
 
 /// The objects that object operations work on. Each lane has objects of its own.
@@ -413,6 +382,9 @@ pub struct Phase {
     #[serde(default = "seventeen")]
     #[schemars(range(min = 1, max = 1_048_576))]
     pub stride_records: u32,
+    /// In an operation on the data of a tree's files, which file comes next.
+    #[serde(default)]
+    pub file_order: FileOrder,
 }
 
 fn yes() -> bool {

@@ -20,6 +20,7 @@ mod place;
 #[path = "../../../testing/soak.rs"]
 mod soak;
 mod target;
+mod tree;
 mod validate;
 
 pub use capability::{BackendCapabilities, Capabilities, PlaceCapabilities};
@@ -33,7 +34,7 @@ pub use event::{
 pub use fault::{Fault, FaultDomain};
 pub use job::{
     Access, Arrivals, CacheAction, DataSpec, Group, Job, Layout, Method, Objects, Operation, Phase, Sizes, SyncPolicy,
-    Tree, Tuning, WeightedSize,
+    Tuning, WeightedSize,
 };
 pub use memory::{AHEAD_BYTES, PREPARE_BYTES, PREPARE_DEPTH};
 pub use op::{Expected, Moves, OpKind};
@@ -42,6 +43,7 @@ pub use place::{
     Remains, Space,
 };
 pub use target::*;
+pub use tree::{FileOrder, Tree};
 pub use validate::{JobError, MAX_LANES, MAX_QUEUE_DEPTH, MAX_RANKS, MAX_RECORD_BYTES};
 
 /// Version of the contract. A job with another one is refused.

@@ -80,10 +80,12 @@ impl Job {
 
     /// Bytes of the files of all processes together: what the job works on.
     pub fn data_bytes(&self) -> u128 {
-        let each = self.tree.as_ref().map(|tree| tree.files).or(self.objects.as_ref().map(|objects| objects.count));
-        let objects = match (each, self.layout) {
-            (Some(each), _) => u128::from(each) * u128::from(self.all_lanes()),
-            (None, Layout::Separate) => u128::from(self.all_lanes()),
+        let lanes = self.all_lanes();
+        let of_tree = self.tree.as_ref().map(|tree| u128::from(tree.all_files(lanes)));
+        let of_objects = self.objects.as_ref().map(|objects| u128::from(objects.count) * u128::from(lanes));
+        let objects = match (of_tree.or(of_objects), self.layout) {
+            (Some(all), _) => all,
+            (None, Layout::Separate) => u128::from(lanes),
             (None, Layout::Shared) => 1,
         };
         objects * u128::from(self.largest_size())

@@ -19,7 +19,7 @@ pub enum OpKind {
     Create,
     /// Get a file's attributes.
     Stat,
-    /// Open a file for reading and close it.
+    /// Open a file for reading and close it; in a phase on data, open it and leave it open.
     Open,
     /// List a directory whole.
     Readdir,
@@ -61,6 +61,8 @@ pub enum OpKind {
     Query,
     /// Fetch whatever objects there are, one page.
     Scan,
+    /// Close the file that is open.
+    Close,
 }
 
 /// A pattern of the kinds that work on the bytes of files and devices, so that what handles others need not list them and
@@ -84,6 +86,7 @@ macro_rules! name_kinds {
             | $crate::OpKind::Unlink
             | $crate::OpKind::Mkdir
             | $crate::OpKind::Rmdir
+            | $crate::OpKind::Close
     };
 }
 
@@ -120,7 +123,7 @@ pub enum Expected {
 
 impl OpKind {
     /// All kinds; a kind's number is its place.
-    pub const ALL: [OpKind; 26] = [
+    pub const ALL: [OpKind; 27] = [
         OpKind::Read,
         OpKind::Write,
         OpKind::Sync,
@@ -147,6 +150,7 @@ impl OpKind {
         OpKind::BatchGet,
         OpKind::Query,
         OpKind::Scan,
+        OpKind::Close,
     ];
 
     /// The word used in jobs and events.
@@ -178,6 +182,7 @@ impl OpKind {
             OpKind::BatchGet => "batch_get",
             OpKind::Query => "query",
             OpKind::Scan => "scan",
+            OpKind::Close => "close",
         }
     }
 
@@ -207,7 +212,8 @@ impl OpKind {
             | OpKind::MultiDelete
             | OpKind::Update
             | OpKind::BatchPut
-            | OpKind::BatchGet => Expected::Length,
+            | OpKind::BatchGet
+            | OpKind::Close => Expected::Length,
         }
     }
 
@@ -233,7 +239,8 @@ impl OpKind {
             | OpKind::StartUpload
             | OpKind::CompleteUpload
             | OpKind::Copy
-            | OpKind::MultiDelete => Moves::Nothing,
+            | OpKind::MultiDelete
+            | OpKind::Close => Moves::Nothing,
         }
     }
 
@@ -250,7 +257,8 @@ impl OpKind {
             | OpKind::List
             | OpKind::BatchGet
             | OpKind::Query
-            | OpKind::Scan => false,
+            | OpKind::Scan
+            | OpKind::Close => false,
             OpKind::Write
             | OpKind::Create
             | OpKind::Rename

@@ -12,7 +12,7 @@ from assay.analyse import histograms
 from assay.analyse.samples import Heard, listen
 from assay.contract._generated import FaultDomain, Job
 from assay.contract.bounds import largest_operation, only_reads
-from assay.contract.counts import Counted, by_kind, moved, operations
+from assay.contract.counts import Counted, by_kind, moved, operations, progress
 from assay.contract.messages import (
     ByeEvent,
     ErrorSampleEvent,
@@ -32,6 +32,7 @@ from assay.model.base import AssayError
 from assay.model.foreign import plain
 from assay.model.result.objects import ExistingObjects
 from assay.model.result.result import Sample
+from assay.model.study.names import DATA
 
 CLOCK_SHARE = 0.05
 """Two clocks of one machine or of two differ by far less."""
@@ -187,6 +188,7 @@ def _check_end(number: int, end: PhaseEndEvent, heard: Heard, job: Job, most: in
     _check_windows(name, end, most)
     _check_lanes(name, end, job, most)
     largest = heard.existing.largest_bytes if heard.existing else largest_operation(job)
+    _check_set(name, end, job)
     for of_kind in end.operations:
         _check_kind(name, of_kind, largest if phase.measured else None)
     if end.start_delay is not None:
@@ -195,6 +197,22 @@ def _check_end(number: int, end: PhaseEndEvent, heard: Heard, job: Job, most: in
         _check_watch(f"{name}: its watch", end.watch, most)
     for tally in end.errors:
         _check_fault(name, tally.fault)
+
+
+def _check_set(name: str, end: PhaseEndEvent, job: Job) -> None:
+    """A phase that went once over a set of files, without failure, has opened, moved and closed each of them whole."""
+    phase = job.phases[end.phase]
+    once = phase.runtime_ns is None and str(end.status) == "done" and not end.errors
+    if job.tree is None or phase.operation.value not in DATA or not once:
+        return
+    first, more = (job.rank or 0) * job.lanes, job.tree.more or 0
+    files = job.tree.files * job.lanes + max(0, min(more - first, job.lanes))
+    done = {of_kind.operation.value: of_kind.ops for of_kind in end.operations}
+    opened, closed = done.get("open", 0), done.get("close", 0)
+    if opened != files or closed != files:
+        _no(f"{name}: {opened} files opened and {closed} closed, of {files}")
+    if job.sizes is None and moved(end.operations) != files * job.file_size_bytes:
+        _no(f"{name}: {moved(end.operations)} bytes of {files} files of {job.file_size_bytes}")
 
 
 def _check_once(name: str, counts: Iterable[Counted]) -> None:
@@ -240,8 +258,9 @@ def _check_watch(name: str, watch: Watch, most: int | None) -> None:
 
 
 def _check_windows(name: str, end: PhaseEndEvent, most: int | None) -> None:
-    ops, last = operations(end.operations), end.last_finisher
-    if (last.ops, last.bytes) != (ops, moved(end.operations)):
+    done, last = progress(end.operations, end.operation.value in DATA), end.last_finisher
+    ops = operations(done)
+    if (last.ops, last.bytes) != (ops, moved(done)):
         _no(f"{name}: {last.ops} operations in all of its time, {ops} by kind")
     for what, window in (("first lane", end.first_finisher), ("steady", end.steady), ("last lane", last)):
         if window is not None:

@@ -11,10 +11,12 @@ from assay.analyse.estimate import mean_deviation, student_t
 from assay.analyse.histograms import decode, merge, summary
 from assay.analyse.statistics.changes import Floats, change_points
 from assay.analyse.statistics.segments import segments_of
+from assay.contract.counts import progress
 from assay.contract.messages import IntervalEvent, OpInterval, PhaseEndEvent, Window
 from assay.model.base import AssayError
 from assay.model.result.course import Change, Course, Segments
 from assay.model.result.percentile import said
+from assay.model.study.names import DATA
 
 LEAST = 5
 """Fewer intervals have a mean and a variation only: SNIA's steady state looks at five rounds."""
@@ -54,15 +56,17 @@ def course_of(
     found = course(intervals, rest)
     if found is None or found.segments is None:
         return found
-    return found.model_copy(update={"segments": with_latencies(found.segments, events_of_one_phase)})
+    segments = with_latencies(found.segments, events_of_one_phase, end.operation.value)
+    return found.model_copy(update={"segments": segments})
 
 
-def with_latencies(segments: Segments, events: Sequence[IntervalEvent]) -> Segments:
+def with_latencies(segments: Segments, events: Sequence[IntervalEvent], operation: str = "") -> Segments:
     """Segments with the latencies and failures of the intervals that end in each.
 
     Args:
         segments: Of a phase.
         events: Its intervals.
+        operation: Of the phase.
 
     Raises:
         AssayError: A latency histogram cannot be read.
@@ -71,7 +75,7 @@ def with_latencies(segments: Segments, events: Sequence[IntervalEvent]) -> Segme
     for event in events:
         place = -(-(event.end_ns - segments.start_ns) // segments.length_ns) - 1
         if 0 <= place < len(parts):
-            parts[place] += event.operations
+            parts[place] += progress(event.operations, operation in DATA)
     tails = [_tail(part) for part in parts]
     return segments.model_copy(
         update={

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from assay.analyse.samples import Heard, ended_sample, failed_writes, listen, merged_latency, phase_sample
-from assay.contract.counts import added_up, by_kind
+from assay.contract.counts import added_up, by_kind, progress
 from assay.contract.messages import (
     HostConnections,
     HostCpu,
@@ -24,6 +24,7 @@ from assay.contract.messages import (
 )
 from assay.model.result.objects import ExistingObjects
 from assay.model.result.result import ErrorTally, HostShare, Sample
+from assay.model.study.names import DATA
 
 _WORST = ("crashed", "failed", "stopped", "skipped", "time_limit", "done")
 
@@ -264,11 +265,12 @@ def done_by(intervals: Sequence[IntervalEvent], end: PhaseEndEvent, moment_ns: i
     if moment_ns >= end.last_finisher.end_ns:
         return end.last_finisher.ops, end.last_finisher.bytes
     ops = amount = 0.0
+    data = end.operation.value in DATA
     for event in intervals:
         stop = min(event.end_ns, end.last_finisher.end_ns)
         length = stop - event.start_ns
         share = min(1.0, max(0.0, (moment_ns - event.start_ns) / length)) if length > 0 else float(moment_ns >= stop)
-        ops += share * sum(part.ops for part in event.operations)
+        ops += share * sum(part.ops for part in progress(event.operations, data))
         amount += share * sum(part.bytes for part in event.operations)
     return round(ops), round(amount)
 

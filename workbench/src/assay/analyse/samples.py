@@ -7,6 +7,7 @@ from typing import Any
 
 from assay.analyse import histograms
 from assay.analyse.failures import tallies
+from assay.contract.counts import progress
 from assay.contract.messages import (
     ByeEvent,
     ErrorSampleEvent,
@@ -27,7 +28,7 @@ from assay.model.result.objects import ExistingObjects
 from assay.model.result.result import ErrorTally, KindCounts, Sample, SampleStatus
 from assay.model.result.seen import BlockDeviceUse, ServiceSeen
 from assay.model.result.watch import Watch as WatchSeen
-from assay.model.study.names import OP_KINDS, READS, WRITES, Moves, is_counted
+from assay.model.study.names import DATA, OP_KINDS, READS, WRITES, Moves, is_counted
 
 _SECOND = 1e9
 LEAST_INTERVALS = 3
@@ -171,7 +172,8 @@ def ended_sample(case_id: str, repeat: int, end: PhaseEndEvent, heard: Heard, er
     start = heard.starts.get(end.phase)
     elapsed = end.last_finisher.end_ns - end.last_finisher.start_ns
     ends = [lane.end_ns for lane in end.lanes]
-    latency, histogram = merged_latency([of_kind.latency for of_kind in end.operations])
+    done = progress(end.operations, end.operation.value in DATA)
+    latency, histogram = merged_latency([of_kind.latency for of_kind in done])
     delay, delay_histogram = merged_latency((end.start_delay,))
     first = end.first_finisher if end.lanes else None
     return Sample(
@@ -181,7 +183,7 @@ def ended_sample(case_id: str, repeat: int, end: PhaseEndEvent, heard: Heard, er
         operation=str(end.operation),
         status=end.status.value,
         started_at=_wall_clock(end.phase, heard),
-        ops=sum(of_kind.ops for of_kind in end.operations),
+        ops=sum(of_kind.ops for of_kind in done),
         bytes=sum(of_kind.bytes for of_kind in end.operations),
         read_bytes=_moved(end.operations, "in"),
         write_bytes=_moved(end.operations, "out"),
@@ -282,7 +284,8 @@ def _cpu_wait(end: PhaseEndEvent) -> int | None:
 
 
 def _lane_balance(end: PhaseEndEvent) -> float | None:
-    done = sorted(sum(of_kind.ops for of_kind in lane.operations) for lane in end.lanes)
+    data = end.operation.value in DATA
+    done = sorted(sum(of_kind.ops for of_kind in progress(lane.operations, data)) for lane in end.lanes)
     if len(done) < 2 or not (middle := median(done)):
         return None
     return done[0] / middle
@@ -311,8 +314,12 @@ def _course(end: PhaseEndEvent, heard: Heard) -> Course | None:
 
     job = heard.hello.job
     counted = is_counted(str(end.operation))
-    data_set = job.file_size_bytes * (job.lanes * (job.ranks or 1) if str(job.layout) == "separate" else 1)
-    once = None if counted or job.objects is not None else data_set
+    lanes = job.lanes * (job.ranks or 1)
+    files = lanes if str(job.layout) == "separate" else 1
+    if job.tree is not None:
+        files = job.tree.files * lanes + (job.tree.more or 0)
+    data_set = job.file_size_bytes * files
+    once = None if counted or job.objects is not None or job.sizes is not None else data_set
     return course_of(intervals, end, once, counted)
 
 

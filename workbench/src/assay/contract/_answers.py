@@ -408,6 +408,10 @@ class FileTarget(BaseModel):
     """
     The `identity` in the marker: a root that another run has claimed is refused. None: a marker without one.
     """
+    shares: Annotated[list[str], Field(max_length=1023)] = []
+    """
+    Further such directories, as of other mounts: lane i works in the (i modulo n)-th of `root` and these.
+    """
 
 
 class BackendCapabilities(BaseModel):
@@ -430,6 +434,10 @@ class BackendCapabilities(BaseModel):
     direct_bypasses_cache: bool
     """
     Whether O_DIRECT means that the page cache is bypassed (false where the store is memory itself).
+    """
+    file_sets: bool = False
+    """
+    Whether operations on data work on sets of files (jobs with `tree`), too.
     """
     kind: str
     """

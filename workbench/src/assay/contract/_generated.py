@@ -487,6 +487,21 @@ class FaultDomain(StrEnum):
     """
 
 
+class FileOrder(StrEnum):
+    """
+    In which order a lane opens the files of a tree to read and write them (vdbench fileselect).
+    """
+
+    sequential = 'sequential'
+    """
+    By their numbers, directory after directory.
+    """
+    random = 'random'
+    """
+    Each once, in random order; then each again in another.
+    """
+
+
 class HostCpu(BaseModel):
     """
     CPU time of all CPUs of a host, whoever used it, in steps of 10 milliseconds.
@@ -654,6 +669,33 @@ class Level(StrEnum):
     """
 
 
+class LinkCounters(BaseModel):
+    """
+    A network interface since the host started (proc_pid_net(5), `dev`).
+    """
+
+    receive_drops: Annotated[int, Field(ge=0)]
+    """
+    Frames that were received and thrown away, or damaged.
+    """
+    received_bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes received.
+    """
+    send_drops: Annotated[int, Field(ge=0)]
+    """
+    Frames that were to be sent and were thrown away, or damaged.
+    """
+    sent_bytes: Annotated[int, Field(ge=0)]
+    """
+    Bytes sent.
+    """
+    speed: Annotated[int | None, Field(ge=0)] = None
+    """
+    Bits per second that it can carry each way; none where it does not tell.
+    """
+
+
 class Listing(BaseModel):
     """
     A list that takes long goes on.
@@ -767,7 +809,7 @@ class OpKind(StrEnum):
     """
     open = 'open'
     """
-    Open a file for reading and close it.
+    Open a file for reading and close it; in a phase on data, open it and leave it open.
     """
     readdir = 'readdir'
     """
@@ -849,6 +891,10 @@ class OpKind(StrEnum):
     """
     Fetch whatever objects there are, one page.
     """
+    close = 'close'
+    """
+    Close the file that is open.
+    """
 
 
 class OpTotals(BaseModel):
@@ -906,6 +952,10 @@ class Phase(BaseModel):
     cache_before: CacheAction = CacheAction.keep
     """
     What is done to the page cache before the phase starts.
+    """
+    file_order: FileOrder = FileOrder.sequential
+    """
+    In an operation on the data of a tree's files, which file comes next.
     """
     measured: bool = True
     """
@@ -1659,6 +1709,9 @@ class Tree(BaseModel):
 
     With layout `separate` each lane has a tree of its own, with `shared` all lanes work in the same directories.
     A lane fills one of the deepest directories after the other.
+
+    Operations on data (write, rewrite, read, reread, random_read, random_write and the mixes) work on such files, too: a
+    lane opens one of its files, does the operation on its records, closes it, and goes on with the next.
     """
 
     model_config = ConfigDict(
@@ -1668,9 +1721,13 @@ class Tree(BaseModel):
     """
     Levels of directories below the top; 0: everything in one directory.
     """
-    files: Annotated[int, Field(ge=1, le=1000000000)]
+    files: Annotated[int, Field(ge=0, le=1000000000)]
     """
-    Files of each lane, or directories where directories are made.
+    Files of each lane, or directories where directories are made. At least 1, or 0 with `more`.
+    """
+    more: Annotated[int, Field(ge=0, le=67108863)] = 0
+    """
+    So many lanes, the first of all, have one file more: so any number of files can be shared out.
     """
     width: Annotated[int, Field(ge=1, le=10000)] = 1
     """
@@ -1833,6 +1890,45 @@ class Bye(BaseModel):
     status: ByeStatus
     """
     How the job ended.
+    """
+
+
+class Counters(BaseModel):
+    """
+    One line of `assay-engine counters`. All numbers count since the host, or the network namespace, was started.
+    """
+
+    at_ns: Annotated[int, Field(ge=0)]
+    """
+    Monotonic time of the host, in nanoseconds.
+    """
+    cpu: HostCpu | None = None
+    """
+    All CPUs together; none where the kernel does not tell.
+    """
+    cpus: Annotated[int, Field(ge=0)]
+    """
+    CPUs that are online.
+    """
+    disks: dict[str, DeviceUse]
+    """
+    Whole disks, by name.
+    """
+    links: dict[str, LinkCounters]
+    """
+    Network interfaces but the loopback, by name.
+    """
+    segments: Annotated[int | None, Field(ge=0)] = None
+    """
+    TCP segments sent, those sent again not among them (RFC 4022, tcpOutSegs).
+    """
+    segments_again: Annotated[int | None, Field(ge=0)] = None
+    """
+    TCP segments sent again (RFC 4022, tcpRetransSegs).
+    """
+    softnet_drops: Annotated[int | None, Field(ge=0)] = None
+    """
+    Frames that the kernel has thrown away because it could not keep up (softnet_stat, second column).
     """
 
 
@@ -2392,7 +2488,8 @@ class Job(BaseModel):
     """
     tree: Tree | None = None
     """
-    The files that metadata operations work on; none in a job of data operations.
+    The files that metadata operations work on, or a set of files that operations on data work on; none: one file per
+    lane, or one for all.
     """
     tuning: Annotated[Tuning, Field(validate_default=True)] = {
         'cpus': [],
@@ -2799,6 +2896,7 @@ class Contract(BaseModel):
 
     capabilities: Capabilities
     claim: Claim
+    counters: Counters
     event: Annotated[
         HelloEvent | ListingEvent | ReadyEvent | BarrierEvent | PongEvent | PhaseStartEvent | IntervalEvent | ErrorSampleEvent | LogEvent | PhaseEndEvent | ByeEvent,
         Field(discriminator='event'),

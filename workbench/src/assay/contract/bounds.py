@@ -28,6 +28,8 @@ STORING = (Operation.put, Operation.object_mix, Operation.prepare)
 """May store objects in parts."""
 UPLOAD_KINDS = 3
 """Of these: the start, the parts, the completion."""
+SET_KINDS = 2
+"""Of a set of files: opening and closing them."""
 INTERVAL_BYTES = 64 << 10
 """Of one interval and kind of operation on average, and `LANE_LINE` more for each lane, which may report late and by
 itself."""
@@ -88,7 +90,7 @@ def bounds_of(job: Job, estimated: float | None = None) -> Bounds:
         estimated: Seconds that it is expected to take; None if nobody knows.
     """
     text = len(job.model_dump_json())
-    counted = max(kinds_of(phase) for phase in job.phases)
+    counted = max(kinds_of(phase, job.tree is not None) for phase in job.phases)
     lanes = (LANE_LINE + COUNT_LETTERS * counted) * job.lanes
     line = PLAIN_LINE + 2 * text + lanes + (2 * counted + OTHER_HISTOGRAMS) * HISTOGRAM_LETTERS
     interval = INTERVAL_BYTES * counted + LANE_LINE * job.lanes
@@ -103,10 +105,13 @@ def bounds_of(job: Job, estimated: float | None = None) -> Bounds:
     )
 
 
-def kinds_of(phase: Phase) -> int:
-    """Kinds of operation that a phase can count: its own or its mix, the flush, and those of storing in parts."""
+def kinds_of(phase: Phase, tree: bool = False) -> int:
+    """Kinds of operation that a phase can count: its own or its mix, the flush, and those of storing in parts.
+
+    Of a `tree` of files they may be opened and closed besides.
+    """
     own = len(phase.mix) if phase.mix else 1
-    return own + 1 + (UPLOAD_KINDS if phase.operation in STORING else 0)
+    return own + 1 + SET_KINDS * tree + (UPLOAD_KINDS if phase.operation in STORING else 0)
 
 
 def largest_operation(job: Job) -> int:

@@ -37,6 +37,22 @@ def added_up(parts: Iterable[Counted]) -> dict[str, Any]:
     }
 
 
+_MOVING = (OpKind.read, OpKind.write)
+
+
+def progress(parts: Iterable[C], data: bool) -> list[C]:
+    """Those that count as progress of a phase: of one on data only what moves it.
+
+    That files of a set are opened, flushed and closed is counted and timed beside it. The engine's windows are of the
+    same (`is_progress` of `engine/crates/drive/src/interval.rs`).
+
+    Args:
+        parts: By kind of operation.
+        data: The phase is on the data of files.
+    """
+    return [part for part in parts if not data or part.operation in _MOVING]
+
+
 def operations(parts: Iterable[Counted]) -> int:
     """Operations of all kinds that succeeded."""
     return sum(part.ops for part in parts)

@@ -149,7 +149,7 @@ class Evidence:
         parameters = self.case.parameters
         if self.case.group == "objects":
             return round(parameters.all_objects * parameters.object_sizes.mean)
-        return parameters.file_size * (parameters.all_lanes if parameters.layout == "separate" else 1)
+        return parameters.data_set_bytes
 
     def lane_cpus(self, sample: Sample) -> int:
         """CPUs that the lanes could use at once in a repeat; 0 if unknown."""

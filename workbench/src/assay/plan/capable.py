@@ -72,7 +72,12 @@ def _fault(broken: Broken, workload: str, count: int) -> Fault:
 def unable(case: Case, backend: BackendCapabilities) -> list[Broken]:
     """What `backend` cannot do of `case`; empty if it can do it all."""
     kind = backend.kind if backend.place is None else f"{backend.kind} ({backend.place.filesystem})"
-    return [*_operations(case, backend, kind), *_manner(case.parameters, backend, kind), *_cache(case, backend, kind)]
+    return [
+        *_operations(case, backend, kind),
+        *_sets(case.parameters, backend, kind),
+        *_manner(case.parameters, backend, kind),
+        *_cache(case, backend, kind),
+    ]
 
 
 def _operations(case: Case, backend: BackendCapabilities, kind: str) -> Iterator[Broken]:
@@ -83,9 +88,16 @@ def _operations(case: Case, backend: BackendCapabilities, kind: str) -> Iterator
         yield Broken("operations", "operations", f"a {kind} target cannot do {', '.join(missing)}", hint)
 
 
+def _sets(parameters: Parameters, backend: BackendCapabilities, kind: str) -> Iterator[Broken]:
+    if parameters.on_set and not backend.file_sets:
+        hint = _elsewhere("leave files out, so that each lane has one file")
+        yield Broken("files", "file sets", f"a {kind} target has no sets of files", hint)
+
+
 def _manner(parameters: Parameters, backend: BackendCapabilities, kind: str) -> Iterator[Broken]:
     offered = (
-        ("layout", parameters.layout, backend.layouts, True),
+        # Where servers or shares do not share a file, each has a tree of its own for all of its lanes.
+        ("layout", parameters.layout, backend.layouts, parameters.files is None),
         ("method", parameters.method, backend.methods, parameters.method != "auto"),
         ("sync", parameters.sync, backend.sync, True),
     )
@@ -101,7 +113,7 @@ def _manner(parameters: Parameters, backend: BackendCapabilities, kind: str) -> 
 
 def _cache(case: Case, backend: BackendCapabilities, kind: str) -> Iterator[Broken]:
     parameters = case.parameters
-    action = cache_action(parameters.cache, case.metadata)
+    action = cache_action(parameters.cache, case.metadata or parameters.on_set)
     if action != CacheAction.keep and action not in backend.cache:
         message = f"a {kind} target cannot do cache: {parameters.cache}"
         yield Broken("cache", "cache", message, _elsewhere("use another cache policy"))
@@ -112,12 +124,15 @@ def _cache(case: Case, backend: BackendCapabilities, kind: str) -> Iterator[Brok
         yield Broken("cache", "direct", f"a {kind} target has no O_DIRECT", hint)
         return
     step = backend.direct_alignment_bytes
-    for field, size in (("record_size", parameters.record_size), ("file_size", parameters.file_size)):
+    files = [("file_size", parameters.file_size)]
+    if parameters.file_sizes is not None:
+        files = [("file_sizes", size) for size in parameters.sizes.weights]
+    for field, size in (("record_size", parameters.record_size), *files):
         if step and size is not None and size % step:
             message = f"{field} {format_size(size)} is not a multiple of {format_size(step)}, which O_DIRECT needs"
-            yield Broken(
-                field, f"{field} alignment", message, f"use multiples of {format_size(step)}, or cache: drop or evict"
-            )
+            others = "drop or keep" if parameters.on_set else "drop or evict"
+            hint = f"use multiples of {format_size(step)}, or cache: {others}"
+            yield Broken(field, f"{field} alignment", message, hint)
 
 
 def _elsewhere(what: str) -> str:

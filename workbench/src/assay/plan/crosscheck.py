@@ -33,16 +33,17 @@ def crosscheck(study: Study) -> Iterator[Fault]:
 
 
 def _target_paths(study: Study) -> Iterator[Fault]:
-    placed = {name: target for name, target in study.targets.items() if target.on_machine}
-    for (first, one), (second, other) in itertools.combinations(placed.items(), 2):
-        if one.path == other.path:
-            message = f"{other.path} is already target `{first}`"
-            yield Fault(path=("targets", second, "path"), message=message, hint="name each place once")
-        elif one.is_directory and other.is_directory and _nested(one.path, other.path):
-            message = f"{other.path} and target `{first}` ({one.path}) lie in each other"
-            yield Fault(
-                path=("targets", second, "path"), message=message, hint="give each target a directory of its own"
-            )
+    placed = [
+        (name, target, path) for name, target in study.targets.items() if target.on_machine for path in target.paths
+    ]
+    for (first, one, here), (second, other, there) in itertools.combinations(placed, 2):
+        field = ("targets", second, "path" if there == other.path else "shares")
+        if here == there:
+            message = f"{there} is already target `{first}`"
+            yield Fault(path=field, message=message, hint="name each place once")
+        elif one.is_directory and other.is_directory and _nested(here, there):
+            message = f"{there} and target `{first}` ({here}) lie in each other"
+            yield Fault(path=field, message=message, hint="give each target a directory of its own")
 
 
 def _started_servers(study: Study) -> Iterator[Fault]:
@@ -132,6 +133,9 @@ def _kind_of_work(study: Study, name: str, workload: Workload) -> Iterator[Fault
             yield Fault(path=(*path, field), **_misplaced(field, group))
     if group == "names":
         yield from _names_work(path, workload)
+    if group == "data":
+        yield from _set_work(path, workload)
+    yield from _files_once(path, workload)
     if group == "objects":
         targets = [study.targets[one] for one in workload.targets or study.targets if one in study.targets]
         made = not targets or not all(target.only_read for target in targets)
@@ -150,11 +154,41 @@ def _misplaced(field: str, group: Group) -> dict[str, str]:
 
 
 def _names_work(path: tuple[str, str], workload: Workload) -> Iterator[Fault]:
-    if None in workload.axis("files").values():
+    if not _has_files(workload):
         yield Fault(path=path, message="`files` is missing", hint="add a line such as `files: 10000`")
     wrong = order_fault(workload.operations)
     if wrong:
         yield Fault(path=(*path, "operations"), message=wrong[0], hint=wrong[1])
+
+
+def _has_files(workload: Workload) -> bool:
+    """One of `files` and `total_files` says how many there are, whatever the case."""
+    return any(None not in workload.axis(name).values() for name in ("files", "total_files"))
+
+
+def _set_work(path: tuple[str, str], workload: Workload) -> Iterator[Fault]:
+    """A workload on data is on a set of files, or has nothing that is for one."""
+    if _has_files(workload):
+        return
+    for name in ("files", "total_files"):
+        if workload.axis(name).values() != (None,):
+            hint = "write numbers only, or leave it out"
+            yield Fault(path=(*path, name), message="without a number it is no set of files", hint=hint)
+            return
+    for field in (name for name, item in DEFINITIONS.items() if item.of_sets):
+        if workload.axis(field).values() != (default_of(field, "data"),):
+            message = f"{field} is for a set of files, and nothing says how many there are"
+            hint = "add a line such as `total_files: 10000`, or remove it"
+            yield Fault(path=(*path, field), message=message, hint=hint)
+
+
+def _files_once(path: tuple[str, str], workload: Workload) -> Iterator[Fault]:
+    """What would be said twice of files."""
+    pairs = (("files", "total_files", None), ("file_size", "file_sizes", 0))
+    for one, other, unset in pairs:
+        if workload.axis(other).values() != (None,) and workload.axis(one).values() != (unset,):
+            message = f"{one} and {other} say the same of the files twice"
+            yield Fault(path=(*path, other), message=message, hint=f"remove {one}, or {other}")
 
 
 def _object_work(path: tuple[str, str], workload: Workload, made: bool) -> Iterator[Fault]:

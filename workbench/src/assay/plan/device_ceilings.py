@@ -268,6 +268,9 @@ def _job(
     job: str, study: Study, name: str, destroy: bool, way: Way, size: int, phases: list[Phase], **fields: Any
 ) -> Job:
     place = study.targets[name].job_target(DIRECTORY, destroy=destroy)
+    if "shares" in type(place).model_fields:
+        # One file lies in one directory.
+        place = place.model_copy(update={"shares": []})
     values = {
         "lanes": way.lanes,
         "queue_depth": way.depth,

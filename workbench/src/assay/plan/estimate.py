@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from assay.model.base import Frozen
 from assay.model.study.case import Case
-from assay.model.study.names import DELETES, LOOKUPS, METADATA, MIXES, OBJECTS, READS, WRITES
+from assay.model.study.names import CREATES, DELETES, LOOKUPS, METADATA, MIXES, OBJECTS, READS, WRITES
 from assay.model.study.parameters import Parameters
 from assay.model.study.repeats import Repeats
 from assay.model.study.speed import Speed
@@ -269,8 +269,7 @@ def _preparation(operation: str, parameters: Parameters, speed: Speed, missing: 
 def _data_bytes(parameters: Parameters) -> int:
     if parameters.objects is not None:
         return object_estimate.data_bytes(parameters)
-    files = parameters.all_lanes if parameters.layout == "separate" else 1
-    return parameters.file_size * (files if parameters.files is None else parameters.all_files)
+    return parameters.data_set_bytes
 
 
 def _space(case: Case, data: int) -> int:
@@ -280,7 +279,7 @@ def _space(case: Case, data: int) -> int:
         return object_estimate.space_bytes(case.operations, parameters)
     if parameters.files is None:
         return data
-    blocks = -(-parameters.file_size // BLOCK_BYTES)
+    blocks = math.ceil(parameters.sizes.records(BLOCK_BYTES)) if parameters.file_size else 0
     directories = parameters.all_files if {"mkdir", "rmdir"}.intersection(case.operations) else parameters.leaves
     return (blocks * parameters.all_files + directories) * BLOCK_BYTES
 
@@ -300,6 +299,9 @@ def _once(operation: str, parameters: Parameters) -> tuple[float, float]:
         return object_estimate.pass_of(operation, parameters)
     if parameters.record_size is None:
         return _names(operation, parameters), parameters.file_size if operation == "create" else 0
+    if parameters.files is not None:
+        records = parameters.all_files * parameters.sizes.records(parameters.record_size)
+        return records, parameters.data_set_bytes / records
     files = parameters.all_lanes if parameters.layout == "separate" else 1
     return float(parameters.file_size // parameters.record_size * files), parameters.record_size
 
@@ -332,7 +334,23 @@ def _operation_seconds(operation: str, parameters: Parameters, speed: Speed) -> 
     reaches = direct or scattered or not speed.words
     start = speed.operation if reaches else min(BUFFERED, speed.operation)
     depth = parameters.all_lanes * parameters.queue_depth
-    return start / min(depth, speed.parallel) + (parameters.record_size or 0) / speed.bandwidth
+    each: float = parameters.record_size or 0
+    if parameters.files is not None:
+        records = parameters.sizes.records(parameters.record_size or 1)
+        each = parameters.sizes.mean / records
+        # Its share of opening, flushing and closing the file.
+        start += _file_seconds(operation, parameters, speed) / records
+    return start / min(depth, speed.parallel) + each / speed.bandwidth
+
+
+def _file_seconds(operation: str, parameters: Parameters, speed: Speed) -> float:
+    """What it takes to open a file of a set, make what was written to it stable, and close it."""
+    if not speed.words:
+        return 2 * speed.operation
+    look = speed.operation if parameters.cache == "drop" else BUFFERED
+    made = speed.change if operation in CREATES else 0.0
+    flushed = speed.operation if operation in WRITES and parameters.sync in ("fsync", "fdatasync") else 0.0
+    return look + BUFFERED + made + flushed
 
 
 def _name_seconds(operation: str, parameters: Parameters, speed: Speed) -> float:

@@ -8,9 +8,11 @@ from typing import NamedTuple
 from assay.model.source import Fault
 from assay.model.study.axis import AxisValue
 from assay.model.study.case import Case, Excluded
+from assay.model.study.contents import sizes_of
 from assay.model.study.parameters import Parameters
 from assay.model.study.study import KINDS, MOST_CASES, MOST_JOBS, Study, Workload
 from assay.plan.broken import Broken
+from assay.plan.file_sets import counted_files
 from assay.plan.rules import broken_rules
 from assay.plan.where import Condition, ExpressionError
 
@@ -127,6 +129,10 @@ class _Expander:
         if values["streams"] is not None:
             # What does not come out even is refused by a rule.
             values["lanes"] = max(1, int(values["streams"]) // int(values["hosts"] or 1))
+        if values["file_sizes"] is not None:
+            values["file_size"] = sizes_of(values["file_sizes"]).largest  # type: ignore[arg-type]
+        if values["files"] is not None or values["total_files"] is not None:
+            values |= counted_files(values)
         return Parameters.model_construct(**values)  # type: ignore[arg-type]
 
     def _add_case(self, target: str, name: str, workload: Workload, axes: Values, parameters: Parameters) -> None:

@@ -15,6 +15,7 @@ from assay.contract._generated import (
     Objects,
     Operation,
     Phase,
+    RangeOfSizes,
     Tree,
     Tuning,
     WeightedSize,
@@ -167,8 +168,14 @@ def _worked_on(parameters: Parameters) -> dict[str, Any]:
     return {
         "file_size_bytes": parameters.file_size,
         "record_size_bytes": parameters.record_size or max(parameters.file_size, 1),
-        "tree": Tree(**_placed(parameters, "tree")) if parameters.files is not None else None,
+        "tree": _tree(parameters) if parameters.files is not None else None,
+        "sizes": _job_sizes(parameters.sizes) if parameters.file_sizes is not None else None,
     }
+
+
+def _tree(parameters: Parameters) -> Tree:
+    more = {"more": parameters.more_files} if parameters.more_files else {}
+    return Tree(**_placed(parameters, "tree"), **more)
 
 
 def job_objects(parameters: Parameters) -> dict[str, Any]:
@@ -182,7 +189,9 @@ def job_objects(parameters: Parameters) -> dict[str, Any]:
     }
 
 
-def _job_sizes(sizes: Sizes) -> Log2Sizes | ListedSizes | None:
+def _job_sizes(sizes: Sizes) -> Log2Sizes | RangeOfSizes | ListedSizes | None:
+    if sizes.bounds is not None and sizes.even:
+        return RangeOfSizes(distribution="range", min_bytes=sizes.bounds[0], max_bytes=sizes.bounds[1])
     if sizes.bounds is not None:
         return Log2Sizes(distribution="log2", min_bytes=sizes.bounds[0], max_bytes=sizes.bounds[1])
     if sizes.fixed is not None:
@@ -216,9 +225,11 @@ def _phase(planned: PhasePlan, case: Case) -> Phase:
         return Phase(operation=Operation(planned.operation), measured=False)
     parameters = case.parameters
     runtime, time_limit = times_of(planned.operation, parameters)
+    order = {"file_order": parameters.file_order} if parameters.on_set else {}
     return Phase(
+        **order,
         operation=Operation(planned.operation),
-        cache_before=cache_action(parameters.cache, case.metadata),
+        cache_before=cache_action(parameters.cache, case.metadata or parameters.on_set),
         runtime_ns=runtime,
         time_limit_ns=time_limit,
         mix=mix_of(planned.operation, parameters),

@@ -22,7 +22,7 @@ from assay.model.source import (
     without_echoes,
 )
 from assay.model.study.kinds import kinds
-from assay.model.study.parameters import fields_of_others
+from assay.model.study.parameters import DEFINITIONS, fields_of_others
 from assay.model.study.schedule import Schedule
 from assay.model.study.study import Exclusion, Output, Study, Workload, group_written
 from assay.model.units import one_of, shown
@@ -117,9 +117,18 @@ def _with_defaults(source: Source) -> tuple[dict[str, Any], list[Problem]]:
 
 
 def _completed(workload: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
-    """A workload with the defaults it does not override; what only operations of other kinds have is left out."""
+    """A workload with the defaults it does not override; what only operations of other kinds have is left out.
+
+    That data is in a set of files a workload says itself: `files` among the defaults are those of names.
+    """
     whole = {**workload, **{key: value for key, value in defaults.items() if key not in workload}}
-    others = fields_of_others(group_written(whole))
+    group = group_written(whole)
+    others = set(fields_of_others(group))
+    said = {"files", "total_files"}.intersection(workload)
+    if said:
+        others |= {"files", "total_files"} - said
+    elif group == "data":
+        others |= {name for name, item in DEFINITIONS.items() if item.of_sets}
     return {key: value for key, value in whole.items() if key in workload or key not in others}
 
 

@@ -26,7 +26,7 @@ class Shape(NamedTuple):
 def shape_of(case: Case) -> Shape | None:
     """What is to be found out for a case; None if its method follows from the study alone."""
     parameters = case.parameters
-    if parameters.method != "auto" or case.metadata or not parameters.record_size:
+    if parameters.method != "auto" or case.metadata or parameters.on_set or not parameters.record_size:
         return None
     direct = parameters.cache == "direct"
     ahead = direct and parameters.record_size >= AHEAD_BYTES and not WRITES.isdisjoint(case.operations)

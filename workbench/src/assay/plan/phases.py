@@ -2,7 +2,7 @@
 
 from assay.contract._answers import CacheAction
 from assay.model.study.case import Case
-from assay.model.study.names import CREATES, DELETES, LOOKUPS, WHOLE
+from assay.model.study.names import CREATES, DELETES, LOOKUPS, METADATA, WHOLE
 from assay.model.study.parameters import CachePolicy, Parameters
 from assay.plan.objects import object_phases
 from assay.plan.tree import PhasePlan, tree_phases
@@ -21,12 +21,13 @@ def job_id(case: str, repeat: int) -> str:
     return f"{case}-r{repeat}"
 
 
-def cache_action(policy: CachePolicy, metadata: bool = False) -> CacheAction:
+def cache_action(policy: CachePolicy, tree: bool = False) -> CacheAction:
     """What the engine does to the cache before each measured phase.
 
-    `limit` evicts too, so that phases start alike; names cannot be evicted and stay as they are.
+    `limit` evicts too, so that phases start alike; names, and the files of a tree, cannot be evicted and stay as they
+    are.
     """
-    return CacheAction.keep if metadata and policy == "limit" else _ACTIONS[policy]
+    return CacheAction.keep if tree and policy == "limit" else _ACTIONS[policy]
 
 
 def plan_phases(case: Case) -> tuple[PhasePlan, ...]:
@@ -59,6 +60,6 @@ def times_of(operation: str, parameters: Parameters) -> tuple[int | None, int | 
     Names can be looked at for any time, but changed only once, and objects be deleted only once; some changes are done
     whole.
     """
-    changes = operation in DELETES or (parameters.files is not None and operation not in LOOKUPS)
+    changes = operation in DELETES or (operation in METADATA and operation not in LOOKUPS)
     runtime = None if changes else parameters.runtime
     return runtime, None if operation in WHOLE | DELETES else parameters.time_limit

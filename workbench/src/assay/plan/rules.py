@@ -11,6 +11,7 @@ from assay.model.study.names import STDIO, group_of
 from assay.model.study.parameters import DEFAULTS, DEFINITIONS
 from assay.model.units import format_size
 from assay.plan.broken import Broken
+from assay.plan.file_sets import count_rules, set_rules
 from assay.plan.objects import object_rules, piece_bytes
 from assay.plan.tree import tree_rules
 
@@ -46,9 +47,11 @@ def broken_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> list
     common = (*_streams(values), *_buffers(values), *_times(values), *_memory(values), *_needs(values), *_data(values))
     match group_of(operations[0]):
         case "names":
-            return [*tree_rules(values, operations), *common]
+            return [*tree_rules(values, operations), *count_rules(values), *common]
         case "objects":
             return [*object_rules(values, operations), *common]
+    if values["files"] is not None:
+        return [*set_rules(values, operations), *common]
     return [*_sizes(values), *common, *_mapping(values), *_stdio(values, operations)]
 
 
@@ -107,7 +110,8 @@ def _engine_bytes(values: Mapping[str, Any]) -> int:
 def _data(values: Mapping[str, Any]) -> Iterator[Broken]:
     lanes = values["lanes"] * values["hosts"]
     one = values["layout"] == "shared" and values["files"] is None
-    total = values["file_size"] * (1 if one else lanes * (values["files"] or 1))
+    files = values["total_files"] or lanes * (values["files"] or 1)
+    total = values["file_size"] * (1 if one else files)
     if values["object_size"] is not None and values["objects"] is not None:
         total = sizes_of(values["object_size"]).largest * lanes * values["objects"]
         if total > MOST_DATA_BYTES:

@@ -68,13 +68,17 @@ def order_fault(operations: tuple[str, ...]) -> tuple[str, str] | None:
 
 def tree_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
     """The rules that a combination of parameters of metadata operations breaks."""
-    yield from _shape(values)
+    yield from tree_shape(values)
+    yield from _contents(values)
     yield from _manner(values)
     yield from _duration(values, operations)
 
 
-def _shape(values: Mapping[str, Any]) -> Iterator[Broken]:
+def tree_shape(values: Mapping[str, Any]) -> Iterator[Broken]:
+    """How many directories a tree may have, of names and of sets of files."""
     files, depth, width = values["files"], values["depth"], values["width"]
+    if files is not None and values["total_files"]:
+        files += values["total_files"] > files * values["lanes"] * values["hosts"]
     leaves = width**depth
     trees = 1 if values["layout"] == "shared" else values["lanes"] * values["hosts"]
     if files is not None and (leaves > files or leaves * trees > MOST_LEAVES):
@@ -84,6 +88,9 @@ def _shape(values: Mapping[str, Any]) -> Iterator[Broken]:
         if trees > 1:
             message, hint = f"{message} in each of {trees:,} trees", f"{hint}, or fewer lanes or layout: shared"
         yield Broken("width", "leaves", message, hint)
+
+
+def _contents(values: Mapping[str, Any]) -> Iterator[Broken]:
     if values["file_size"] > MOST_CONTENTS:
         message = f"the contents of a small file are written at once: {format_size(values['file_size'])} is too much"
         yield Broken("file_size", "contents", message, f"at most {format_size(MOST_CONTENTS)}")

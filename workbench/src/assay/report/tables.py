@@ -141,6 +141,8 @@ def _parameters() -> list[_Spec]:
         def get(row: Row) -> Value:
             beside = row.case.parameters.known(item.beside, NOT_TOLD) if item.beside else NOT_TOLD
             used = item.is_used(row.case.operations) and beside is not None
+            if item.of_sets and row.case.group == "data":
+                used = used and row.case.parameters.on_set
             found = row.case.parameters.known(name, NOT_TOLD if text else None) if used else None
             return ("" if found is None else item.kind.text(found)) if text else found
 

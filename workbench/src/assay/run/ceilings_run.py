@@ -34,6 +34,9 @@ MOST_AGAIN_SECONDS = 2.0
 """After so long, no further ceiling is measured again because a result exceeded it."""
 
 
+_SHARES = "the target has several directories, and what is below one says nothing of all"
+
+
 def _no_device(place: Place | None) -> str:
     """Why there is no device at a place, or none that can be reached; empty if there is."""
     if place is None or place.filesystem in IN_MEMORY:
@@ -88,7 +91,9 @@ class CeilingMeter:
         self.cpus = min(8, len(os.sched_getaffinity(0)))
         self.stored = [name for name in places if study.targets[name].through_kernel and here]
         where = {place.target: place for place in known}
-        self._reasons = {name: _no_device(where.get(name)) for name in self.stored}
+        self._reasons = {
+            name: _SHARES if len(study.targets[name].paths) > 1 else _no_device(where.get(name)) for name in self.stored
+        }
         self._written: dict[str, int] = {}
         """Target -> bytes that were written there within the time of a pass."""
 

@@ -14,6 +14,7 @@ from assay.analyse.ceilings import Ceilings
 from assay.analyse.estimate import estimate
 from assay.contract._generated import IntervalEvent
 from assay.contract.bounds import bounds_of
+from assay.contract.counts import progress
 from assay.contract.messages import Event, PhaseStartEvent
 from assay.kinds.place import keeper_of
 from assay.launch.cgroup import MemoryCap
@@ -25,7 +26,7 @@ from assay.model.base import AssayError
 from assay.model.result.ceiling import Binding
 from assay.model.result.result import Place
 from assay.model.study.case import Case
-from assay.model.study.names import OP_KINDS, is_counted
+from assay.model.study.names import DATA, OP_KINDS, is_counted
 from assay.model.study.study import Study
 from assay.model.units import about_duration, format_size
 from assay.plan.jobs import PlannedJob, guarded, in_directory, plan_job, together, watching
@@ -451,28 +452,31 @@ class _Teller:
         self.progress = progress
         self.closest = closest
         self.phase = -1
+        self.operation = ""
         self.counted = False
 
     def hear(self, host: str, event: Event) -> None:
         if isinstance(event, PhaseStartEvent):
             if event.phase != self.phase:
                 self.phase = event.phase
-                self.counted = is_counted(event.operation.value)
+                self.operation = event.operation.value
+                self.counted = is_counted(self.operation)
                 self.progress.phase(event.operation.value, partial(self.closest, event.operation.value))
         elif isinstance(event, IntervalEvent) and event.end_ns > event.start_ns:
             self.progress.interval(self._heard(host, event))
 
     def _heard(self, host: str, event: IntervalEvent) -> Heard:
-        names = any(OP_KINDS[done.operation.value][0] == "names" for done in event.operations)
+        told = progress(event.operations, self.operation in DATA)
+        names = any(OP_KINDS[done.operation.value][0] == "names" for done in told)
         earlier = _earlier(event)
         # An interval of a moment at a phase's end may have what took much longer.
-        moved = sum(done.bytes for done in event.operations) - sum(part.bytes for part in earlier)
-        ops = sum(done.ops for done in event.operations) - sum(part.ops for part in earlier)
+        moved = sum(done.bytes for done in told) - sum(part.bytes for part in earlier)
+        ops = sum(done.ops for done in told) - sum(part.ops for part in earlier)
         return Heard(
             host,
             Stretch(event.start_ns, event.end_ns, max(0.0, moved), max(0.0, ops)),
             names or self.counted,
-            tuple(done.latency for done in event.operations if done.latency),
+            tuple(done.latency for done in told if done.latency),
             earlier,
         )
 

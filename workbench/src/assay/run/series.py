@@ -5,12 +5,13 @@ from typing import Any
 
 from assay.analyse import histograms
 from assay.contract._generated import IntervalEvent
+from assay.contract.counts import progress
 from assay.contract.messages import OpInterval, PhaseStartEvent
 from assay.contract.parts import split_parts
 from assay.contract.reader import GREATEST, lines_of, read_events
 from assay.model.base import AssayError
 from assay.model.result.percentile import said
-from assay.model.study.names import OP_KINDS, Group, Moves
+from assay.model.study.names import DATA, OP_KINDS, Group, Moves
 from assay.run.heard import why_unreadable
 from assay.store import RunStore
 
@@ -68,16 +69,17 @@ def interval_rows(case_id: str, repeat: int, lines: Iterable[str]) -> Iterator[d
         elif isinstance(event, IntervalEvent):
             parts.setdefault((event.phase, event.index), []).append(event)
     for (phase, index), events in sorted(parts.items()):
+        operation = operations.get(phase, "")
         row = {
             "case": case_id,
             "repeat": repeat,
             "phase": phase,
-            "operation": operations.get(phase, ""),
+            "operation": operation,
             "index": index,
             "start_ns": min(event.start_ns for event in events),
             "end_ns": max(event.end_ns for event in events),
             **_counts([done for event in events for done in event.operations]),
-            **_percentiles([done for event in events for done in event.operations]),
+            **_percentiles(progress((done for event in events for done in event.operations), operation in DATA)),
         }
         if any(isinstance(value, int) and value > GREATEST for value in row.values()):
             raise AssayError(f"interval {index} of phase {phase} adds up to more than can be kept")

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from assay.analyse.course import IntervalRate, course, course_of, effective_size, whole_intervals, with_latencies
 from assay.analyse.statistics.changes import change_points
+from assay.contract._generated import Operation
 from assay.contract.messages import IntervalEvent, PhaseEndEvent, Window
 from assay.model.base import AssayError
 from assay.model.result.course import Course, Segments
@@ -128,7 +129,7 @@ def test_nothing_is_said_without_a_steady_time_or_with_less_than_two_intervals()
 def test_passes_count_from_the_start_of_the_phase() -> None:
     """250 MB are read in the first 2.5 s, of which the first second is not steady; then memory answers."""
     events = [event(0), event(1), *(event(n, 400 * MB) for n in range(2, 6))]
-    end = PhaseEndEvent.model_construct(steady=window(0.5, 6))
+    end = PhaseEndEvent.model_construct(operation=Operation.read, steady=window(0.5, 6))
     got = course_of(events, end, 250 * MB, counted=False)
     assert got is not None and (got.first_pass, got.later_passes) == (100 * MB, 400 * MB)
     assert got.intervals == 5 and got.interval_ns == S

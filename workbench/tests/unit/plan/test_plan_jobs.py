@@ -51,7 +51,7 @@ def test_a_job_says_what_the_case_says():
         "spec_version": 2,
         "id": "c0001-r2",
         "seed": data_seed(1, "c0001", 2),
-        "target": {"kind": "file", "root": "/tmp/assay-test", "directory": "c0001-r2", "run": None},
+        "target": {"kind": "file", "root": "/tmp/assay-test", "directory": "c0001-r2", "shares": [], "run": None},
         "lanes": 2,
         "layout": "shared",
         "file_size_bytes": 2**20,
@@ -83,6 +83,7 @@ def test_a_job_says_what_the_case_says():
         "access": None,
         "range_bytes": None,
         "stride_records": 17,
+        "file_order": "sequential",
     }
     assert phases[1]["time_limit_ns"] is None and phases[1]["rate_per_s"] is None
     assert [phase["mix"] for phase in phases[:2]] == [None, None]

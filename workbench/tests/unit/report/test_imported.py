@@ -87,7 +87,8 @@ def test_what_is_not_told_is_never_shown_as_a_default(name: str) -> None:
     text = {True: NOT_TOLD, False: ""}
     for row, record in zip(analysis.rows, results_table(analysis).records, strict=True):
         alone = bool(item.beside) and row.case.parameters.known(item.beside, NOT_TOLD) is None
-        told = text[item.is_used(row.case.operations) and not alone] if item.kind.column == "text" else None
+        used = item.is_used(row.case.operations) and (not item.of_sets or row.case.parameters.on_set)
+        told = text[used and not alone] if item.kind.column == "text" else None
         assert record[item.column or name] == told
         assert record["not_told"] == name
     for record in samples_table(analysis).records:

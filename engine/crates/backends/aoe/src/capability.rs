@@ -19,6 +19,7 @@ pub(crate) fn general() -> BackendCapabilities {
         direct_alignment_bytes: SECTOR_BYTES,
         sync: vec![SyncPolicy::None, SyncPolicy::Fsync, SyncPolicy::Fdatasync],
         cache: vec![CacheAction::Keep],
+        file_sets: false,
         preallocate: false,
         verify: true,
         place: None,

@@ -3,7 +3,7 @@
 use crate::auto::{self, Known};
 use crate::capability;
 use crate::lane::FileLane;
-use crate::place::Place;
+use crate::place::{self, Place};
 use crate::residency;
 use crate::tree::lane::TreeLane;
 use crate::tree::Forest;
@@ -18,7 +18,8 @@ use std::sync::Arc;
 
 /// Files of equal size, one per lane or one for all, or a tree of small files, or a block device.
 pub(crate) struct FileBackend {
-    place: Arc<Place>,
+    /// Lanes take turns among them.
+    places: Vec<Arc<Place>>,
     /// Numbers of this process's files.
     files: Range<u32>,
     /// Other processes work in the same directory.
@@ -37,12 +38,14 @@ pub(crate) struct FileBackend {
 }
 
 impl FileBackend {
-    /// Files in `root`/`directory`, where `root` is marked.
+    /// Files in `root`/`directory`, where `root` is marked; and so in each of the target's shares.
     ///
     /// # Errors
     /// If the place may not be written to.
     pub(crate) fn directory(target: &FileTarget, files: Range<u32>, file_size: u64) -> Result<Self, SetupError> {
-        Self::at(Place::directory(&target.root, &target.directory, target.run.as_deref())?, files, file_size)
+        let roots = std::iter::once(&target.root).chain(&target.shares);
+        let at = |root: &String| Place::directory(root, &target.directory, target.run.as_deref());
+        Self::at(roots.map(at).collect::<Result<_, _>>()?, files, file_size)
     }
 
     /// A block device of which the first `file_size` bytes are used.
@@ -50,7 +53,7 @@ impl FileBackend {
     /// # Errors
     /// If the device may not be written to, or is too small.
     pub(crate) fn device(path: &str, file_size: u64) -> Result<Self, SetupError> {
-        let backend = FileBackend { foreign: true, ..Self::at(Place::device(path)?, 0..1, file_size)? };
+        let backend = FileBackend { foreign: true, ..Self::at(vec![Place::device(path)?], 0..1, file_size)? };
         let size = backend.capabilities.place.as_ref().and_then(|place| place.free_bytes).unwrap_or(0);
         if file_size > size {
             let message = format!("has {size} bytes: make file_size_bytes ({file_size}) smaller");
@@ -59,10 +62,10 @@ impl FileBackend {
         Ok(backend)
     }
 
-    fn at(place: Place, files: Range<u32>, file_size: u64) -> Result<Self, SetupError> {
-        let capabilities = capability::at(&place)?;
+    fn at(places: Vec<Place>, files: Range<u32>, file_size: u64) -> Result<Self, SetupError> {
+        let capabilities = capability::of_all(&places)?;
         Ok(FileBackend {
-            place: Arc::new(place),
+            places: places.into_iter().map(Arc::new).collect(),
             files,
             accompanied: false,
             empties: true,
@@ -93,8 +96,8 @@ impl FileBackend {
     /// A tree of small files, on whose names the job's lanes work, takes the place of the files.
     #[must_use]
     pub(crate) fn with_tree(mut self, tree: Tree, job: &Job) -> Self {
-        let tops = Self::files_for(job);
-        self.tree = Some(Arc::new(Forest::new(Arc::clone(&self.place), tree, job.layout, tops)));
+        let lanes = job.first_lane()..job.first_lane() + job.lanes;
+        self.tree = Some(Arc::new(Forest::new(self.places.clone(), tree, job.layout, lanes)));
         self
     }
 
@@ -108,7 +111,7 @@ impl FileBackend {
 
     /// The methods that `auto` takes for each kind of case.
     pub(crate) fn methods(&self, shapes: &[MethodShape]) -> Vec<MethodsFound> {
-        shapes.iter().map(|shape| auto::find(&self.place, shape)).collect()
+        shapes.iter().map(|shape| auto::find(&self.places[0], shape)).collect()
     }
 
     fn file_of(&self, lane: u32) -> u32 {
@@ -119,15 +122,19 @@ impl FileBackend {
         }
     }
 
+    fn place_of(&self, file: u32) -> &Arc<Place> {
+        place::of_lane(&self.places, file)
+    }
+
     /// Makes the files: empty ones for an operation that starts anew, otherwise only those that are missing.
     fn create_files(&self, anew: bool, preallocate: bool) -> Result<(), SetupError> {
         let truncate = if anew && self.empties { OFlags::TRUNC } else { OFlags::empty() };
         for file in self.files.clone() {
             pulse::beat();
-            let fd = self.place.open(file, OFlags::RDWR | OFlags::CREATE | truncate)?;
+            let fd = self.place_of(file).open(file, OFlags::RDWR | OFlags::CREATE | truncate)?;
             if preallocate {
                 fs::fallocate(&fd, FallocateFlags::empty(), 0, self.file_size).map_err(|e| {
-                    SetupError::os("preallocate", self.place.object_name(file), e).with_length(self.file_size)
+                    SetupError::os("preallocate", self.place_of(file).object_name(file), e).with_length(self.file_size)
                 })?;
             }
         }
@@ -138,8 +145,8 @@ impl FileBackend {
         let mut left = Some(0);
         for file in self.files.clone() {
             pulse::beat();
-            let error = |e| SetupError::os("cache", self.place.object_name(file), e);
-            let fd = self.place.open(file, OFlags::RDONLY)?;
+            let error = |e| SetupError::os("cache", self.place_of(file).object_name(file), e);
+            let fd = self.place_of(file).open(file, OFlags::RDONLY)?;
             fs::fsync(&fd).map_err(error)?;
             fs::fadvise(&fd, 0, None, Advice::DontNeed).map_err(error)?;
             left = left.zip(residency::cached_pages(&fd)).map(|(sum, pages)| sum + pages);
@@ -182,12 +189,12 @@ impl Backend for FileBackend {
         if self.reuse {
             return Ok(());
         }
-        self.place.create(self.accompanied)
+        self.places.iter().try_for_each(|place| place.create(self.accompanied))
     }
 
     fn begin_phase(&self, plan: &PhasePlan) -> Result<String, SetupError> {
         if let Some(tree) = &self.tree {
-            if matches!(plan.operation, Operation::Create | Operation::Mkdir | Operation::Prepare) {
+            if matches!(plan.operation, Operation::Create | Operation::Mkdir | Operation::Prepare | Operation::Write) {
                 tree.make()?;
             }
         } else if plan.operation.creates() || plan.operation == Operation::Prepare {
@@ -205,38 +212,46 @@ impl Backend for FileBackend {
             return Ok(Box::new(TreeLane::new(Arc::clone(tree), setup)));
         }
         let file = self.file_of(setup.lane);
-        let lane = FileLane::new(Arc::clone(&self.place), file, self.file_size, setup, Arc::clone(&self.known));
+        let place = Arc::clone(self.place_of(file));
+        let lane = FileLane::new(place, file, self.file_size, setup, Arc::clone(&self.known));
         Ok(Box::new(lane))
     }
 
     fn object_name(&self, lane: u32) -> String {
         match &self.tree {
             Some(tree) => tree.object_name(lane),
-            None => self.place.object_name(self.file_of(lane)),
+            None => self.place_of(self.file_of(lane)).object_name(self.file_of(lane)),
         }
     }
 
     fn device(&self) -> Option<(u32, u32)> {
-        self.place.device_number()
+        // Counts of one device say nothing of what is spread over several.
+        let first = self.places[0].device_number();
+        first.filter(|_| self.places.iter().all(|place| place.device_number() == first))
     }
 
     fn cached_bytes(&self) -> Option<u64> {
         if self.tree.is_some() {
             return None;
         }
-        let pages = |file| residency::cached_pages(&self.place.open(file, OFlags::RDONLY).ok()?);
+        let pages = |file| residency::cached_pages(&self.place_of(file).open(file, OFlags::RDONLY).ok()?);
         let pages: Option<u64> = self.files.clone().map(pages).sum();
         Some(pages? * rustix::param::page_size() as u64)
     }
 
     fn cleanup(&self) -> Result<(), SetupError> {
-        match self.tree {
-            Some(_) => self.place.remove_all(self.accompanied),
-            None => self.place.remove(self.files.clone(), self.accompanied),
-        }
+        let remove = |(number, place): (usize, &Arc<Place>)| match self.tree {
+            Some(_) => place.remove_all(self.accompanied),
+            None => {
+                let here = |file: &u32| *file as usize % self.places.len() == number;
+                place.remove(self.files.clone().filter(here), self.accompanied)
+            }
+        };
+        // One that fails keeps no other from being emptied.
+        self.places.iter().enumerate().map(remove).fold(Ok(()), Result::and)
     }
 
     fn still_there(&self) -> Result<(), SetupError> {
-        self.place.still_there()
+        self.places.iter().try_for_each(|place| place.still_there())
     }
 }

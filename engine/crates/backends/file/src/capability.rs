@@ -25,6 +25,7 @@ pub(crate) fn general(kind: &str) -> BackendCapabilities {
         direct_alignment_bytes: 512,
         sync: vec![SyncPolicy::None, SyncPolicy::Fsync, SyncPolicy::Fdatasync, SyncPolicy::OSync, SyncPolicy::ODsync],
         cache: vec![CacheAction::Keep, CacheAction::Evict, CacheAction::Drop],
+        file_sets: !device,
         preallocate: !device,
         verify: true,
         place: None,
@@ -37,6 +38,49 @@ pub(crate) fn at(place: &Place) -> Result<BackendCapabilities, SetupError> {
         Place::Directory { root, .. } => at_directory(place, root),
         Place::Device { path, .. } => at_device(path),
     }
+}
+
+/// Numbers of the device below a place, and the bytes that are free there, as far as they are known.
+type Room = (Option<(u32, u32)>, Option<u64>);
+
+/// What can be done at all of several places: what each of them can, with the coarsest alignment. The room is that of
+/// all if each takes as much as the others; those on one file system share its room.
+pub(crate) fn of_all(places: &[Place]) -> Result<BackendCapabilities, SetupError> {
+    let mut found = at(&places[0])?;
+    let mut room: Vec<Room> = vec![(places[0].device_number(), free_bytes(&found))];
+    for place in &places[1..] {
+        let other = at(place)?;
+        found.methods.retain(|method| other.methods.contains(method));
+        found.cache.retain(|action| other.cache.contains(action));
+        found.direct &= other.direct;
+        found.direct_bypasses_cache &= other.direct_bypasses_cache;
+        found.direct_alignment_bytes = found.direct_alignment_bytes.max(other.direct_alignment_bytes);
+        found.preallocate &= other.preallocate;
+        room.push((place.device_number(), free_bytes(&other)));
+        if let (Some(all), Some(other)) = (&mut found.place, other.place) {
+            let new = other.limits.into_iter().filter(|limit| !all.limits.contains(limit)).collect::<Vec<_>>();
+            all.limits.extend(new.into_iter().map(|limit| format!("{}: {limit}", other.path)));
+        }
+    }
+    if !found.direct {
+        found.direct_alignment_bytes = 0;
+    }
+    if let Some(all) = &mut found.place {
+        let share = |(device, free): &Room| {
+            let same = room.iter().filter(|(other, _)| device.is_some() && other == device).count().max(1) as u64;
+            free.map(|free| free / same)
+        };
+        let count = places.len();
+        if count > 1 {
+            all.limits.push(format!("lanes take turns among {count} directories"));
+        }
+        all.free_bytes = room.iter().map(share).min().flatten().map(|least| least.saturating_mul(count as u64));
+    }
+    Ok(found)
+}
+
+fn free_bytes(found: &BackendCapabilities) -> Option<u64> {
+    found.place.as_ref().and_then(|place| place.free_bytes)
 }
 
 /// Methods the kernel offers, with the reason why one is missing.

@@ -36,11 +36,23 @@ impl Kind for Files {
     fn clean(&self, target: &Target, whole: bool, lock_ns: u64) -> Result<PlaceAnswer, SetupError> {
         let Target::File(target) = target else { return Err(wrong_kind(target, "file")) };
         let run = target.run.as_deref();
-        if whole {
-            release(&target.root, run, lock_ns)
-        } else {
-            remove_job(&target.root, &target.directory, run, lock_ns)
+        let one = |root: &str| {
+            if whole {
+                release(root, run, lock_ns)
+            } else {
+                remove_job(root, &target.directory, run, lock_ns)
+            }
+        };
+        let mut answer = one(&target.root)?;
+        for share in &target.shares {
+            let other = one(share)?;
+            answer.removed.extend(other.removed);
+            answer.left.extend(other.left);
+            answer.foreign |= other.foreign;
+            answer.absent &= other.absent;
+            answer.kept |= other.kept;
         }
+        Ok(answer)
     }
 
     fn methods(&self, target: &Target, shapes: &[MethodShape]) -> Result<Vec<MethodsFound>, SetupError> {

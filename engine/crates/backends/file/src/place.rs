@@ -10,8 +10,7 @@ use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RawDir, ResolveFlags, CW
 use rustix::io::Errno;
 use rustix::path::Arg;
 use std::ffi::CStr;
-use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Names below a directory are resolved without leaving it and without following any symbolic link.
 const INSIDE: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_XDEV);
@@ -139,6 +138,11 @@ pub(crate) enum Place {
     },
     /// A block device, and the exclusive claim on it: as long as that is open, nobody can mount the device.
     Device { path: String, _claim: OwnedFd },
+}
+
+/// The place in which a lane, or the lane of a file, works: they take turns.
+pub(crate) fn of_lane(places: &[Arc<Place>], lane: u32) -> &Arc<Place> {
+    &places[lane as usize % places.len()]
 }
 
 impl Place {
@@ -330,7 +334,7 @@ impl Place {
 
     /// Removes the given files and the job's directory; what is not there is no error. The last of several processes
     /// that share a directory finds it empty.
-    pub(crate) fn remove(&self, files: Range<u32>, accompanied: bool) -> Result<(), SetupError> {
+    pub(crate) fn remove(&self, files: impl Iterator<Item = u32>, accompanied: bool) -> Result<(), SetupError> {
         let Place::Directory { root_fd, name, run, .. } = self else {
             return Ok(());
         };

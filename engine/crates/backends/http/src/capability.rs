@@ -16,6 +16,7 @@ pub(crate) fn general(kind: &str, operations: &[Operation]) -> BackendCapabiliti
         // What is put is stable when that is answered.
         sync: vec![SyncPolicy::None, SyncPolicy::Fsync],
         cache: vec![CacheAction::Keep],
+        file_sets: false,
         preallocate: false,
         verify: true,
         place: None,

@@ -31,7 +31,7 @@ impl NfsBackend {
     /// # Errors
     /// If a server is not there or refuses, or if lanes would share a file across several servers.
     pub(crate) fn open(target: &NfsTarget, job: &Job) -> Result<Self, SetupError> {
-        if job.layout == Layout::Shared && target.servers.len() > 1 {
+        if job.layout == Layout::Shared && target.servers.len() > 1 && job.tree.is_none() {
             let message = "the servers do not share files: with layout shared, name one server";
             return Err(SetupError::new("open", target.servers.join(", "), message));
         }
@@ -58,6 +58,14 @@ impl NfsBackend {
     /// Numbers of this process's files, or of its trees' top directories, on a server.
     fn numbers_on(&self, server: usize) -> Vec<u32> {
         let numbers = match &self.forest {
+            // One for all of a server.
+            Some(_) if self.layout == Layout::Shared => {
+                return if self.lanes.clone().any(|lane| self.place.server_of(lane) == server) {
+                    vec![0]
+                } else {
+                    vec![]
+                };
+            }
             Some(forest) => forest.tops(self.lanes.clone()),
             None if self.layout == Layout::Shared => 0..1,
             None => self.lanes.clone(),
@@ -126,7 +134,10 @@ impl Backend for NfsBackend {
         }
         match &self.forest {
             Some(forest) => {
-                if matches!(plan.operation, Operation::Create | Operation::Mkdir | Operation::Prepare) {
+                if matches!(
+                    plan.operation,
+                    Operation::Create | Operation::Mkdir | Operation::Prepare | Operation::Write
+                ) {
                     self.make_trees(forest)?;
                 }
             }
@@ -150,7 +161,8 @@ impl Backend for NfsBackend {
     }
 
     fn object_name(&self, lane: u32) -> String {
-        let (server, number) = (self.place.server_of(self.file_of(lane)), self.file_of(lane));
+        let number = self.file_of(lane);
+        let server = self.place.server_of(if self.forest.is_some() { lane } else { number });
         let name = match self.forest {
             Some(_) => names::top_name(number),
             None => Place::file_name(number),

@@ -17,6 +17,7 @@ pub(crate) fn general() -> BackendCapabilities {
         direct_alignment_bytes: 1,
         sync: vec![SyncPolicy::None, SyncPolicy::Fsync, SyncPolicy::Fdatasync, SyncPolicy::OSync, SyncPolicy::ODsync],
         cache: vec![CacheAction::Keep],
+        file_sets: true,
         preallocate: false,
         verify: true,
         place: None,

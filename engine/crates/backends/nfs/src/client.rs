@@ -19,10 +19,13 @@ pub(crate) type Handle = Vec<u8>;
 pub(crate) const FILE_MODE: u32 = 0o600;
 pub(crate) const DIRECTORY_MODE: u32 = 0o700;
 
-/// How CREATE treats a file that is there (RFC 1813 section 3.3.8).
+/// How CREATE treats a file that is there (RFC 1813 section 3.3.8, createmode3): UNCHECKED or GUARDED, or the first with
+/// a size of 0 among the new attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Existing {
     Taken = 0,
+    /// Taken, and emptied.
+    Emptied = 2,
     Refused = 1,
 }
 
@@ -65,8 +68,10 @@ pub(crate) fn put_emptying(out: &mut Vec<u8>, file: &[u8]) {
 /// Puts the arguments of CREATE (RFC 1813 section 3.3.8).
 pub(crate) fn put_create(out: &mut Vec<u8>, directory: &[u8], name: &[u8], existing: Existing) {
     put_name(out, directory, name);
-    put_u32(out, existing as u32);
-    put_attributes(out, Some(FILE_MODE), None);
+    let emptied = existing == Existing::Emptied;
+    let how = if emptied { Existing::Taken } else { existing };
+    put_u32(out, how as u32);
+    put_attributes(out, Some(FILE_MODE), emptied.then_some(0));
 }
 
 impl Client {

@@ -93,11 +93,16 @@ impl Store {
             p if p == P::NFSPROC3_CREATE as u32 || p == P::NFSPROC3_MKDIR as u32 => {
                 let (name, directory) = (name(input), p == P::NFSPROC3_MKDIR as u32);
                 let guarded = directory || input.u32() == Some(1);
+                // The mode, no owner, no group, and perhaps a size (sattr3).
+                let sized = !directory && (0..5).filter_map(|_| input.u32()).nth(4) == Some(1);
                 let there = self.names(handle).get(&name).copied();
                 if there.is_some() && guarded {
                     return Err(17);
                 }
                 let number = there.unwrap_or_else(|| self.add(handle, &name, directory));
+                if sized {
+                    self.0[number].data.clear();
+                }
                 put_words(&mut out, &[1]);
                 put_opaque(&mut out, &handle_of(number));
             }

@@ -10,7 +10,7 @@ use crate::status::GARBAGE;
 use crate::xdr::{put_opaque, put_u32, put_u64};
 use assay_core::{clock, Buffers, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
 use assay_spec::{name_kinds, object_kinds};
-use assay_spec::{Method, SyncPolicy};
+use assay_spec::{Method, Operation, SyncPolicy};
 use nfs3_types::nfs3::NFS_PROGRAM as P;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -39,11 +39,13 @@ pub(crate) struct FileLane {
     server: usize,
     file: u32,
     setup: LaneSetup,
-    client: Client,
+    pub(crate) client: Client,
     handle: Handle,
     /// Bytes of a READ and of a WRITE.
     sizes: (u32, u32),
     stable: Stable,
+    /// What was written is committed at the end.
+    commits: bool,
     uncommitted: Uncommitted,
     slots: Vec<Work>,
     /// Slots whose records wait for room for more calls.
@@ -74,6 +76,7 @@ impl FileLane {
             file,
             handle: Handle::new(),
             stable: Stable::Unstable,
+            commits: false,
             uncommitted: Uncommitted::default(),
             slots: vec![work; setup.buffers.count()],
             waiting: VecDeque::new(),
@@ -83,6 +86,30 @@ impl FileLane {
             buffers: Arc::clone(&setup.buffers),
             setup,
         }
+    }
+
+    /// Gets ready for a phase in which files of a tree are taken one after the other.
+    pub(crate) fn begin_set(&mut self, plan: &PhasePlan) {
+        self.stable = Stable::of(plan.sync);
+        self.commits = matches!(plan.sync, SyncPolicy::Fsync | SyncPolicy::Fdatasync);
+        self.forget();
+    }
+
+    /// Goes on with the file that the server knows by this handle.
+    pub(crate) fn take(&mut self, handle: &[u8]) {
+        self.uncommitted = Uncommitted::default();
+        self.handle.clear();
+        self.handle.extend_from_slice(handle);
+    }
+
+    /// Is on no file any more.
+    pub(crate) fn forget(&mut self) {
+        self.take(&[]);
+    }
+
+    /// Is on a file.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.handle.is_empty()
     }
 
     #[cfg(test)]
@@ -251,13 +278,23 @@ impl FileLane {
         );
         if plan.operation.writes() {
             text += ", ";
-            text += self.stable.name();
-            text += " writes";
-            if matches!(plan.sync, SyncPolicy::Fsync | SyncPolicy::Fdatasync) {
-                text += ", then COMMIT";
-            }
+            text += &self.writes();
         }
         text
+    }
+
+    /// How it writes.
+    fn writes(&self) -> String {
+        format!("{} writes{}", self.stable.name(), if self.commits { ", then COMMIT" } else { "" })
+    }
+
+    /// What is done to the records of a file that is open.
+    pub(crate) fn calls_of(&self, operation: Operation) -> String {
+        match (operation.reads(), operation.writes()) {
+            (true, true) => format!("READ, or {}", self.writes()),
+            (true, false) => "READ".to_owned(),
+            _ => self.writes(),
+        }
     }
 }
 
@@ -265,6 +302,7 @@ impl Lane for FileLane {
     fn begin(&mut self, plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
         self.handle = self.place.file(&mut self.client, self.server, self.file)?;
         self.stable = Stable::of(plan.sync);
+        self.commits = matches!(plan.sync, SyncPolicy::Fsync | SyncPolicy::Fdatasync);
         let depth = self.setup.queue_depth;
         Ok(MethodChoice { ahead: true, ..MethodChoice::of(Method::Protocol, self.reason(plan), depth) })
     }

@@ -35,6 +35,7 @@ impl NullBackend {
                 SyncPolicy::ODsync,
             ],
             cache: vec![CacheAction::Keep, CacheAction::Evict, CacheAction::Drop],
+            file_sets: true,
             preallocate: true,
             verify: false,
             place: None,

@@ -15,7 +15,7 @@ const MS: u64 = 1_000_000;
 const SECOND: u64 = 1_000 * MS;
 const LENGTH: u64 = 700;
 /// All that a lane can be asked to do.
-const KINDS: [OpKind; 11] = [
+const KINDS: [OpKind; 12] = [
     OpKind::Read,
     OpKind::Write,
     OpKind::Sync,
@@ -27,6 +27,7 @@ const KINDS: [OpKind; 11] = [
     OpKind::Unlink,
     OpKind::Mkdir,
     OpKind::Rmdir,
+    OpKind::Close,
 ];
 
 fn setup(lane: u32, queue_depth: u32) -> LaneSetup {
@@ -49,6 +50,7 @@ fn plan(operation: Operation) -> PhasePlan {
         sync: SyncPolicy::Fsync,
         preallocate: false,
         renamed: false,
+        over: false,
         ranged: false,
         looked_at: false,
     }

@@ -32,7 +32,7 @@ impl SmbBackend {
     /// If a server is not there or refuses, or if lanes would share a file across several shares.
     pub(crate) fn open(target: &SmbTarget, job: &Job) -> Result<Self, SetupError> {
         let place = Place::open(target)?;
-        if job.layout == Layout::Shared && place.shares.len() > 1 {
+        if job.layout == Layout::Shared && place.shares.len() > 1 && job.tree.is_none() {
             let message = "the shares do not share files: with layout shared, name one server and one share";
             return Err(SetupError::new("open", place.root_shown(0), message));
         }
@@ -58,6 +58,11 @@ impl SmbBackend {
     /// Numbers of this process's files, or of its trees' top directories, in a share.
     fn numbers_in(&self, share: usize) -> Vec<u32> {
         let numbers = match &self.forest {
+            // One for all of a share.
+            Some(_) if self.layout == Layout::Shared => {
+                let used = self.lanes.clone().any(|lane| self.place.share_of(lane) == share);
+                return if used { vec![0] } else { vec![] };
+            }
             Some(forest) => forest.tops(self.lanes.clone()),
             None if self.layout == Layout::Shared => 0..1,
             None => self.lanes.clone(),
@@ -114,7 +119,10 @@ impl Backend for SmbBackend {
         }
         match &self.forest {
             Some(forest) => {
-                if matches!(plan.operation, Operation::Create | Operation::Mkdir | Operation::Prepare) {
+                if matches!(
+                    plan.operation,
+                    Operation::Create | Operation::Mkdir | Operation::Prepare | Operation::Write
+                ) {
                     self.make_trees(forest)?;
                 }
             }
@@ -140,7 +148,8 @@ impl Backend for SmbBackend {
             Some(_) => names::top_name(number),
             None => names::file_name(number),
         };
-        format!("{}/{name}", self.place.folder_shown(self.place.share_of(number)))
+        let share = self.place.share_of(if self.forest.is_some() { lane } else { number });
+        format!("{}/{name}", self.place.folder_shown(share))
     }
 
     fn cleanup(&self) -> Result<(), SetupError> {

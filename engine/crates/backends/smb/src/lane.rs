@@ -12,7 +12,7 @@ use assay_core::{
     SetupError,
 };
 use assay_spec::{name_kinds, object_kinds};
-use assay_spec::{Method, SyncPolicy};
+use assay_spec::{Method, Operation, SyncPolicy};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,7 +44,9 @@ pub(crate) struct FileLane {
     share: usize,
     number: u32,
     setup: LaneSetup,
-    client: Client,
+    pub(crate) client: Client,
+    /// Path in the share of the file that is open; empty if none is.
+    path: String,
     file: FileId,
     opening: Opening,
     /// Bytes of a READ and of a WRITE.
@@ -72,6 +74,7 @@ impl FileLane {
             place,
             share,
             number,
+            path: String::new(),
             file: FileId::default(),
             opening: TO_READ,
             slots: vec![work; setup.buffers.count()],
@@ -81,6 +84,38 @@ impl FileLane {
             in_flight: 0,
             buffers: Arc::clone(&setup.buffers),
             setup,
+        }
+    }
+
+    /// Gets ready for a phase in which files of a tree are taken one after the other.
+    pub(crate) fn begin_set(&mut self, plan: &PhasePlan) {
+        self.opening = opening(plan.sync);
+        self.forget();
+    }
+
+    /// Goes on with a file that is open.
+    pub(crate) fn take(&mut self, path: &str, file: FileId) {
+        self.path.clear();
+        self.path.push_str(path);
+        self.file = file;
+    }
+
+    /// Is on no file any more.
+    pub(crate) fn forget(&mut self) {
+        self.path.clear();
+    }
+
+    /// The file that is open.
+    pub(crate) fn current(&self) -> Option<FileId> {
+        (!self.path.is_empty()).then_some(self.file)
+    }
+
+    /// What is asked of the records of a file that is open.
+    pub(crate) fn requests_of(&self, operation: Operation, sync: SyncPolicy) -> String {
+        match (operation.reads(), operation.writes()) {
+            (true, true) => format!("READ, or WRITE{}", safety(sync)),
+            (true, false) => "READ".to_owned(),
+            _ => format!("WRITE{}", safety(sync)),
         }
     }
 
@@ -101,7 +136,8 @@ impl FileLane {
                 // A server closes a connection on which nothing is said for long.
                 Err(_) if self.client.transport.session().is_none() && tried == 1 => {}
                 opened => {
-                    self.file = opened?.file;
+                    let (path, file) = (self.place.file(self.number), opened?.file);
+                    self.take(&path, file);
                     return Ok(());
                 }
             }
@@ -258,7 +294,7 @@ impl FileLane {
         // Whoever only looks in for a moment would never see a session made.
         let limit = first.min(until.max(clock::now() + LEAST_NS));
         let back = self.client.transport.connect(limit).and_then(|()| {
-            let opened = self.client.open(&self.place.file(self.number), self.opening);
+            let opened = self.client.open(&self.path, self.opening);
             opened.map_err(|fault| Refusal::Refused("file", fault))
         });
         match back {
@@ -298,18 +334,23 @@ impl FileLane {
             share.limits.1
         );
         if plan.operation.writes() {
-            match plan.sync {
-                SyncPolicy::None => {}
-                SyncPolicy::Fsync | SyncPolicy::Fdatasync => text += ", then FLUSH",
-                SyncPolicy::OSync | SyncPolicy::ODsync => text += ", opened with WRITE_THROUGH",
-            }
+            text += safety(plan.sync);
         }
         text
     }
 }
 
+/// How what was written is made safe, for people.
+fn safety(sync: SyncPolicy) -> &'static str {
+    match sync {
+        SyncPolicy::None => "",
+        SyncPolicy::Fsync | SyncPolicy::Fdatasync => ", then FLUSH",
+        SyncPolicy::OSync | SyncPolicy::ODsync => ", opened with WRITE_THROUGH",
+    }
+}
+
 /// How a file that is there is opened for a phase.
-fn opening(sync: SyncPolicy) -> Opening {
+pub(crate) fn opening(sync: SyncPolicy) -> Opening {
     let through = matches!(sync, SyncPolicy::OSync | SyncPolicy::ODsync);
     let options = TO_READ.options | if through { WRITE_THROUGH } else { 0 };
     Opening { access: TO_READ.access | WRITE_DATA, options, ..TO_READ }
@@ -370,9 +411,10 @@ impl Lane for FileLane {
 
     fn end(&mut self) -> Result<(), SetupError> {
         // A file whose session is lost is closed.
-        if self.client.transport.session().is_some() {
-            let _ = self.client.close(&self.file);
+        if let Some(file) = self.current().filter(|_| self.client.transport.session().is_some()) {
+            let _ = self.client.close(&file);
         }
+        self.forget();
         Ok(())
     }
 }

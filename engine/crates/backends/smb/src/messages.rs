@@ -14,6 +14,7 @@ pub(crate) const DELETE: u32 = 0x1_0000;
 pub(crate) const OPEN: u32 = 1;
 pub(crate) const CREATE: u32 = 2;
 pub(crate) const OPEN_OR_CREATE: u32 = 3;
+pub(crate) const MAKE_ANEW: u32 = 5;
 
 /// How it is opened (section 2.2.13).
 pub(crate) const IS_DIRECTORY: u32 = 0x1;

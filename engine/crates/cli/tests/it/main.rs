@@ -10,3 +10,4 @@ mod golden;
 mod metadata;
 mod nfs;
 mod run;
+mod sets;

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     fn paths(top: u32, depth: u32, width: u32) -> Vec<String> {
-        let tree = Tree { files: 100, depth, width };
+        let tree = Tree { files: 100, depth, width, more: 0 };
         let mut path = Vec::new();
         let text = |leaf| {
             put_leaf(top, &tree, leaf, &mut path);

@@ -107,7 +107,7 @@ impl<T: TimeSource> Run<'_, T> {
     }
 
     fn noun(&self) -> &'static str {
-        if self.follows {
+        if self.plan.pattern.is_on_objects() {
             "the object"
         } else {
             "the file"

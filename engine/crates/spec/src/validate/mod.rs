@@ -1,14 +1,13 @@
 //! Rules of a job that its types alone cannot express.
 
+mod files;
 mod objects;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod tests;
 
-use crate::{
-    CacheAction, Claim, Group, Job, Layout, Method, MethodShape, Operation, Phase, SyncPolicy, Tree, SPEC_VERSION,
-};
+use crate::{Claim, Job, Layout, Method, MethodShape, Phase, SyncPolicy, SPEC_VERSION};
 
 /// Most lanes of one engine.
 pub const MAX_LANES: u32 = 1024;
@@ -239,86 +238,6 @@ impl Job {
         ensure(!each_write, "method", "mmap has neither O_SYNC nor O_DSYNC: use fsync or fdatasync")
     }
 
-    fn validate_tree(&self, tree: &Tree) -> Result<(), JobError> {
-        ensure((1..=1_000_000_000).contains(&tree.files), "tree.files", "must be 1 to 1,000,000,000")?;
-        ensure(tree.depth <= 16, "tree.depth", "must be 0 to 16")?;
-        ensure((1..=10_000).contains(&tree.width), "tree.width", "must be 1 to 10,000")?;
-        let leaves = tree.leaves();
-        let trees = if self.layout == Layout::Shared { 1 } else { u64::from(self.all_lanes()) };
-        ensure(
-            leaves <= tree.files && leaves.saturating_mul(trees) <= 1_000_000,
-            "tree.width",
-            format!(
-                "makes {leaves} directories in each of {trees} trees (width to the power of depth): at most one per \
-                 file, and 1,000,000 in all"
-            ),
-        )?;
-        ensure(
-            self.largest_size() <= self.record_size_bytes,
-            if self.sizes.is_some() { "sizes" } else { "file_size_bytes" },
-            "the contents of a small file are written at once: at most record_size_bytes",
-        )?;
-        ensure(!self.direct, "direct", "metadata operations have no O_DIRECT: set direct to false")?;
-        let known = matches!(self.method, Method::Auto | Method::Sync | Method::IoUring | Method::Protocol);
-        ensure(known, "method", "metadata operations have neither mmap nor threads: use auto, sync or io_uring")?;
-        ensure(!self.preallocate, "preallocate", "nothing is preallocated in a tree: set it to false")?;
-        self.validate_order()
-    }
-
-    /// Follows the files through the phases: what a phase works on must be there, what it makes must not.
-    fn validate_order(&self) -> Result<(), JobError> {
-        let (mut files, mut directories) = (self.reuse_files, false);
-        for (index, phase) in self.phases.iter().enumerate() {
-            let field = format!("phases[{index}].operation");
-            let name = phase.operation.name();
-            let there = |ok: bool, what: &str, maker: &str| {
-                ensure(ok, &field, format!("{name}: there are no {what}: put {maker} before it"))
-            };
-            let absent = |ok: bool, what: &str, remover: &str| {
-                ensure(ok, &field, format!("{name}: the {what} are there already: put {remover} before it"))
-            };
-            match phase.operation {
-                Operation::Create => absent(!files, "files", "unlink")?,
-                Operation::Mkdir => absent(!directories, "directories", "rmdir")?,
-                Operation::Rmdir => there(directories, "directories", "mkdir")?,
-                operation if operation.group() == Some(Group::Names) => there(files, "files", "create or prepare")?,
-                _ => {}
-            }
-            files = (files || matches!(phase.operation, Operation::Create | Operation::Prepare))
-                && phase.operation != Operation::Unlink;
-            directories = (directories || phase.operation == Operation::Mkdir) && phase.operation != Operation::Rmdir;
-        }
-        Ok(())
-    }
-
-    fn validate_metadata(&self, phase: &Phase, at: &dyn Fn(&str) -> String) -> Result<(), JobError> {
-        let operation = phase.operation;
-        if operation != Operation::Prepare {
-            let message = if operation.metadata() {
-                "needs a tree: say how many files"
-            } else {
-                "works on data, not on a tree: leave tree out"
-            };
-            ensure(operation.metadata() == self.tree.is_some(), &at("operation"), message)?;
-        }
-        ensure(
-            phase.runtime_ns.is_none() || !operation.changes_names(),
-            &at("runtime_ns"),
-            "each name can be changed only once: leave it out",
-        )?;
-        let whole = matches!(operation, Operation::Rename | Operation::Unlink | Operation::Rmdir);
-        ensure(
-            phase.time_limit_ns.is_none() || !whole,
-            &at("time_limit_ns"),
-            "rename, unlink and rmdir are done whole: leave it out",
-        )?;
-        ensure(
-            self.tree.is_none() || phase.cache_before != CacheAction::Evict,
-            &at("cache_before"),
-            "names and attributes cannot be evicted: use drop or keep",
-        )
-    }
-
     fn validate_phase(&self, phase: &Phase, field: &str) -> Result<(), JobError> {
         let at = |name: &str| format!("{field}.{name}");
         let bound = |value: Option<u64>| value.is_none_or(|ns| (1..=MAX_TIME_NS).contains(&ns));
@@ -342,7 +261,7 @@ impl Job {
             let plain = phase.runtime_ns.is_none() && phase.rate_per_s.is_none() && phase.time_limit_ns.is_none();
             ensure(plain, &at("operation"), "prepare takes neither a time nor a rate")?;
         }
-        self.validate_metadata(phase, &at)?;
+        self.validate_files(phase, &at)?;
         self.validate_object_phase(phase, &at)?;
         if let Some(found) = &phase.method {
             self.validate_phase_method(phase, found.method, &at("method"))?;

@@ -2,9 +2,9 @@
 
 use crate::soak::times;
 use crate::{
-    Access, AoeTarget, Arrivals, CacheAction, DataSpec, DeviceTarget, FileTarget, Group, Job, LatencyModel, Layout,
-    Method, MethodFound, NfsTarget, NullTarget, Objects, OpKind, Operation, Phase, ScriptedChange, ScriptedError,
-    ScriptedStall, Sizes, SyncPolicy, Target, Tree, Tuning, WeightedSize, SPEC_VERSION,
+    Access, AoeTarget, Arrivals, CacheAction, DataSpec, DeviceTarget, FileOrder, FileTarget, Group, Job, LatencyModel,
+    Layout, Method, MethodFound, NfsTarget, NullTarget, Objects, OpKind, Operation, Phase, ScriptedChange,
+    ScriptedError, ScriptedStall, Sizes, SyncPolicy, Target, Tree, Tuning, WeightedSize, SPEC_VERSION,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -106,7 +106,7 @@ fn aoe() -> impl Strategy<Value = Target> {
 
 fn target() -> impl Strategy<Value = Target> {
     let file = (path(), name(), prop::option::of(name()))
-        .prop_map(|(root, directory, run)| Target::File(FileTarget { root, directory, run }));
+        .prop_map(|(root, directory, run)| Target::File(FileTarget { root, directory, shares: vec![], run }));
     let device =
         (path(), prop::bool::weighted(0.9)).prop_map(|(path, destroy)| Target::Device(DeviceTarget { path, destroy }));
     prop_oneof![3 => null(), 2 => file, 1 => device, 2 => nfs(), 1 => aoe()]
@@ -165,6 +165,7 @@ fn phase() -> impl Strategy<Value = Phase> {
                 access: None,
                 range_bytes: (operation == Operation::Get && poisson).then_some(u64::from(stride_records)),
                 stride_records,
+                file_order: if share % 8 == 0 { FileOrder::Random } else { FileOrder::Sequential },
             }
         },
     )
@@ -231,7 +232,7 @@ fn job() -> impl Strategy<Value = Job> {
 fn fitting(job: Job) -> Job {
     let alone = matches!(job.method, Method::Sync | Method::Mmap);
     let names = job.phases.iter().any(|phase| phase.operation.group() == Some(Group::Names));
-    let tree = Tree { files: 10, depth: 1, width: 2 };
+    let tree = Tree { files: 10, depth: 1, width: 2, more: 0 };
     Job {
         queue_depth: if alone { 1 } else { job.queue_depth },
         rank: job.rank % job.ranks.max(1),
@@ -244,7 +245,13 @@ fn fitting(job: Job) -> Job {
 }
 
 fn any_job() -> impl Strategy<Value = Job> {
-    let tree = (number(1000), 0..18_u32, small(10)).prop_map(|(files, depth, width)| Tree { files, depth, width });
+    let more = prop_oneof![3 => Just(0), 1 => 0..4_u32];
+    let tree = (number(1000), 0..18_u32, small(10), more).prop_map(|(files, depth, width, more)| Tree {
+        files,
+        depth,
+        width,
+        more,
+    });
     let spans = (
         number(3_600_000_000_000),
         prop::option::of(number(SECOND)),

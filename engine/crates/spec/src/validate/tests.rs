@@ -35,6 +35,10 @@ fn base(name: &str) -> Value {
             job["file_size_bytes"] = json!(0);
             job["phases"][0]["operation"] = json!("create");
         }
+        "set" => {
+            job["tree"] = json!({"files": 100});
+            job["phases"] = json!([{"operation": "prepare", "measured": false}, {"operation": "read"}]);
+        }
         "objects" => {
             job["objects"] = json!({"count": 100});
             job["phases"][0]["operation"] = json!("put");
@@ -284,7 +288,7 @@ fn trees() {
         tree | {"/preallocate": false} | {"/preallocate": true} | preallocate: nothing is preallocated in a tree: set it to false
         tree | {"/phases/0/cache_before": "drop"} | {"/phases/0/cache_before": "evict"} | phases[0].cache_before: names and attributes cannot be evicted: use drop or keep
         null | {"/phases/0/cache_before": "evict"} | {"/phases/0/operation": "stat"} | phases[0].operation: needs a tree: say how many files
-        tree | {} | {"/phases/0/operation": "read"} | phases[0].operation: works on data, not on a tree: leave tree out
+        tree | {} | {"/phases/0/operation": "read"} | phases[0].operation: read: there are no files: put write or prepare before it
         "#,
     );
 }
@@ -301,6 +305,30 @@ fn names_are_there_when_they_are_needed() {
         tree | {"/phases/1": {"operation": "mkdir"}, "/phases/2": {"operation": "rmdir"}, "/phases/3": {"operation": "mkdir"}} | {"/phases/1": {"operation": "mkdir"}, "/phases/2": {"operation": "mkdir"}} | phases[2].operation: mkdir: the directories are there already: put rmdir before it
         tree | {"/phases/0": {"operation": "mkdir"}, "/phases/1": {"operation": "rmdir"}} | {"/phases/1": {"operation": "rmdir"}} | phases[1].operation: rmdir: there are no directories: put mkdir before it
         tree | {} | {"/phases/0": {"operation": "mkdir"}, "/phases/1": {"operation": "rmdir"}, "/phases/2": {"operation": "rmdir"}} | phases[2].operation: rmdir: there are no directories: put mkdir before it
+        "#,
+    );
+}
+
+#[test]
+fn sets_of_files() {
+    hold(
+        r#"
+        set | {"/tree/files": 0, "/tree/more": 3, "/lanes": 4} | {"/tree/files": 0} | tree.files: must be 1 to 1,000,000,000
+        set | {"/tree/more": 3, "/lanes": 2, "/ranks": 2} | {"/tree/more": 4, "/lanes": 2, "/ranks": 2} | tree.more: must be below the lanes of all ranks, which are 4
+        set | {"/file_size_bytes": 1000001} | {"/file_size_bytes": 1000001, "/phases/1": {"operation": "stat"}, "/direct": true} | direct: metadata operations have no O_DIRECT: set direct to false
+        set | {"/direct": true} | {"/direct": true, "/method": "threads"} | method: metadata operations have neither mmap nor threads: use auto, sync or io_uring
+        set | {"/method": "sync"} | {"/method": "io_uring"} | method: a set of files is read and written by plain calls: use auto or sync
+        set | {} | {"/queue_depth": 2} | queue_depth: in a set of files a lane has one operation in flight: set queue_depth to 1, or use more lanes
+        set | {"/sizes": {"distribution": "range", "min_bytes": 0, "max_bytes": 10000000}} | {"/sizes": {"distribution": "range", "min_bytes": 1, "max_bytes": 0}} | sizes.min_bytes: is above max_bytes, which is 0
+        set | {"/phases/1": {"operation": "random_read", "file_order": "random"}} | {"/phases/0/file_order": "random"} | phases[0].file_order: is for operations on the data of a tree's files: leave it out
+        null | {} | {"/phases/0/file_order": "random"} | phases[0].file_order: is for operations on the data of a tree's files: leave it out
+        set | {"/phases/1": {"operation": "write", "runtime_ns": 1}} | {"/phases/1": {"operation": "stride_read"}} | phases[1].operation: stride_read works on one file, not on those of a tree: leave tree out
+        set | {"/phases/0": {"operation": "write"}} | {"/phases/0": {"operation": "rewrite"}} | phases[0].operation: rewrite: there are no files: put write or prepare before it
+        set | {"/reuse_files": true, "/phases/0": {"operation": "read"}} | {"/phases/1": {"operation": "unlink"}, "/phases/2": {"operation": "read"}} | phases[2].operation: read: there are no files: put write or prepare before it
+        set | {"/phases/1": {"operation": "read", "cache_before": "drop"}} | {"/phases/1": {"operation": "read", "cache_before": "evict"}} | phases[1].cache_before: names and attributes cannot be evicted: use drop or keep
+        file | {"/target/shares": ["/a", "/b"]} | {"/target/shares": ["a"]} | target.shares: must be an absolute path without . or .. parts
+        file | {"/target/shares": ["/a"]} | {"/target/shares": ["/a"], "/layout": "shared"} | target.shares: no file lies in several directories: set layout to separate, or leave it out
+        file | {"/target/shares": ["/a"], "/layout": "shared", "/tree": {"files": 9}, "/phases/0": {"operation": "write"}} | {"/target/shares": ["/a/../b"]} | target.shares: must be an absolute path without . or .. parts
         "#,
     );
 }

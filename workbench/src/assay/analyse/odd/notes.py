@@ -290,7 +290,7 @@ def _untested_tails(rows: Sequence[Row]) -> Iterator[str]:
     for case in {row.case.id: row.case for row in rows}.values():
         record, size = case.parameters.known("record_size"), case.parameters.known("file_size")
         tail = size % record if record and size is not None else 0
-        if record and tail:
+        if record and tail and not case.parameters.on_set:
             yield (
                 f"{case.label}: the last {format_size(tail)} of each file of {format_size(size)} "
                 f"are not tested, because they are less than a record of {format_size(record)}."

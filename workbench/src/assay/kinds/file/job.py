@@ -6,4 +6,5 @@ from assay.kinds.file.study import FileTarget
 
 def job_target(target: FileTarget, directory: str, run: str | None, destroy: bool, servers: int | None) -> JobTarget:
     """As `Target.job_target`; the engine works only where it finds the mark of the run."""
-    return JobTarget(kind="file", root=target.path, directory=directory, run=run)
+    shares = {"shares": list(target.shares)} if target.shares else {}
+    return JobTarget(kind="file", root=target.path, directory=directory, run=run, **shares)

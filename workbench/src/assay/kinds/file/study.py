@@ -1,17 +1,29 @@
 """A directory as a study file names it."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
+from assay.model.source import Fault
+from assay.model.study.axis import fault
 from assay.model.study.hosts import KnownServers
 from assay.model.study.names import Group
 from assay.model.study.target import Flag, Path, Service, StatedCeilings, Target, Text
+from assay.model.units import shown
 
 if TYPE_CHECKING:
-    from assay.model.source import Fault
     from assay.model.study.study import Workload
+
+
+def _shares(written: object) -> object:
+    if isinstance(written, list) and written:
+        return written
+    raise fault(f"{shown(written)} is not a list of directories", "write a list: [/mnt/b/assay, /mnt/c/assay]")
+
+
+Shares = Annotated[tuple[Path, ...], BeforeValidator(_shares)]
+MOST_SHARES = 1023
 
 
 class FileTarget(Target):
@@ -33,6 +45,11 @@ class FileTarget(Target):
     path: Path = Field(
         description="The directory. Its parent must exist; the directory itself must be new, empty or Assay's."
     )
+    shares: Shares = Field(
+        (),
+        description="Further directories like it, as of other mounts of a server: lane i works in the i-th modulo n of "
+        "all of them. With layout: shared each has a tree of its own for all lanes that work there.",
+    )
     on_root: Flag = Field(
         False,
         description="It may lie on the root file system, though its path is one where things are mounted (below /mnt, "
@@ -50,6 +67,16 @@ class FileTarget(Target):
         """Its servers, as far as the study names them: whatever mounts it is the kernel's business."""
         return tuple(Service(server, None) for server in self.servers)
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The directory and its shares, in the order in which lanes take turns among them."""
+        return (self.path, *self.shares)
+
     def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
-        """Nothing."""
-        yield from ()
+        """That lanes which share a file have one directory."""
+        if self.shares and work.group == "data" and "shared" in work.axis("layout").values():
+            on_sets = any(None not in work.axis(field).values() for field in ("files", "total_files"))
+            if not on_sets:
+                message = f"target {name} has shares, and no file lies in several of them"
+                hint = "set layout: separate, or limit the workload to other targets with `targets`"
+                yield Fault(path=("workloads", workload, "layout"), message=message, hint=hint)

@@ -208,6 +208,18 @@ def rate(least: float, most: float) -> Kind:
     return Kind(units.parse_rate, units.format_rate, schema, least, most, optional=True, what="a rate", column="number")
 
 
+def _read_factor(written: object) -> float:
+    if isinstance(written, bool) or not isinstance(written, int | float) or not math.isfinite(written):
+        raise units.UnitError(f"{units.shown(written)} is not a number", "write a number such as 0.1, without quotes")
+    return float(written)
+
+
+def factor(least: float, most: float) -> Kind:
+    """What something is multiplied by."""
+    schema = {"type": "number", "minimum": least, "maximum": most}
+    return Kind(_read_factor, lambda value: f"{value:.10g}", schema, least, most, what="a number", column="number")
+
+
 def throughput() -> Kind:
     """Bytes per second; may be left out."""
     schema = {

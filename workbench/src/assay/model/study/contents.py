@@ -18,6 +18,12 @@ MOST_SIZES = 1000
 MOST_WEIGHT = 1_000_000
 
 _SIZES = "write a size such as 64KiB, sizes as 4KiB..1MiB, or sizes with their weights as {4KiB: 70, 1MiB: 30}"
+_EVEN = "uniform "
+"""Before bounds between which each size is as likely."""
+_FILES = (
+    "write sizes with their weights as {64KiB: 70, 1MiB: 30}, sizes as 4KiB..1MiB, or uniform 4KiB..1MiB; of one size "
+    "only write file_size"
+)
 _ACCESS = (
     "write uniform, zipfian, zipfian 0.99, or hotspot 80/20 (80 percent of the requests to 20 percent of the objects)"
 )
@@ -32,10 +38,12 @@ class Sizes(NamedTuple):
     Attributes:
         weights: Size -> how often it comes, relative to the others; of sizes between two bounds empty.
         bounds: Least and greatest of sizes of which each power of two is as likely; None of listed ones.
+        even: Between the bounds each size is as likely, not each power of two.
     """
 
     weights: Mapping[int, int]
     bounds: tuple[int, int] | None = None
+    even: bool = False
 
     @property
     def fixed(self) -> int | None:
@@ -48,22 +56,38 @@ class Sizes(NamedTuple):
         return self.bounds[1] if self.bounds else max(self.weights)
 
     @property
+    def smallest(self) -> int:
+        """The least size that can come."""
+        return self.bounds[0] if self.bounds else min(self.weights)
+
+    def records(self, record: int) -> float:
+        """Records of this size in a file on average, the last of which may be shorter."""
+        if self.bounds is None:
+            all_weights = sum(self.weights.values())
+            return sum(-(-size // record) * weight for size, weight in self.weights.items()) / all_weights
+        # Half a record is cut off on average, where files are longer than one.
+        return max(1.0, self.mean / record + (0.5 if self.largest > record else 0.0))
+
+    @property
     def mean(self) -> float:
         """What objects have on average."""
         if self.bounds is None:
             return sum(size * weight for size, weight in self.weights.items()) / sum(self.weights.values())
         least, most = self.bounds
+        if self.even:
+            return (least + most) / 2
         powers = range(least.bit_length() - 1, most.bit_length())
         return sum(max(least, 1 << power) + min(most, (2 << power) - 1) for power in powers) / 2 / len(powers)
 
 
 def sizes_of(value: int | str) -> Sizes:
-    """What a value of `object_size` means."""
+    """What a value of `object_size` or `file_sizes` means."""
     if isinstance(value, int):
         return Sizes({value: 1})
-    least, dots, most = value.partition("..")
+    even = value.startswith(_EVEN)
+    least, dots, most = value.removeprefix(_EVEN).partition("..")
     if dots:
-        return Sizes({}, (units.parse_size(least), units.parse_size(most)))
+        return Sizes({}, (units.parse_size(least), units.parse_size(most)), even)
     return Sizes({units.parse_size(size): weight for size, weight in _pairs(value).items()})
 
 
@@ -93,6 +117,29 @@ def object_size() -> Kind:
         unit="bytes",
         mappings=True,
     )
+
+
+def file_sizes() -> Kind:
+    """Sizes of the files of a set: any between two bounds, or several with weights."""
+    known = object_size()
+    between = {"type": "string", "pattern": rf"^uniform +{units.SIZE_PATTERN[1:-1]} ?\.\. ?{units.SIZE_PATTERN[1:]}"}
+    schema = {
+        "anyOf": [between, *known.schema["anyOf"][2:]],
+        "description": "Sizes with weights as {64KiB: 70, 1MiB: 30}, 4KiB..1MiB, or uniform 4KiB..1MiB.",
+    }
+    what = "sizes with weights as `{64KiB: 70, 1MiB: 30}`, sizes as `4KiB..1MiB`, or `uniform 4KiB..1MiB`"
+    return Kind(_read_file_sizes, known.show, schema, optional=True, what=what, mappings=True)
+
+
+def _read_file_sizes(written: object) -> int | str:
+    if isinstance(written, str) and written.startswith(_EVEN):
+        found = _read_sizes(written.removeprefix(_EVEN).strip())
+        if isinstance(found, str) and ".." in found:
+            return f"{_EVEN}{found}"
+        raise units.UnitError(f"{units.shown(written)} has no two bounds", _FILES)
+    if not isinstance(written, str | dict) or (isinstance(written, str) and not {":", "."}.intersection(written)):
+        raise units.UnitError(f"{units.shown(written)} is one size, not several", _FILES)
+    return _read_sizes(written)
 
 
 def mix() -> Kind:

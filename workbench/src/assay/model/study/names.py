@@ -94,6 +94,7 @@ OP_KINDS: dict[str, tuple[Group, Moves]] = {
     "batch_get": ("objects", "in"),
     "query": ("objects", "in"),
     "scan": ("objects", "in"),
+    "close": ("names", ""),
 }
 """Every kind that operations are counted by -> what it works on, and which way its bytes go."""
 
@@ -143,6 +144,9 @@ WHOLE = frozenset({"rename", "unlink", "rmdir"})
 
 CREATES = frozenset({"write", "fwrite"})
 """Make the file anew."""
+
+SET_OPERATIONS = ("write", "rewrite", "read", "reread", "random_read", "random_write", "random_mix", "sequential_mix")
+"""On data, also of sets of files: a lane opens one file after the other."""
 
 MIXES = frozenset(name for name in DATA if WORK[name].reads and WORK[name].writes)
 """Read and write data of files."""

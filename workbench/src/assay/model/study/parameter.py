@@ -34,6 +34,7 @@ class Parameter:
         of_names: The default of metadata operations, where it is another one; a tuple of that one value.
         of_objects: Likewise of operations on objects.
         only: What the operations work on for which it means something; empty: whatever they work on.
+        of_sets: Of operations on data only those on sets of files have it: `files` or `total_files` says how many.
         used_by: Of these operations those that it makes a difference to; empty: all.
         beside: Another parameter without a value of which it makes no difference.
         needs: Other parameters, each with the values of which it needs one where this one is not its default.
@@ -52,6 +53,7 @@ class Parameter:
     of_names: tuple[AxisValue, ...] = ()
     of_objects: tuple[AxisValue, ...] = ()
     only: tuple[Group, ...] = ()
+    of_sets: bool = False
     used_by: Collection[str] = ()
     beside: str = ""
     needs: tuple[tuple[str, tuple[str, ...]], ...] = ()

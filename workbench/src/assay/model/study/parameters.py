@@ -4,6 +4,7 @@ From these definitions follow what may be written in a workload, what may be an 
 job, the columns of exported tables, the words of reports, the schema of studies and the reference in docs.
 """
 
+import math
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Literal, get_args
@@ -14,7 +15,7 @@ from assay.model.site.cpus import cpu_numbers
 from assay.model.study import axis, contents
 from assay.model.study.axis import AxisValue
 from assay.model.study.contents import Sizes
-from assay.model.study.names import DATA, METADATA, MIXES, TAKES_ANY, WORK, WRITES, Group
+from assay.model.study.names import DATA, METADATA, MIXES, SET_OPERATIONS, TAKES_ANY, WORK, WRITES, Group
 from assay.model.study.parameter import Parameter
 from assay.model.told import Telling
 
@@ -29,6 +30,7 @@ Layout = Literal["separate", "shared"]
 Method = Literal["auto", "io_uring", "threads", "sync", "mmap"]
 Sync = Literal["none", "fsync", "fdatasync", "o_sync", "o_dsync"]
 Arrivals = Literal["constant", "poisson"]
+FileOrder = Literal["sequential", "random"]
 
 ON_FILES = DATA + METADATA
 """Operations on files and devices."""
@@ -88,39 +90,98 @@ class Parameters(Telling):
         int | None,
         Parameter(
             kind=axis.whole(1, 10**9, optional=True),
-            about="Metadata operations: files of each lane, or directories where directories are made.",
-            heading="Metadata operations: files of each lane",
+            about="Metadata operations: files of each lane, or directories where directories are made. Operations on "
+            "data: they work on a set of so many files of each lane, one after the other, and not on one file.",
+            heading="Files of each lane, of metadata operations and sets of files",
             untold="how many files there were",
             title="Files per lane",
             shown="always",
             job="tree.files",
-            only=("names",),
+            only=("names", "data"),
+            of_sets=True,
         ),
     ] = None
+    total_files: Annotated[
+        int | None,
+        Parameter(
+            kind=axis.whole(1, 10**12, optional=True),
+            about="Files of all lanes of all hosts together, instead of files: shared out evenly; the first lanes "
+            "may have one more.",
+            heading="Files of all lanes together, if the study counts so",
+            untold="how many files there were in all",
+            title="Files of all lanes",
+            shown="limit",
+            only=("names", "data"),
+            of_sets=True,
+        ),
+    ] = None
+    scale: Annotated[
+        float,
+        Parameter(
+            kind=axis.factor(1e-9, 1e9),
+            about="What the number of files is multiplied by, and with it that of the deepest directories: each has as "
+            "many files as before, as nearly as whole numbers allow.",
+            heading="What the number of files was multiplied by",
+            untold="whether the number of files was scaled",
+            shown="limit",
+            only=("names", "data"),
+            of_sets=True,
+        ),
+    ] = 1.0
+    file_sizes: Annotated[
+        int | str | None,
+        Parameter(
+            kind=contents.file_sizes(),
+            about="Sets of files: sizes of the files, instead of file_size. `{64KiB: 70, 1MiB: 30}`: these sizes, as "
+            "often as their weights say; `uniform 4KiB..1MiB`: any size between, all as likely; `4KiB..1MiB`: any size "
+            "between, of which each power of two is as likely.",
+            heading="Sets of files: sizes of the files, if they have several",
+            untold="whether files had several sizes",
+            shown="limit",
+            only=("data",),
+            of_sets=True,
+        ),
+    ] = None
+    file_order: Annotated[
+        FileOrder,
+        Parameter(
+            kind=axis.choice(get_args(FileOrder)),
+            about="Sets of files: which file is opened next. sequential: by number, directory after directory; random: "
+            "each once in random order, then each again in another.",
+            heading="Sets of files: which file was opened next",
+            untold="how files followed each other",
+            shown="limit",
+            only=("data",),
+            of_sets=True,
+            used_by=SET_OPERATIONS,
+        ),
+    ] = "sequential"
     depth: Annotated[
         int,
         Parameter(
             kind=axis.whole(0, 16),
-            about="Metadata operations: levels of directories below the top.",
-            heading="Metadata operations: levels of directories",
+            about="Metadata operations and sets of files: levels of directories below the top.",
+            heading="Metadata operations and sets of files: levels of directories",
             untold="how deep the directories were",
             title="Levels of directories",
             shown="always",
             job="tree.depth",
-            only=("names",),
+            only=("names", "data"),
+            of_sets=True,
         ),
     ] = 0
     width: Annotated[
         int,
         Parameter(
             kind=axis.whole(1, 10_000),
-            about="Metadata operations: directories in each directory that is not one of the deepest.",
-            heading="Metadata operations: directories in each that is not one of the deepest",
+            about="Metadata operations and sets of files: directories in each that is not one of the deepest.",
+            heading="Metadata operations and sets of files: directories in each that is not one of the deepest",
             untold="how wide the tree of directories was",
             title="Directories in each",
             shown="always",
             job="tree.width",
-            only=("names",),
+            only=("names", "data"),
+            of_sets=True,
         ),
     ] = 1
     objects: Annotated[
@@ -532,8 +593,35 @@ class Parameters(Telling):
 
     @property
     def all_files(self) -> int:
-        """Small files of all lanes together; 0 with other operations than on metadata."""
-        return (self.files or 0) * self.all_lanes
+        """Files of trees, of all lanes together; 0 where lanes have one file each, or one for all."""
+        return self.total_files or (self.files or 0) * self.all_lanes
+
+    @property
+    def more_files(self) -> int:
+        """Lanes that have one file more than `files`, the first ones."""
+        return self.all_files - (self.files or 0) * self.all_lanes
+
+    @property
+    def most_files(self) -> int:
+        """Files of the lane that has most."""
+        return (self.files or 0) + (self.more_files > 0)
+
+    @property
+    def on_set(self) -> bool:
+        """Its operations work on the data of sets of files."""
+        return self.known("files") is not None and self.known("record_size") is not None
+
+    @property
+    def sizes(self) -> Sizes:
+        """Sizes of the files: one, unless `file_sizes` says otherwise."""
+        return contents.sizes_of(self.known("file_sizes") or self.file_size)
+
+    @property
+    def data_set_bytes(self) -> int:
+        """Bytes of all files together; of files of several sizes the expected ones."""
+        if self.known("files") is not None:
+            return math.ceil(self.all_files * self.sizes.mean)
+        return self.file_size * (self.all_lanes if self.layout == "separate" else 1)
 
     @property
     def all_objects(self) -> int:

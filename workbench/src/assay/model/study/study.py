@@ -146,7 +146,10 @@ class Workload(_Swept):
     @classmethod
     def _remember_order(cls, written: Any, handler: Any) -> "Workload":
         mapping = isinstance(written, dict)
-        own = _OWN_DEFAULTS.get(group_written(written), {}) if mapping else {}
+        own = dict(_OWN_DEFAULTS.get(group_written(written), {})) if mapping else {}
+        if mapping and written.get("file_sizes") is not None:
+            # The largest one is found out with the cases.
+            own["file_size"] = Axis(listed=(0,))
         workload: Workload = handler({**own, **written} if own else written)
         if mapping:
             workload._written = tuple(written)

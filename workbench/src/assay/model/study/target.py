@@ -184,6 +184,11 @@ class Target(Frozen):
         return False
 
     @property
+    def paths(self) -> tuple[str, ...]:
+        """All paths that are used: of a directory with shares those of the shares, too."""
+        return (self.path,)
+
+    @property
     def on_machine(self) -> bool:
         """It has a path that the kernel knows: a directory or a device."""
         return self.is_directory or self.whole_device

@@ -212,7 +212,10 @@ def _facts(workload: Workload) -> dict[str, str]:
     operations = [numbers.operation_title(name).lower() for name in workload.operations]
     found = {"Targets": ", ".join(dict.fromkeys(case.target for case in cases)), "Operations": ", ".join(operations)}
     group = cases[0].group
+    on_set = group != "data" or any(case.parameters.on_set for case in cases)
     for name in _in_order(workload.swept, group):
+        if DEFINITIONS[name].of_sets and not on_set:
+            continue
         values = _values(cases, name)
         told = name in workload.swept or DEFINITIONS[name].shown not in ("limit", "setting")
         usual = None if told else default_of(name, group)
@@ -222,7 +225,8 @@ def _facts(workload: Workload) -> dict[str, str]:
     if "object_mix" in workload.operations:
         found["Mix (%)"] = _shortened("mix", _values(cases, "mix"))
     if group != "objects" and (not (p.tells("lanes") and p.tells("hosts")) or p.all_lanes > 1):
-        thing = "Directory trees" if group == "names" else "Files"
+        trees = group == "names" or any(case.parameters.on_set for case in cases)
+        thing = "Directory trees" if trees else "Files"
         layouts = {"separate": "one per lane", "shared": "one, shared by all lanes"}
         found[thing] = layouts.get(p.known("layout"), NOT_TOLD)
     if p.known("rate") is not None:

@@ -8,6 +8,7 @@ from assay.report.document import Badge, Block, Cell, Column, Fold, Heading, Not
 from assay.report.measure import COUNTED, DATA, Measure, measure_of, measures_of
 from assay.report.sections import seconds
 from assay.report.sections.accesses import accesses_table
+from assay.report.sections.file_sets import file_sets_table
 from assay.report.sections.mixes import mixes_table
 from assay.report.sections.services import services_table
 from assay.report.view import View, Workload, unseen
@@ -38,6 +39,9 @@ def section(view: View) -> Section:
     mixes = mixes_table(view)
     if mixes is not None:
         blocks += [Heading("Kinds of operation", "results-mixes"), mixes]
+    sets = file_sets_table(view)
+    if sets is not None:
+        blocks += [Heading("Sets of files", "results-file-sets"), sets]
     accesses = accesses_table(view)
     if accesses is not None:
         blocks += [Heading("First and repeated access", "results-accesses"), accesses]

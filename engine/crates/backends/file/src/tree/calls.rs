@@ -1,9 +1,10 @@
 //! Operations on the names of a tree by plain system calls, one at a time.
 
+use crate::tree::current::Current;
 use crate::tree::Forest;
 use assay_core::names::Names;
-use assay_core::{Buffers, Op, OpKind, PhasePlan, SetupError};
-use assay_spec::object_kinds;
+use assay_core::{Buffers, Fault, LaneSetup, Op, OpKind, PhasePlan, SetupError, Source};
+use assay_spec::{name_kinds, object_kinds};
 use assay_spec::{Operation, SyncPolicy};
 use libc::{c_char, c_int, mode_t};
 use rustix::fd::{AsRawFd, OwnedFd, RawFd};
@@ -22,14 +23,19 @@ pub(crate) const OPEN: c_int = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBL
 /// Room for the entries that are listed at once.
 const ENTRIES_BYTES: usize = 32 << 10;
 
-/// Flags that new files are opened with.
-pub(crate) fn create_flags(plan: &PhasePlan) -> c_int {
-    let sync = match plan.sync {
+/// Flags that make each write stable, if that is asked for.
+pub(crate) fn sync_flags(plan: &PhasePlan) -> c_int {
+    match plan.sync {
         SyncPolicy::OSync => libc::O_SYNC,
         SyncPolicy::ODsync => libc::O_DSYNC,
         _ => 0,
-    };
-    libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_NOFOLLOW | sync
+    }
+}
+
+/// Flags that new files are opened with.
+pub(crate) fn create_flags(plan: &PhasePlan) -> c_int {
+    let anew = if plan.over { libc::O_TRUNC } else { libc::O_EXCL };
+    libc::O_CREAT | anew | libc::O_WRONLY | libc::O_NOFOLLOW | sync_flags(plan)
 }
 
 /// The size that statx(2) has found; what is too large for a result cannot be a small file's size either.
@@ -63,17 +69,19 @@ pub(crate) struct Calls {
     /// Room for entries; only where directories are listed.
     entries: Vec<u8>,
     path: Vec<u8>,
+    /// The file that is open; none in a phase that is not on the data of files.
+    current: Option<Current>,
+    /// What is longer than a slot; none if nothing is.
+    source: Option<Arc<dyn Source>>,
+    /// A flush is of everything, though what is written to a file is flushed before it is closed.
+    flushes_all: bool,
 }
 
 impl Calls {
     /// Opens the first leaf.
-    pub(crate) fn open(
-        forest: Arc<Forest>,
-        lane: u32,
-        buffers: Arc<Buffers>,
-        plan: &PhasePlan,
-    ) -> Result<Self, SetupError> {
-        let folder = forest.folder()?;
+    pub(crate) fn open(forest: Arc<Forest>, setup: &LaneSetup, plan: &PhasePlan) -> Result<Self, SetupError> {
+        let (lane, buffers) = (setup.lane, Arc::clone(&setup.buffers));
+        let folder = forest.folder(lane)?;
         let (leaf, here) = forest.first_leaf(&folder, lane)?;
         let entries = if plan.operation == Operation::Readdir { ENTRIES_BYTES } else { 0 };
         let mut calls = Calls {
@@ -82,6 +90,9 @@ impl Calls {
             // SAFETY: all-zero is a valid statx, which has nothing but integers.
             found: Box::new(unsafe { std::mem::zeroed() }),
             entries: Vec::with_capacity(entries),
+            current: Current::new(plan, &buffers),
+            source: setup.source.clone(),
+            flushes_all: plan.operation.creates() || plan.sync == SyncPolicy::None,
             forest,
             lane,
             buffers,
@@ -99,17 +110,62 @@ impl Calls {
 
     /// Does the operation; what the completion says, or errno.
     #[inline]
-    pub(crate) fn execute(&mut self, op: &Op) -> Result<u32, i32> {
+    pub(crate) fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
+        if let Some(current) = &mut self.current {
+            match op.kind {
+                OpKind::Read | OpKind::Write => return current.execute(op),
+                OpKind::Sync if current.is_open() => return current.execute(op),
+                // What was written to the files before was flushed as each was closed.
+                OpKind::Sync if !self.flushes_all => return Ok(0),
+                OpKind::Close => return current.close(),
+                OpKind::Sync | name_kinds!() | object_kinds!() => {}
+            }
+        }
+        if op.kind == OpKind::Create {
+            return self.create(op).map_err(Fault::os);
+        }
+        if let (OpKind::Open, true) = (op.kind, self.current.is_some()) {
+            return self.open_current(op.object);
+        }
+        self.by_name(op).map(u64::from).map_err(Fault::os)
+    }
+
+    /// Closes the file that a phase which was cut short has left open.
+    pub(crate) fn close(&mut self) -> Result<(), Fault> {
+        match &mut self.current {
+            Some(current) if current.is_open() => current.close().map(drop),
+            _ => Ok(()),
+        }
+    }
+
+    /// Opens a file of the lane, and keeps it open.
+    fn open_current(&mut self, number: u64) -> Result<u64, Fault> {
+        self.go_to(number).map_err(Fault::os)?;
+        let (base, name) = (self.base, self.names.current.as_ptr());
+        let current = self.current.as_mut().ok_or(Fault::os(libc::EBADF))?;
+        current.open(base, name, FILE_MODE)
+    }
+
+    /// Names are those of the leaf that holds this one from now on.
+    #[inline]
+    fn go_to(&mut self, number: u64) -> Result<(), i32> {
+        if !self.here.contains(&number) {
+            self.enter(number)?;
+        }
+        self.names.current.set(number);
+        Ok(())
+    }
+
+    /// What is done to a name, or to all that there are.
+    #[inline]
+    fn by_name(&mut self, op: &Op) -> Result<u32, i32> {
         if op.kind == OpKind::Sync {
             return flush(&self.folder);
         }
         if op.kind == OpKind::Readdir {
             return self.list(op.object);
         }
-        if !self.here.contains(&op.object) {
-            self.enter(op.object)?;
-        }
-        self.names.current.set(op.object);
+        self.go_to(op.object)?;
         self.on_name(op)
     }
 
@@ -133,7 +189,6 @@ impl Calls {
     fn on_name(&mut self, op: &Op) -> Result<u32, i32> {
         let (base, name) = (self.base, self.names.current.as_ptr());
         match op.kind {
-            OpKind::Create => self.create(op),
             OpKind::Stat => self.stat(),
             OpKind::Open => open(base, name, OPEN | libc::O_CLOEXEC).and_then(close),
             OpKind::Rename => {
@@ -149,24 +204,55 @@ impl Calls {
             // SAFETY: as above.
             OpKind::Rmdir => checked(unsafe { libc::unlinkat(base, name, libc::AT_REMOVEDIR) }),
             OpKind::Read => self.read(op),
-            OpKind::Readdir | OpKind::Write | OpKind::Sync | object_kinds!() => {
-                debug_assert!(false, "a lane of a tree has no file to write");
+            OpKind::Readdir | OpKind::Create | OpKind::Write | OpKind::Close | OpKind::Sync | object_kinds!() => {
+                debug_assert!(false, "no file is open in this phase");
                 Err(libc::EINVAL)
             }
         }
     }
 
     #[inline]
-    fn create(&self, op: &Op) -> Result<u32, i32> {
+    fn create(&mut self, op: &Op) -> Result<u64, i32> {
+        self.go_to(op.object)?;
         let fd = open(self.base, self.names.current.as_ptr(), self.create)?;
         if op.length == 0 {
-            return close(fd);
+            return close(fd).map(u64::from);
         }
-        let (data, length) = (self.buffers.pointer(op.slot).cast(), op.length as usize);
-        // SAFETY: the slot has as many bytes, and belongs to this operation until its completion.
-        let written = checked(unsafe { libc::pwrite(fd, data, length, 0) as c_int });
+        let written = if op.length <= self.buffers.length() as u64 {
+            self.write_slot(fd, op.slot, op.length as usize, 0)
+        } else {
+            self.write_pieces(fd, op)
+        };
         let closed = close(fd);
         written.and_then(|bytes| closed.map(|_| bytes))
+    }
+
+    /// Writes what lies in a slot.
+    #[inline]
+    fn write_slot(&self, fd: RawFd, slot: u32, length: usize, offset: u64) -> Result<u64, i32> {
+        let data = self.buffers.pointer(slot).cast();
+        // SAFETY: the slot has as many bytes, and belongs to this operation until its completion.
+        let written = unsafe { libc::pwrite64(fd, data, length, offset as i64) };
+        u64::try_from(written).map_err(|_| last_errno())
+    }
+
+    /// Writes contents that are longer than a slot, made in it piece by piece; stops where not all of one is taken.
+    #[cold]
+    fn write_pieces(&self, fd: RawFd, op: &Op) -> Result<u64, i32> {
+        let source = self.source.as_ref().ok_or(libc::EINVAL)?;
+        let mut at = 0;
+        while at < op.length {
+            let length = (op.length - at).min(self.buffers.length() as u64);
+            // SAFETY: the slot belongs to this operation until its completion, and nothing else uses it meanwhile.
+            let piece = unsafe { self.buffers.slice(op.slot, length as usize) };
+            source.fill_slot((op.slot, 0), op.object, at, piece);
+            let written = self.write_slot(fd, op.slot, length as usize, at)?;
+            at += written;
+            if written < length {
+                break;
+            }
+        }
+        Ok(at)
     }
 
     /// Opens a file, reads what fits in the slot, closes it.
@@ -233,7 +319,7 @@ fn close(fd: RawFd) -> Result<u32, i32> {
 
 /// What a system call returned, or errno; EINTR, too, is the storage's own answer (see `SyncIo::execute`).
 #[inline]
-fn checked(code: c_int) -> Result<u32, i32> {
+pub(crate) fn checked(code: c_int) -> Result<u32, i32> {
     if code >= 0 {
         Ok(code as u32)
     } else {

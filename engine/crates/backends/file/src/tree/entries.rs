@@ -128,7 +128,9 @@ impl Entries<'_> {
             OpKind::Mkdir => opcode::MkDirAt::new(self.leaf, name).mode(DIRECTORY_MODE).build(),
             OpKind::Rmdir => opcode::UnlinkAt::new(self.leaf, name).flags(libc::AT_REMOVEDIR).build(),
             OpKind::Unlink => opcode::UnlinkAt::new(self.leaf, name).build(),
-            OpKind::Readdir | data_kinds!() | object_kinds!() => unreachable!("the ring has an obstacle to these"),
+            OpKind::Readdir | OpKind::Close | data_kinds!() | object_kinds!() => {
+                unreachable!("the ring has an obstacle to these")
+            }
         };
         ([self.marked(single, Stage::Last), nothing(), nothing()], 1)
     }

@@ -3,7 +3,9 @@
 use crate::tree::calls::Calls;
 use crate::tree::ring::TreeRing;
 use crate::tree::Forest;
-use assay_core::{Completion, Fault, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError, ASKED_FOR};
+use assay_core::{
+    fault_message, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError, ASKED_FOR,
+};
 use assay_posix::uring::Queue;
 use assay_spec::{data_operations, object_operations};
 use assay_spec::{Method, Operation};
@@ -76,7 +78,10 @@ fn calls(operation: Operation) -> &'static str {
         Operation::Unlink | Operation::Rmdir => "unlinkat",
         Operation::Mkdir => "mkdirat",
         Operation::Prepare | Operation::Create => "openat, pwrite if there are contents, close",
-        data_operations!() | object_operations!() => "none",
+        operation if operation.writes() && operation.reads() => "openat, pread or pwrite, close",
+        operation if operation.writes() => "openat, pwrite, close",
+        data_operations!() => "openat, pread, close",
+        object_operations!() => "none",
     }
 }
 
@@ -90,15 +95,15 @@ impl Lane for TreeLane {
             let reason = format!("{}; {words}", self.reason);
             return Ok(MethodChoice::of(Method::IoUring, reason, ring.depth()));
         }
-        let (forest, buffers) = (Arc::clone(&self.forest), Arc::clone(&self.setup.buffers));
-        self.channel = Channel::Calls(Box::new(Calls::open(forest, self.setup.lane, buffers, plan)?));
+        let calls_of = Calls::open(Arc::clone(&self.forest), &self.setup, plan)?;
+        self.channel = Channel::Calls(Box::new(calls_of));
         let reason = format!("{}; plain calls: {}", obstacle.as_ref().unwrap_or(&self.reason), calls(plan.operation));
         Ok(MethodChoice::of(Method::Sync, reason, 1))
     }
 
     fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
         match (&mut self.channel, &mut self.ring) {
-            (Channel::Calls(calls), _) => calls.execute(op).map(u64::from).map_err(Fault::os),
+            (Channel::Calls(calls), _) => calls.execute(op),
             (Channel::Ring, Some(ring)) => ring.execute(op),
             _ => Err(Fault::os(libc::EBADF)),
         }
@@ -125,12 +130,19 @@ impl Lane for TreeLane {
     }
 
     fn end(&mut self) -> Result<(), SetupError> {
-        // Only directories are open, and closing one cannot fail.
+        // Closing directories cannot fail.
+        let closed = match &mut self.channel {
+            Channel::Calls(calls) => calls.close(),
+            Channel::Ring | Channel::Closed => Ok(()),
+        };
         self.channel = Channel::Closed;
         if let Some(ring) = &mut self.ring {
             ring.detach();
         }
-        Ok(())
+        closed.map_err(|fault| {
+            let object = self.forest.object_name(self.setup.lane);
+            SetupError::new("close", object, fault_message(fault)).because(fault)
+        })
     }
 }
 
@@ -151,7 +163,8 @@ mod tests {
             std::fs::create_dir_all(root.join("job")).unwrap();
             std::fs::write(root.join(".assay-target"), "{}").unwrap();
             let place = Arc::new(Place::directory(root.to_str().unwrap(), "job", None).unwrap());
-            let forest = Forest::new(place, Tree { files, depth: 1, width }, Layout::Separate, 0..1);
+            let tree = Tree { files, depth: 1, width, more: 0 };
+            let forest = Forest::new(vec![place], tree, Layout::Separate, 0..1);
             forest.make().unwrap();
             Ground(root, Arc::new(forest))
         }
@@ -182,6 +195,7 @@ mod tests {
             sync,
             preallocate: false,
             renamed: false,
+            over: false,
             ranged: false,
             looked_at: false,
         }

@@ -29,7 +29,7 @@ pub(crate) struct Leaves {
 impl Leaves {
     /// Opens the lane's first leaf.
     pub(crate) fn open(forest: &Arc<Forest>, lane: u32) -> Result<Self, SetupError> {
-        let folder = forest.folder()?;
+        let folder = forest.folder(lane)?;
         let (fd, here) = forest.first_leaf(&folder, lane)?;
         let open = vec![Some(Leaf { fd, users: 0 })];
         Ok(Leaves { forest: Arc::clone(forest), lane, folder, open, current: 0, here, path: Vec::new() })

@@ -1,6 +1,7 @@
 //! The directories of a tree, and where in them a lane's names are.
 
 mod calls;
+mod current;
 mod entries;
 pub(crate) mod lane;
 mod leaves;
@@ -22,20 +23,25 @@ use std::sync::Arc;
 pub(crate) const LOOKUP: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
 
 /// The tree of a job: in the job's directory a top directory for each lane, or one for all, and `depth` levels of
-/// `width` directories below it. The deepest ones, the leaves, hold the names.
+/// `width` directories below it. The deepest ones, the leaves, hold the names. Where there are several places, lanes take
+/// turns among them; a tree for all lanes is then one for all of a place.
 pub(crate) struct Forest {
-    place: Arc<Place>,
+    places: Vec<Arc<Place>>,
     tree: Tree,
     layout: Layout,
-    /// Numbers of the top directories that this process makes.
-    tops: Range<u32>,
+    /// Numbers of the lanes of this process.
+    lanes: Range<u32>,
     /// All directories were made by this job, or found to be there.
     made: AtomicBool,
 }
 
 impl Forest {
-    pub(crate) fn new(place: Arc<Place>, tree: Tree, layout: Layout, tops: Range<u32>) -> Self {
-        Forest { place, tree, layout, tops, made: AtomicBool::new(false) }
+    pub(crate) fn new(places: Vec<Arc<Place>>, tree: Tree, layout: Layout, lanes: Range<u32>) -> Self {
+        Forest { places, tree, layout, lanes, made: AtomicBool::new(false) }
+    }
+
+    fn place(&self, lane: u32) -> &Place {
+        place::of_lane(&self.places, lane)
     }
 
     fn top(&self, lane: u32) -> u32 {
@@ -44,12 +50,13 @@ impl Forest {
 
     /// Path of a lane's top directory, for messages.
     pub(crate) fn object_name(&self, lane: u32) -> String {
-        format!("{}/{}", self.place.folder(), names::top_name(self.top(lane)))
+        format!("{}/{}", self.place(lane).folder(), names::top_name(self.top(lane)))
     }
 
-    /// The job's directory, open for flushing what is in it.
-    pub(crate) fn folder(&self) -> Result<OwnedFd, SetupError> {
-        self.place.open_folder().map_err(|errno| place::directory_error(self.place.folder(), errno))
+    /// The job's directory in which a lane works, open for flushing what is in it.
+    pub(crate) fn folder(&self, lane: u32) -> Result<OwnedFd, SetupError> {
+        let place = self.place(lane);
+        place.open_folder().map_err(|errno| place::directory_error(place.folder(), errno))
     }
 
     /// Names of a lane in a full leaf.
@@ -78,7 +85,7 @@ impl Forest {
             let mut path = Vec::new();
             names::put_leaf(self.top(lane), &self.tree, 0, &mut path);
             let path = String::from_utf8_lossy(&path).into_owned();
-            place::directory_error(format!("{}/{path}", self.place.folder()), errno)
+            place::directory_error(format!("{}/{path}", self.place(lane).folder()), errno)
         })
     }
 
@@ -102,11 +109,15 @@ impl Forest {
         if self.made.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let folder = self.folder()?;
-        for top in self.tops.clone() {
-            let name = names::top_name(top);
-            let path = format!("{}/{name}", self.place.folder());
-            self.make_one(&folder, &name, self.tree.depth, &path)?;
+        // A top directory of all lanes is made once in each place.
+        let once = match self.layout {
+            Layout::Separate => usize::MAX,
+            Layout::Shared => self.places.len(),
+        };
+        for lane in self.lanes.clone().take(once) {
+            let name = names::top_name(self.top(lane));
+            let path = format!("{}/{name}", self.place(lane).folder());
+            self.make_one(&self.folder(lane)?, &name, self.tree.depth, &path)?;
         }
         self.made.store(true, Ordering::Relaxed);
         Ok(())

@@ -7,7 +7,7 @@ use crate::tree::Forest;
 use assay_core::names::Names;
 use assay_core::{Buffers, Completion, LaneSetup, Op, OpKind, PhasePlan, SetupError};
 use assay_posix::uring::{self, Queue, Ring, State};
-use assay_spec::Operation;
+use assay_spec::{Group, Operation};
 use io_uring::types::Fd;
 use io_uring::{IoUring, Probe};
 use rustix::process::{getrlimit, Resource};
@@ -32,6 +32,8 @@ pub(crate) struct TreeRing {
     lane: u32,
     depth: u32,
     buffers: Arc<Buffers>,
+    /// Some files have contents that are longer than a buffer.
+    streams: bool,
     slots: Box<[Slot]>,
     /// Per slot.
     found: Box<[Found]>,
@@ -67,6 +69,7 @@ impl TreeRing {
             lane: setup.lane,
             depth,
             buffers: Arc::clone(&setup.buffers),
+            streams: setup.source.is_some(),
             slots: (0..depth).map(|_| Slot::new()).collect(),
             found: (0..depth).map(|_| found()).collect(),
             attached: None,
@@ -83,6 +86,12 @@ impl TreeRing {
     pub(crate) fn obstacle(&self, operation: Operation) -> Option<String> {
         if operation == Operation::Readdir {
             return Some("io_uring cannot list directories".to_owned());
+        }
+        if operation.group() == Some(Group::Data) {
+            return Some("one file after the other is open".to_owned());
+        }
+        if self.streams && matches!(operation, Operation::Prepare | Operation::Create) {
+            return Some("the contents are longer than a buffer".to_owned());
         }
         let chained = codes(operation).len() > 1;
         let missing = codes(operation).iter().any(|code| !self.probe.is_supported(*code));

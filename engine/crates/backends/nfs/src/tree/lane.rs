@@ -1,15 +1,17 @@
 //! One worker's names in a tree.
 
 use crate::calls::Outcome;
-use crate::client::{Client, Handle};
+use crate::client::{Client, Existing, Handle};
+use crate::lane::FileLane;
 use crate::place::Place;
 use crate::stability::Stable;
-use crate::tree::work::{Context, Work};
+use crate::tree::work::{Context, Opening, Work};
 use crate::tree::Forest;
 use assay_core::names::{top_name, Name, Names};
 use assay_core::{clock, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
-use assay_spec::{data_operations, object_operations};
-use assay_spec::{Method, Operation};
+use assay_spec::{data_operations, name_kinds, object_kinds, object_operations};
+use assay_spec::{Group, Method, Operation};
+use nfs3_types::nfs3::{ACCESS3_MODIFY, ACCESS3_READ};
 use std::sync::Arc;
 
 /// A worker's names.
@@ -18,7 +20,14 @@ pub(crate) struct TreeLane {
     forest: Arc<Forest>,
     server: usize,
     setup: LaneSetup,
-    client: Client,
+    /// The file that is open, in a phase on the data of files, and the way to the server at all times.
+    file: FileLane,
+    /// The phase is on the data of files.
+    on_data: bool,
+    /// An operation on the data of the open file is under way.
+    moving: bool,
+    opening: Opening,
+    existing: Existing,
     /// Handles of the leaves; found once, as they stay.
     leaves: Vec<Handle>,
     stable: Stable,
@@ -34,7 +43,11 @@ impl TreeLane {
     pub(crate) fn open(place: Arc<Place>, forest: Arc<Forest>, setup: LaneSetup) -> Self {
         let server = place.server_of(setup.lane);
         TreeLane {
-            client: place.client(server, place.target.nconnect),
+            file: FileLane::open(Arc::clone(&place), server, 0, setup.clone()),
+            on_data: false,
+            moving: false,
+            opening: Opening::For(ACCESS3_READ),
+            existing: Existing::Refused,
             place,
             forest,
             server,
@@ -48,14 +61,19 @@ impl TreeLane {
         }
     }
 
+    fn client(&mut self) -> &mut Client {
+        &mut self.file.client
+    }
+
     /// Finds the leaves.
     fn find_leaves(&mut self) -> Result<(), SetupError> {
         if !self.leaves.is_empty() {
             return Ok(());
         }
-        let folder = self.place.folder(&mut self.client, self.server)?;
+        let client = &mut self.file.client;
+        let folder = self.place.folder(client, self.server)?;
         let top = self.forest.top(self.setup.lane);
-        let found = self.forest.leaves(&mut self.client, &folder, top);
+        let found = self.forest.leaves(client, &folder, top);
         let path = || format!("{}/{}", self.place.folder_path(self.server), top_name(top));
         self.leaves = found.map_err(|fault| self.place.error("open", path(), fault))?;
         Ok(())
@@ -63,18 +81,22 @@ impl TreeLane {
 
     fn collect(&mut self, done: &mut Vec<Completion>) {
         done.append(&mut self.early);
-        while let Some(call) = self.client.transport.take_finished() {
-            let slot = self.client.transport.calls.get(call).tag as u32;
-            let (work, calls) = (&mut self.slots[slot as usize], &self.client.transport.calls);
+        while let Some(call) = self.client().transport.take_finished() {
+            let calls = &self.file.client.transport.calls;
+            let slot = calls.get(call).tag as u32;
+            let work = &mut self.slots[slot as usize];
             let judged = match calls.get(call).outcome {
                 Outcome::Read(count, eof) => work.has_read(count, eof),
                 Outcome::Results(_) | Outcome::Failed(_) => work.ended(calls.results(call)),
             };
-            self.client.transport.calls.release(call);
+            self.client().transport.calls.release(call);
             match judged {
                 Some(result) => {
                     self.in_flight -= 1;
-                    done.push(Completion::new(slot, result.map(u64::from)));
+                    if self.on_data && result.is_ok() {
+                        self.file.take(self.slots[slot as usize].handle());
+                    }
+                    done.push(Completion::new(slot, result));
                 }
                 None => self.call(slot),
             }
@@ -92,11 +114,32 @@ impl TreeLane {
             write_bytes: self.place.sizes(self.server).1,
             listing_bytes: self.place.servers[self.server].listing_bytes,
             buffers: &self.setup.buffers,
+            source: self.setup.source.as_deref(),
+            opening: self.opening,
+            existing: self.existing,
         };
-        if let Err(fault) = self.slots[slot as usize].call(&context, &mut self.client.transport) {
+        if let Err(fault) = self.slots[slot as usize].call(&context, &mut self.file.client.transport) {
             self.in_flight -= 1;
             self.early.push(Completion::new(slot, Err(fault)));
         }
+    }
+
+    /// Takes an operation on the file that is open, or on none, if it is such a one.
+    fn on_open_file(&mut self, op: &Op) -> bool {
+        match op.kind {
+            OpKind::Read | OpKind::Write | OpKind::Sync if self.file.is_open() => {
+                self.file.submit(std::slice::from_ref(op));
+                self.moving = true;
+            }
+            // A file is a handle, which nobody has to give back.
+            OpKind::Close => {
+                self.file.forget();
+                self.early.push(Completion::new(op.slot, Ok(0)));
+            }
+            OpKind::Read | OpKind::Write => self.early.push(Completion::new(op.slot, Err(Fault::os(libc::EBADF)))),
+            OpKind::Sync | name_kinds!() | object_kinds!() => return false,
+        }
+        true
     }
 
     /// For people: where to, and which calls.
@@ -115,7 +158,11 @@ impl TreeLane {
                 let kind = self.stable.name();
                 format!("CREATE, and {kind} WRITE if there are contents; nothing is committed at the end")
             }
-            data_operations!() | object_operations!() => "none".to_owned(),
+            data_operations!() => {
+                let open = if operation.creates() { "CREATE" } else { "LOOKUP, ACCESS" };
+                format!("{open}, then {} of each record, and no call to close", self.file.calls_of(operation))
+            }
+            object_operations!() => "none".to_owned(),
         };
         let (address, links) = (self.place.servers[self.server].shown(), self.place.target.nconnect);
         format!("NFSv3 over TCP to {address}, connections: {links}, {calls}; handles of directories are kept")
@@ -127,28 +174,47 @@ impl Lane for TreeLane {
         self.find_leaves()?;
         self.stable = Stable::of_tree(plan.sync);
         self.names = Names::new(self.setup.lane, plan);
+        self.on_data = plan.operation.group() == Some(Group::Data);
+        self.file.begin_set(plan);
+        self.existing = if plan.over { Existing::Emptied } else { Existing::Refused };
+        let rights = |wanted: bool, right: u32| if wanted { right } else { 0 };
+        let of_data = rights(plan.operation.reads(), ACCESS3_READ) | rights(plan.operation.writes(), ACCESS3_MODIFY);
+        self.opening = match self.on_data {
+            true if plan.operation.creates() => Opening::Anew,
+            true => Opening::For(of_data),
+            false => Opening::For(ACCESS3_READ),
+        };
         let depth = self.setup.queue_depth;
         Ok(MethodChoice::of(Method::Protocol, self.reason(plan.operation), depth))
     }
 
     fn submit(&mut self, ops: &[Op]) -> usize {
         for op in ops {
+            if self.on_data && self.on_open_file(op) {
+                continue;
+            }
             if op.kind == OpKind::Sync {
                 // Names are stable when a server says that they are made (RFC 1813 section 1.5), and so are the
                 // contents, unless nobody asked for that.
                 self.early.push(Completion::new(op.slot, Ok(0)));
                 continue;
             }
-            self.slots[op.slot as usize].begin(op, clock::now() + self.client.timeout_ns);
+            let deadline = clock::now() + self.client().timeout_ns;
+            self.slots[op.slot as usize].begin(op, deadline);
             self.in_flight += 1;
             self.call(op.slot);
         }
-        self.client.transport.flush();
+        self.client().transport.flush();
         ops.len()
     }
 
     fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
         let before = done.len();
+        if self.moving {
+            self.file.reap(done, deadline);
+            self.moving = done.len() == before;
+            return;
+        }
         let mut waited = false;
         loop {
             self.collect(done);
@@ -156,12 +222,15 @@ impl Lane for TreeLane {
             if done.len() > before || self.in_flight == 0 || waited && clock::now() >= deadline {
                 return;
             }
-            self.client.transport.wait(deadline);
+            self.client().transport.wait(deadline);
             waited = true;
         }
     }
 
     fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
+        if self.on_data && matches!(op.kind, OpKind::Read | OpKind::Write) {
+            return self.file.execute(op);
+        }
         let mut done = Vec::with_capacity(1);
         self.submit(std::slice::from_ref(op));
         while done.is_empty() {
@@ -172,6 +241,7 @@ impl Lane for TreeLane {
 
     fn end(&mut self) -> Result<(), SetupError> {
         // Handles are nothing that has to be given back.
+        self.file.forget();
         Ok(())
     }
 }

@@ -9,9 +9,9 @@ use crate::status::GARBAGE;
 use crate::transport::Transport;
 use crate::xdr::{put_opaque, put_u32, put_u64, Input};
 use assay_core::names::Names;
-use assay_core::{Buffers, Fault, Op, OpKind};
+use assay_core::{Buffers, Fault, Op, OpKind, Source};
 use assay_spec::{name_kinds, object_kinds};
-use nfs3_types::nfs3::{ACCESS3_READ, NFS_PROGRAM as P};
+use nfs3_types::nfs3::NFS_PROGRAM as P;
 
 /// What the lane knows of its names.
 pub(crate) struct Context<'a> {
@@ -25,6 +25,21 @@ pub(crate) struct Context<'a> {
     pub(crate) write_bytes: u32,
     pub(crate) listing_bytes: u32,
     pub(crate) buffers: &'a Buffers,
+    /// Contents that are longer than a buffer; none if none are.
+    pub(crate) source: Option<&'a dyn Source>,
+    /// What is asked of a file that is opened.
+    pub(crate) opening: Opening,
+    /// What becomes of a file that is to be created and is there.
+    pub(crate) existing: Existing,
+}
+
+/// How a file is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Opening {
+    /// For what is allowed then, in the bits of ACCESS (RFC 1813 section 3.3.4).
+    For(u32),
+    /// Made, or emptied.
+    Anew,
 }
 
 /// Which call comes next, or was last made.
@@ -50,8 +65,12 @@ pub(crate) struct Work {
     deadline: u64,
     /// The file's.
     handle: Handle,
+    /// The file is opened by making or emptying it.
+    anew: bool,
+    /// What must be allowed.
+    rights: u32,
     /// Bytes read or written, or entries listed.
-    count: u32,
+    count: u64,
     /// Where the listing goes on.
     cookie: u64,
     verifier: [u8; 8],
@@ -69,12 +88,16 @@ impl Work {
     /// Makes the next call; fault if the operation cannot be done.
     pub(crate) fn call(&mut self, context: &Context<'_>, transport: &mut Transport) -> Result<(), Fault> {
         let op = self.op.ok_or(Fault::os(libc::EINVAL))?;
+        (self.anew, self.rights) = match context.opening {
+            Opening::For(rights) => (false, rights),
+            Opening::Anew => (op.kind == OpKind::Open, 0),
+        };
         let about = (u64::from(op.slot), self.deadline);
         let nfs = Procedure::nfs;
         match self.step {
             Step::First if op.kind == OpKind::Readdir => self.call_readdir(op, context, transport)?,
             Step::First | Step::Find => self.call_name(op, context, transport)?,
-            Step::Write => self.call_write(op, context, transport),
+            Step::Write => self.call_write(op, context, transport)?,
             Step::Read => self.call_read(op, context, transport),
             Step::Attributes => {
                 let fill = |out: &mut Vec<u8>| put_opaque(out, &self.handle);
@@ -83,7 +106,7 @@ impl Work {
             Step::Access => {
                 let fill = |out: &mut Vec<u8>| {
                     put_opaque(out, &self.handle);
-                    put_u32(out, ACCESS3_READ);
+                    put_u32(out, self.rights);
                 };
                 transport.start(nfs(P::NFSPROC3_ACCESS), about, Payload::None, fill);
             }
@@ -97,19 +120,22 @@ impl Work {
         name.set(op.object);
         other.set(op.object);
         let procedure = match (self.step, op.kind) {
-            (Step::Find, _) | (_, OpKind::Stat | OpKind::Open | OpKind::Read) => P::NFSPROC3_LOOKUP,
-            (_, OpKind::Create) => P::NFSPROC3_CREATE,
+            (Step::Find, _) | (_, OpKind::Stat | OpKind::Read) => P::NFSPROC3_LOOKUP,
+            (_, OpKind::Open) if !self.anew => P::NFSPROC3_LOOKUP,
+            (_, OpKind::Create | OpKind::Open) => P::NFSPROC3_CREATE,
             (_, OpKind::Rename) => P::NFSPROC3_RENAME,
             (_, OpKind::Unlink) => P::NFSPROC3_REMOVE,
             (_, OpKind::Mkdir) => P::NFSPROC3_MKDIR,
             (_, OpKind::Rmdir) => P::NFSPROC3_RMDIR,
-            (_, OpKind::Readdir | OpKind::Write | OpKind::Sync | object_kinds!()) => {
+            (_, OpKind::Readdir | OpKind::Write | OpKind::Close | OpKind::Sync | object_kinds!()) => {
                 return Err(Fault::os(libc::EINVAL))
             }
         };
         let about = (u64::from(op.slot), self.deadline);
         transport.start(Procedure::nfs(procedure), about, Payload::None, |out| match procedure {
-            P::NFSPROC3_CREATE => put_create(out, leaf, name.bytes(), Existing::Refused),
+            P::NFSPROC3_CREATE => {
+                put_create(out, leaf, name.bytes(), if self.anew { Existing::Emptied } else { context.existing });
+            }
             P::NFSPROC3_MKDIR => {
                 put_name(out, leaf, name.bytes());
                 put_attributes(out, Some(DIRECTORY_MODE), None);
@@ -135,40 +161,51 @@ impl Work {
         Ok(())
     }
 
-    fn call_write(&self, op: Op, context: &Context<'_>, transport: &mut Transport) {
-        let length = context.write_bytes.min(op.length as u32 - self.count);
-        let data = context.buffers.pointer(op.slot).wrapping_add(self.count as usize);
+    fn call_write(&self, op: Op, context: &Context<'_>, transport: &mut Transport) -> Result<(), Fault> {
+        let mut length = u64::from(context.write_bytes).min(op.length - self.count);
+        let mut from = self.count;
+        if op.length > context.buffers.length() as u64 {
+            // Made in the buffer piece by piece: the WRITE before has ended.
+            length = length.min(context.buffers.length() as u64);
+            from = 0;
+            let source = context.source.ok_or(Fault::os(libc::EINVAL))?;
+            // SAFETY: the slot is this operation's until it ends.
+            let piece = unsafe { context.buffers.slice(op.slot, length as usize) };
+            source.fill_slot((op.slot, 0), op.object, self.count, piece);
+        }
+        let data = context.buffers.pointer(op.slot).wrapping_add(from as usize);
         let about = (u64::from(op.slot), self.deadline);
         let payload = Payload::Out(data.cast_const(), length as usize);
         transport.start(Procedure::nfs(P::NFSPROC3_WRITE), about, payload, |out| {
             put_opaque(out, &self.handle);
-            put_u64(out, u64::from(self.count));
-            put_u32(out, length);
+            put_u64(out, self.count);
+            put_u32(out, length as u32);
             put_u32(out, context.stable as u32);
-            put_u32(out, length);
+            put_u32(out, length as u32);
         });
+        Ok(())
     }
 
     fn call_read(&self, op: Op, context: &Context<'_>, transport: &mut Transport) {
-        let length = context.read_bytes.min(op.length as u32 - self.count);
+        let length = u64::from(context.read_bytes).min(op.length - self.count) as u32;
         let data = context.buffers.pointer(op.slot).wrapping_add(self.count as usize);
         let about = (u64::from(op.slot), self.deadline);
         transport.start(Procedure::nfs(P::NFSPROC3_READ), about, Payload::In(data, length as usize), |out| {
             put_opaque(out, &self.handle);
-            put_u64(out, u64::from(self.count));
+            put_u64(out, self.count);
             put_u32(out, length);
         });
     }
 
     /// A READ has brought so many bytes, with which the file may end: the operation's result, or none if another follows.
-    pub(crate) fn has_read(&mut self, count: u32, eof: bool) -> Option<Result<u32, Fault>> {
-        self.count += count;
-        let whole = self.op.is_some_and(|op| u64::from(self.count) >= op.length);
+    pub(crate) fn has_read(&mut self, count: u32, eof: bool) -> Option<Result<u64, Fault>> {
+        self.count += u64::from(count);
+        let whole = self.op.is_some_and(|op| self.count >= op.length);
         (eof || count == 0 || whole).then_some(Ok(self.count))
     }
 
     /// A call has ended: the operation's result, or none if another call follows.
-    pub(crate) fn ended(&mut self, results: Result<&[u8], Fault>) -> Option<Result<u32, Fault>> {
+    pub(crate) fn ended(&mut self, results: Result<&[u8], Fault>) -> Option<Result<u64, Fault>> {
         let results = match results {
             Ok(results) => results,
             Err(fault) => return Some(Err(fault)),
@@ -179,51 +216,52 @@ impl Work {
         }
     }
 
-    fn next(&mut self, results: &[u8]) -> Result<Option<u32>, Fault> {
+    fn next(&mut self, results: &[u8]) -> Result<Option<u64>, Fault> {
         let op = self.op.ok_or(Fault::os(libc::EINVAL))?;
         match (self.step, op.kind) {
             (Step::First, OpKind::Create) if op.length == 0 => Ok(Some(0)),
-            (Step::First, OpKind::Create) => {
-                self.step = match created(results) {
-                    Some(handle) => {
-                        self.keep(handle);
-                        Step::Write
-                    }
-                    None => Step::Find,
-                };
-                Ok(None)
-            }
-            (Step::Find, _) => {
-                self.keep(looked_up(results).ok_or(GARBAGE)?.0);
-                self.step = Step::Write;
-                Ok(None)
-            }
+            (Step::First, OpKind::Create) => Ok(self.made(created(results))),
+            (Step::First, OpKind::Open) if self.anew => Ok(self.made(created(results))),
+            (Step::Find, _) => Ok(self.made(Some(looked_up(results).ok_or(GARBAGE)?.0))),
             (Step::Write, _) => {
-                let written = written(results).filter(|done| done.count <= op.length as u32 - self.count);
-                self.count += written.ok_or(GARBAGE)?.count;
+                let written = written(results).filter(|done| u64::from(done.count) <= op.length - self.count);
+                self.count += u64::from(written.ok_or(GARBAGE)?.count);
                 let nothing = written.is_some_and(|done| done.count == 0);
-                Ok((self.count == op.length as u32 || nothing).then_some(self.count))
+                Ok((self.count == op.length || nothing).then_some(self.count))
             }
             (Step::First, OpKind::Stat | OpKind::Open | OpKind::Read) => self.found(op.kind, results),
             // What it brings is told by the call, see `has_read`.
             (Step::Read, _) => Err(GARBAGE),
-            (Step::Attributes, _) => Ok(Some(size(Attributes::read(&mut Input(results)).ok_or(GARBAGE)?))),
+            (Step::Attributes, _) => Ok(Some(Attributes::read(&mut Input(results)).ok_or(GARBAGE)?.size)),
             (Step::Access, _) => match allowed(results) {
-                Some(rights) if rights & ACCESS3_READ != 0 => Ok(Some(0)),
+                Some(rights) if rights & self.rights == self.rights => Ok(Some(0)),
                 // The server has not refused: it has only said what the user may not.
                 Some(_) => Err(Fault::os(libc::EACCES)),
                 None => Err(GARBAGE),
             },
             (Step::First, OpKind::Readdir) => self.page(results),
             (Step::First, OpKind::Rename | OpKind::Unlink | OpKind::Mkdir | OpKind::Rmdir) => Ok(Some(0)),
-            (Step::First, OpKind::Write | OpKind::Sync | object_kinds!()) => Err(Fault::os(libc::EINVAL)),
+            (Step::First, OpKind::Write | OpKind::Close | OpKind::Sync | object_kinds!()) => {
+                Err(Fault::os(libc::EINVAL))
+            }
         }
     }
 
-    fn found(&mut self, kind: OpKind, results: &[u8]) -> Result<Option<u32>, Fault> {
+    /// A file was made: what follows, now that its handle is known, or not yet.
+    fn made(&mut self, handle: Option<&[u8]>) -> Option<u64> {
+        let Some(handle) = handle else {
+            self.step = Step::Find;
+            return None;
+        };
+        self.keep(handle);
+        self.step = Step::Write;
+        self.anew.then_some(0)
+    }
+
+    fn found(&mut self, kind: OpKind, results: &[u8]) -> Result<Option<u64>, Fault> {
         let (handle, attributes) = looked_up(results).ok_or(GARBAGE)?;
         match (kind, attributes) {
-            (OpKind::Stat, Some(attributes)) => return Ok(Some(size(attributes))),
+            (OpKind::Stat, Some(attributes)) => return Ok(Some(attributes.size)),
             (OpKind::Stat, None) => self.step = Step::Attributes,
             (OpKind::Read, _) => self.step = Step::Read,
             (OpKind::Write | OpKind::Sync | object_kinds!() | name_kinds!(), _) => self.step = Step::Access,
@@ -232,9 +270,9 @@ impl Work {
         Ok(None)
     }
 
-    fn page(&mut self, results: &[u8]) -> Result<Option<u32>, Fault> {
+    fn page(&mut self, results: &[u8]) -> Result<Option<u64>, Fault> {
         let page = listed(results, |_| {}).ok_or(GARBAGE)?;
-        self.count = self.count.checked_add(page.names).ok_or(Fault::os(libc::EOVERFLOW))?;
+        self.count = self.count.checked_add(u64::from(page.names)).ok_or(Fault::os(libc::EOVERFLOW))?;
         if page.eof {
             return Ok(Some(self.count));
         }
@@ -247,15 +285,15 @@ impl Work {
         Ok(None)
     }
 
+    /// The file that was opened, as the server knows it.
+    pub(crate) fn handle(&self) -> &[u8] {
+        &self.handle
+    }
+
     fn keep(&mut self, handle: &[u8]) {
         self.handle.clear();
         self.handle.extend_from_slice(handle);
     }
-}
-
-/// What is too large for a result cannot be a small file's size either.
-fn size(attributes: Attributes) -> u32 {
-    u32::try_from(attributes.size).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

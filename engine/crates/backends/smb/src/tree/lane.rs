@@ -1,7 +1,9 @@
 //! One worker's names in a tree.
 
 use crate::calls::Outcome;
-use crate::client::{fault_of, Client};
+use crate::client::{fault_of, Client, NEW_FILE};
+use crate::lane::{opening, FileLane};
+use crate::messages::{Opening, MAKE_ANEW};
 use crate::place::Place;
 use crate::tree::work::{Context, Work};
 use crate::tree::Forest;
@@ -10,8 +12,8 @@ use assay_core::{
     clock, Completion, Fault, HostCounts, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ServiceCounts,
     SetupError,
 };
-use assay_spec::{data_operations, object_operations};
-use assay_spec::{Method, Operation, SyncPolicy};
+use assay_spec::{data_operations, name_kinds, object_kinds, object_operations};
+use assay_spec::{Group, Method, Operation, SyncPolicy};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,7 +25,14 @@ pub(crate) struct TreeLane {
     /// Path of the job's directory in the share.
     folder: String,
     setup: LaneSetup,
-    client: Client,
+    /// The file that is open, in a phase on the data of files, and the way to the server at all times.
+    file: FileLane,
+    /// How files are opened in such a phase; none in any other.
+    kept: Option<Opening>,
+    /// An operation on the data of the open file is under way.
+    moving: bool,
+    /// How files are made.
+    making: Opening,
     sync: SyncPolicy,
     /// Those that the phase works on.
     names: Names,
@@ -39,7 +48,10 @@ impl TreeLane {
     pub(crate) fn open(place: Arc<Place>, forest: Arc<Forest>, setup: LaneSetup) -> Self {
         let share = place.share_of(setup.lane);
         TreeLane {
-            client: place.client(share),
+            file: FileLane::open(Arc::clone(&place), setup.lane, setup.clone()),
+            kept: None,
+            moving: false,
+            making: NEW_FILE,
             folder: place.folder(),
             place,
             forest,
@@ -54,36 +66,83 @@ impl TreeLane {
         }
     }
 
+    fn client(&mut self) -> &mut Client {
+        &mut self.file.client
+    }
+
     fn collect(&mut self, done: &mut Vec<Completion>) {
         done.append(&mut self.early);
-        while let Some(call) = self.client.transport.take_finished() {
-            let slot = self.client.transport.calls.get(call).tag as u32;
-            let (work, calls) = (&mut self.slots[slot as usize], &self.client.transport.calls);
+        while let Some(call) = self.client().transport.take_finished() {
+            let calls = &self.file.client.transport.calls;
+            let slot = calls.get(call).tag as u32;
+            let work = &mut self.slots[slot as usize];
             let judged = match calls.get(call).outcome {
                 Outcome::Read(count) => {
                     work.has_read(count);
                     None
                 }
+                // What was open is closed with its session.
+                Outcome::Lost(_) if work.is_closing() => Some(Ok(0)),
                 // It may have been done or not: to ask again could find its own work.
                 Outcome::Lost(errno) => Some(Err(Fault::os(errno))),
                 Outcome::Answered | Outcome::Failed(_) => work.ended(calls.answer(call), self.sync),
             };
-            self.client.transport.calls.release(call);
+            self.client().transport.calls.release(call);
             match judged {
                 Some(result) => {
                     self.in_flight -= 1;
-                    done.push(Completion::new(slot, result.map(u64::from)));
+                    if self.kept.is_some() && result.is_ok() {
+                        self.keep(slot);
+                    }
+                    done.push(Completion::new(slot, result));
                 }
                 None => self.call(slot),
             }
         }
     }
 
+    /// In a phase on the data of files an operation on a name has ended: the file is open now, or closed.
+    fn keep(&mut self, slot: u32) {
+        let work = &self.slots[slot as usize];
+        if work.is_closing() {
+            self.file.forget();
+        } else {
+            let (path, file) = work.opened_file();
+            self.file.take(path, file);
+        }
+    }
+
+    /// Takes an operation on the file that is open, or on none, if it is such a one.
+    fn on_open_file(&mut self, op: &Op) -> bool {
+        let open = self.file.current();
+        match (op.kind, open) {
+            (OpKind::Read | OpKind::Write | OpKind::Sync, Some(_)) => {
+                self.file.submit(std::slice::from_ref(op));
+                self.moving = true;
+            }
+            (OpKind::Close, Some(file)) if self.client().transport.session().is_some() => {
+                let deadline = clock::now() + self.client().timeout_ns;
+                self.slots[op.slot as usize].begin_close(op, deadline, file);
+                self.in_flight += 1;
+                self.call(op.slot);
+            }
+            (OpKind::Close, _) => {
+                self.file.forget();
+                self.early.push(Completion::new(op.slot, Ok(0)));
+            }
+            (OpKind::Read | OpKind::Write, None) => {
+                self.early.push(Completion::new(op.slot, Err(Fault::os(libc::EBADF))));
+            }
+            (OpKind::Sync | name_kinds!() | object_kinds!(), _) => return false,
+        }
+        true
+    }
+
     /// Begins an operation, in a new session if the last one was lost.
     fn begin_op(&mut self, op: &Op) {
-        let deadline = clock::now() + self.client.timeout_ns;
+        let deadline = clock::now() + self.client().timeout_ns;
         self.in_flight += 1;
-        let ready = if self.client.transport.session().is_some() { Ok(()) } else { self.reconnect(deadline) };
+        let ready = if self.client().transport.session().is_some() { Ok(()) } else { self.reconnect(deadline) };
         let put = ready.and_then(|()| self.put_paths(op, deadline));
         match put {
             Ok(()) => self.call(op.slot),
@@ -95,9 +154,9 @@ impl TreeLane {
     #[cold]
     fn reconnect(&mut self, until: u64) -> Result<(), Fault> {
         loop {
-            let rest = self.client.transport.rest_until().min(until).saturating_sub(clock::now());
+            let rest = self.client().transport.rest_until().min(until).saturating_sub(clock::now());
             std::thread::sleep(Duration::from_nanos(rest));
-            match self.client.transport.connect(until) {
+            match self.client().transport.connect(until) {
                 Ok(()) => return Ok(()),
                 Err(crate::session::Refusal::Unreachable(_)) if clock::now() < until => {}
                 Err(refusal) => return Err(fault_of(refusal)),
@@ -136,8 +195,14 @@ impl TreeLane {
 
     /// Makes the next request of an operation.
     fn call(&mut self, slot: u32) {
-        let context = Context { sizes: self.place.sizes(self.share), buffers: &self.setup.buffers };
-        if let Err(fault) = self.slots[slot as usize].call(&context, &mut self.client.transport) {
+        let context = Context {
+            sizes: self.place.sizes(self.share),
+            buffers: &self.setup.buffers,
+            source: self.setup.source.as_deref(),
+            kept: self.kept,
+            making: self.making,
+        };
+        if let Err(fault) = self.slots[slot as usize].call(&context, &mut self.file.client.transport) {
             self.refuse(slot, fault);
         }
     }
@@ -145,6 +210,13 @@ impl TreeLane {
     /// For people: where to, and which requests.
     fn reason(&self, operation: Operation) -> String {
         let requests = match operation {
+            data_operations!() => {
+                return format!(
+                    "{}, CREATE, then {} of each record, CLOSE",
+                    self.about(),
+                    self.file.requests_of(operation, self.sync)
+                )
+            }
             Operation::Stat | Operation::Open => "CREATE and CLOSE in one message",
             Operation::Mkdir => "CREATE of a directory and CLOSE in one message",
             Operation::Readdir => "CREATE, QUERY_DIRECTORY of 64 KiB at a time, CLOSE",
@@ -154,17 +226,28 @@ impl TreeLane {
                 "CREATE, WRITE if there are contents, CLOSE"
             }
             Operation::Prepare | Operation::Create => "CREATE, WRITE and FLUSH if there are contents, CLOSE",
-            data_operations!() | object_operations!() => "none",
+            object_operations!() => "none",
         };
+        format!("{}, {requests}", self.about())
+    }
+
+    fn about(&self) -> String {
         let share = &self.place.shares[self.share];
-        format!("{} to {} ({}), {requests}", share.about, share.peer.shown(), share.peer.address)
+        format!("{} to {} ({})", share.about, share.peer.shown(), share.peer.address)
     }
 }
 
 impl Lane for TreeLane {
     fn begin(&mut self, plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
-        self.client.connect(self.client.timeout_ns)?;
+        let timeout_ns = self.client().timeout_ns;
+        self.client().connect(timeout_ns)?;
+        self.place.check_folder(&mut self.file.client, self.share)?;
         self.sync = plan.sync;
+        self.file.begin_set(plan);
+        let anew = |wanted: bool, how: Opening| if wanted { Opening { disposition: MAKE_ANEW, ..how } } else { how };
+        self.making = anew(plan.over, NEW_FILE);
+        let on_data = plan.operation.group() == Some(Group::Data);
+        self.kept = on_data.then(|| anew(plan.operation.creates(), opening(plan.sync)));
         self.names = Names::new(self.setup.lane, plan);
         let depth = self.setup.queue_depth;
         Ok(MethodChoice::of(Method::Protocol, self.reason(plan.operation), depth))
@@ -172,6 +255,9 @@ impl Lane for TreeLane {
 
     fn submit(&mut self, ops: &[Op]) -> usize {
         for op in ops {
+            if self.kept.is_some() && self.on_open_file(op) {
+                continue;
+            }
             if op.kind == OpKind::Sync {
                 // There is no request that makes names stable; contents are flushed before their file is closed.
                 self.early.push(Completion::new(op.slot, Ok(0)));
@@ -179,12 +265,17 @@ impl Lane for TreeLane {
             }
             self.begin_op(op);
         }
-        self.client.transport.flush();
+        self.client().transport.flush();
         ops.len()
     }
 
     fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
         let before = done.len();
+        if self.moving {
+            self.file.reap(done, deadline);
+            self.moving = done.len() == before;
+            return;
+        }
         let mut waited = false;
         loop {
             self.collect(done);
@@ -192,12 +283,15 @@ impl Lane for TreeLane {
             if done.len() > before || self.in_flight == 0 || waited && clock::now() >= deadline {
                 return;
             }
-            self.client.transport.wait(deadline);
+            self.client().transport.wait(deadline);
             waited = true;
         }
     }
 
     fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
+        if self.kept.is_some() && matches!(op.kind, OpKind::Read | OpKind::Write) {
+            return self.file.execute(op);
+        }
         let mut done = Vec::with_capacity(1);
         self.submit(std::slice::from_ref(op));
         while done.is_empty() {
@@ -207,15 +301,14 @@ impl Lane for TreeLane {
     }
 
     fn host_counts(&mut self) -> Vec<HostCounts> {
-        vec![self.client.transport.take_counts()]
+        vec![self.client().transport.take_counts()]
     }
 
     fn service_counts(&mut self) -> Option<ServiceCounts> {
-        self.client.transport.take_lost()
+        self.client().transport.take_lost()
     }
 
     fn end(&mut self) -> Result<(), SetupError> {
-        // Nothing is open between operations.
-        Ok(())
+        self.file.end()
     }
 }

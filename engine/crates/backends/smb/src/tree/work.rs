@@ -1,12 +1,12 @@
 //! An operation on a name as a sequence of requests.
 
 use crate::calls::{About, Payload};
-use crate::client::{briefly, let_go, to_change, LISTING_BYTES, NEW_DIRECTORY, NEW_FILE, TO_LOOK, TO_READ};
+use crate::client::{briefly, let_go, to_change, LISTING_BYTES, NEW_DIRECTORY, TO_LOOK, TO_READ};
 use crate::messages::{self, Opened, Opening, IS_DIRECTORY, OPEN, READ_ATTRIBUTES, READ_DATA};
 use crate::status::{GARBAGE, NO_MORE_FILES, NO_SUCH_FILE};
 use crate::transport::Transport;
 use crate::wire::{Command, FileId, SAME_FILE};
-use assay_core::{Buffers, Fault, Op, OpKind};
+use assay_core::{Buffers, Fault, Op, OpKind, Source};
 use assay_spec::{object_kinds, SyncPolicy};
 
 /// What the lane knows of where it works.
@@ -14,6 +14,12 @@ pub(crate) struct Context<'a> {
     /// Bytes of a READ and of a WRITE.
     pub(crate) sizes: (u32, u32),
     pub(crate) buffers: &'a Buffers,
+    /// Contents that are longer than a buffer; none if none are.
+    pub(crate) source: Option<&'a dyn Source>,
+    /// How a file is opened that stays open; none: it is closed in the same message.
+    pub(crate) kept: Option<Opening>,
+    /// How a file is made.
+    pub(crate) making: Opening,
 }
 
 /// Which request comes next, or was last made.
@@ -40,7 +46,7 @@ pub(crate) struct Work {
     other: String,
     file: FileId,
     /// Bytes read or written, or entries listed.
-    count: u32,
+    count: u64,
     /// What went wrong while the file was open.
     failed: Option<Fault>,
 }
@@ -53,14 +59,31 @@ impl Work {
         (&mut self.path, &mut self.other)
     }
 
+    /// The closing of a file that is open.
+    pub(crate) fn begin_close(&mut self, op: &Op, deadline: u64, file: FileId) {
+        self.begin(op, deadline);
+        (self.step, self.file) = (Step::Close, file);
+    }
+
+    /// It closes a file, and does nothing else.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.op.is_some_and(|op| op.kind == OpKind::Close)
+    }
+
+    /// The file that was opened.
+    pub(crate) fn opened_file(&self) -> (&str, FileId) {
+        (&self.path, self.file)
+    }
+
     /// Makes the next request; fault if the operation cannot be done.
     pub(crate) fn call(&self, context: &Context<'_>, transport: &mut Transport) -> Result<(), Fault> {
         let op = self.op.ok_or(Fault::os(libc::EINVAL))?;
         let about = About::plain(u64::from(op.slot), self.deadline);
         let file = &self.file;
         match self.step {
-            Step::First => return self.call_first(op, about, transport),
-            Step::Write | Step::Read => self.call_data(op, about, context, transport),
+            Step::First => return self.call_first(op, about, context, transport),
+            Step::Write => self.call_write(op, about, context, transport)?,
+            Step::Read => self.call_read(op, about, context, transport),
             Step::Flush => {
                 transport.start(about, |chain| {
                     chain.add(Command::Flush, |out| messages::put_flush(out, file));
@@ -82,7 +105,7 @@ impl Work {
     }
 
     /// What only opens a name, changes it and closes it is one message.
-    fn call_first(&self, op: Op, about: About, transport: &mut Transport) -> Result<(), Fault> {
+    fn call_first(&self, op: Op, about: About, context: &Context<'_>, transport: &mut Transport) -> Result<(), Fault> {
         let path = &self.path;
         let stays_open = |transport: &mut Transport, opening| {
             transport.start(about, |chain| {
@@ -90,15 +113,16 @@ impl Work {
             });
         };
         match op.kind {
-            OpKind::Create if op.length > 0 => stays_open(transport, NEW_FILE),
+            OpKind::Create if op.length > 0 => stays_open(transport, context.making),
             OpKind::Read => stays_open(transport, TO_READ),
             OpKind::Readdir => {
                 let access = READ_DATA | READ_ATTRIBUTES;
                 stays_open(transport, Opening { access, disposition: OPEN, options: IS_DIRECTORY });
             }
-            OpKind::Create => drop(transport.start(about, |chain| briefly(chain, path, NEW_FILE, |_| {}))),
+            OpKind::Create => drop(transport.start(about, |chain| briefly(chain, path, context.making, |_| {}))),
             OpKind::Mkdir => drop(transport.start(about, |chain| briefly(chain, path, NEW_DIRECTORY, |_| {}))),
             OpKind::Stat => drop(transport.start(about, |chain| briefly(chain, path, TO_LOOK, |_| {}))),
+            OpKind::Open if context.kept.is_some() => stays_open(transport, context.kept.unwrap_or(TO_READ)),
             OpKind::Open => drop(transport.start(about, |chain| briefly(chain, path, TO_READ, |_| {}))),
             OpKind::Unlink | OpKind::Rmdir => {
                 let opening = to_change(op.kind == OpKind::Rmdir);
@@ -114,41 +138,51 @@ impl Work {
                     });
                 });
             }
-            OpKind::Write | OpKind::Sync | object_kinds!() => return Err(Fault::os(libc::EINVAL)),
+            OpKind::Write | OpKind::Sync | OpKind::Close | object_kinds!() => return Err(Fault::os(libc::EINVAL)),
         }
         Ok(())
     }
 
-    fn call_data(&self, op: Op, about: About, context: &Context<'_>, transport: &mut Transport) {
-        let left = op.length as u32 - self.count;
-        let data = context.buffers.pointer(op.slot).wrapping_add(self.count as usize);
-        let (file, offset) = (&self.file, u64::from(self.count));
-        if self.step == Step::Write {
-            let bytes = context.sizes.1.min(left);
-            let payload = Payload::Out(data.cast_const(), bytes as usize);
-            transport.start(About { bytes, payload, ..about }, |chain| {
-                chain.add(Command::Write, |out| messages::put_write(out, file, offset, bytes));
-            });
-        } else {
-            let bytes = context.sizes.0.min(left);
-            let payload = Payload::In(data, bytes as usize);
-            transport.start(About { bytes, payload, ..about }, |chain| {
-                chain.add(Command::Read, |out| messages::put_read(out, file, offset, bytes));
-            });
+    fn call_write(&self, op: Op, about: About, context: &Context<'_>, transport: &mut Transport) -> Result<(), Fault> {
+        let mut length = u64::from(context.sizes.1).min(op.length - self.count);
+        let mut from = self.count;
+        if op.length > context.buffers.length() as u64 {
+            // Made in the buffer piece by piece: the WRITE before has ended.
+            length = length.min(context.buffers.length() as u64);
+            from = 0;
+            let source = context.source.ok_or(Fault::os(libc::EINVAL))?;
+            // SAFETY: the slot is this operation's until it ends.
+            let piece = unsafe { context.buffers.slice(op.slot, length as usize) };
+            source.fill_slot((op.slot, 0), op.object, self.count, piece);
         }
+        let data = context.buffers.pointer(op.slot).wrapping_add(from as usize);
+        let (bytes, payload) = (length as u32, Payload::Out(data.cast_const(), length as usize));
+        transport.start(About { bytes, payload, ..about }, |chain| {
+            chain.add(Command::Write, |out| messages::put_write(out, &self.file, self.count, bytes));
+        });
+        Ok(())
+    }
+
+    fn call_read(&self, op: Op, about: About, context: &Context<'_>, transport: &mut Transport) {
+        let bytes = u64::from(context.sizes.0).min(op.length - self.count) as u32;
+        let data = context.buffers.pointer(op.slot).wrapping_add(self.count as usize);
+        let payload = Payload::In(data, bytes as usize);
+        transport.start(About { bytes, payload, ..about }, |chain| {
+            chain.add(Command::Read, |out| messages::put_read(out, &self.file, self.count, bytes));
+        });
     }
 
     /// A READ has brought so many bytes, with which the file may end. Another request follows.
     pub(crate) fn has_read(&mut self, count: u32) {
-        self.count += count;
-        let whole = self.op.is_some_and(|op| u64::from(self.count) >= op.length);
+        self.count += u64::from(count);
+        let whole = self.op.is_some_and(|op| self.count >= op.length);
         if count == 0 || whole {
             self.step = Step::Close;
         }
     }
 
     /// A request has ended: the operation's result, or none if another follows.
-    pub(crate) fn ended(&mut self, answer: Result<&[u8], Fault>, sync: SyncPolicy) -> Option<Result<u32, Fault>> {
+    pub(crate) fn ended(&mut self, answer: Result<&[u8], Fault>, sync: SyncPolicy) -> Option<Result<u64, Fault>> {
         let next = answer.and_then(|answer| self.next(answer, sync));
         match next {
             Ok(done) => done.map(|count| self.failed.map_or(Ok(count), Err)),
@@ -164,27 +198,27 @@ impl Work {
         }
     }
 
-    fn next(&mut self, answer: &[u8], sync: SyncPolicy) -> Result<Option<u32>, Fault> {
+    fn next(&mut self, answer: &[u8], sync: SyncPolicy) -> Result<Option<u64>, Fault> {
         let op = self.op.ok_or(Fault::os(libc::EINVAL))?;
         match self.step {
             Step::First => return self.opened(op, answer),
             Step::Write => {
-                let left = op.length as u32 - self.count;
-                let written = messages::written(answer).filter(|count| *count <= left).ok_or(GARBAGE)?;
-                self.count += written;
-                if written == 0 || u64::from(self.count) == op.length {
+                let left = op.length - self.count;
+                let written = messages::written(answer).filter(|count| u64::from(*count) <= left).ok_or(GARBAGE)?;
+                self.count += u64::from(written);
+                if written == 0 || self.count == op.length {
                     self.step = if sync == SyncPolicy::None { Step::Close } else { Step::Flush };
                 }
             }
             Step::Flush => self.step = Step::Close,
             Step::List => {
-                let mut found = 0_u32;
+                let mut found = 0_u64;
                 let listing = messages::queried(answer);
                 listing.and_then(|listing| messages::entries(listing, |_| found += 1)).ok_or(GARBAGE)?;
                 if found == 0 {
                     self.step = Step::Close;
                 }
-                self.count = self.count.checked_add(found).ok_or(Fault::os(libc::EOVERFLOW))?;
+                self.count += found;
             }
             // What it brings is told by the call, see `has_read`.
             Step::Read => return Err(GARBAGE),
@@ -194,12 +228,11 @@ impl Work {
     }
 
     /// The first request has been answered.
-    fn opened(&mut self, op: Op, answer: &[u8]) -> Result<Option<u32>, Fault> {
+    fn opened(&mut self, op: Op, answer: &[u8]) -> Result<Option<u64>, Fault> {
         let opened = Opened::read(answer).ok_or(GARBAGE)?;
         self.file = opened.file;
         self.step = match op.kind {
-            // What is too large for a result cannot be a small file's size either.
-            OpKind::Stat => return Ok(Some(u32::try_from(opened.size).unwrap_or(u32::MAX))),
+            OpKind::Stat => return Ok(Some(opened.size)),
             OpKind::Create if op.length > 0 => Step::Write,
             OpKind::Read => Step::Read,
             OpKind::Readdir => Step::List,

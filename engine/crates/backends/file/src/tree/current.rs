@@ -1,0 +1,69 @@
+//! The file of a tree that a lane has open, in a phase on the data of files.
+
+use crate::tree::calls::{checked, sync_flags};
+use assay_core::{Buffers, Fault, Op, PhasePlan};
+use assay_posix::SyncIo;
+use assay_spec::{Group, SyncPolicy};
+use libc::{c_char, c_int};
+use rustix::fd::{FromRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
+
+/// The file that is open, if there is one, and how files are opened.
+pub(crate) struct Current {
+    file: Option<SyncIo>,
+    flags: c_int,
+    /// A flush is fdatasync(2).
+    data_only: bool,
+    buffers: Arc<Buffers>,
+}
+
+impl Current {
+    /// Of a phase; none if it is not on the data of files.
+    pub(crate) fn new(plan: &PhasePlan, buffers: &Arc<Buffers>) -> Option<Self> {
+        if plan.operation.group() != Some(Group::Data) {
+            return None;
+        }
+        let access = match (plan.operation.reads(), plan.operation.writes()) {
+            (true, false) => libc::O_RDONLY,
+            (false, true) => libc::O_WRONLY,
+            _ => libc::O_RDWR,
+        };
+        let anew = if plan.operation.creates() { libc::O_CREAT | libc::O_TRUNC } else { 0 };
+        let direct = if plan.direct { libc::O_DIRECT } else { 0 };
+        // A link in a name's place is not followed, and a pipe does not keep the lane waiting.
+        let inside = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC;
+        Some(Current {
+            file: None,
+            flags: access | anew | direct | inside | sync_flags(plan),
+            data_only: plan.sync == SyncPolicy::Fdatasync,
+            buffers: Arc::clone(buffers),
+        })
+    }
+
+    /// Opens a file of the directory `base`, and keeps it open.
+    pub(crate) fn open(&mut self, base: RawFd, name: *const c_char, mode: libc::mode_t) -> Result<u64, Fault> {
+        // SAFETY: the name is a C string, and the call takes these four arguments.
+        let fd = checked(unsafe { libc::syscall(libc::SYS_openat, base, name, self.flags, mode) as c_int });
+        let fd = fd.map_err(Fault::os)? as RawFd;
+        // SAFETY: it was opened just now, and nobody else knows it.
+        self.file = Some(SyncIo::new(unsafe { OwnedFd::from_raw_fd(fd) }, self.data_only, Arc::clone(&self.buffers)));
+        Ok(0)
+    }
+
+    /// Reads, writes or flushes the file that is open.
+    #[inline]
+    pub(crate) fn execute(&self, op: &Op) -> Result<u64, Fault> {
+        self.file.as_ref().map_or(Err(Fault::os(libc::EBADF)), |file| file.execute(op))
+    }
+
+    /// Whether a file is open.
+    pub(crate) fn is_open(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Closes it; some file systems report a failed write only now.
+    pub(crate) fn close(&mut self) -> Result<u64, Fault> {
+        let file = self.file.take().ok_or(Fault::os(libc::EBADF))?;
+        file.close().map(|()| 0).map_err(|errno| Fault::os(errno.raw_os_error()))
+    }
+}

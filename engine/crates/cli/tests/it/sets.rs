@@ -1,0 +1,235 @@
+//! Operations on sets of files: how many are made, opened, read and written, where they lie, and what is in them.
+
+use crate::common::{file_job, null_job, run, Marked, Said, Talk};
+use assay_core::sizes::size_of;
+use assay_drive::data::{Base, Data};
+use assay_spec::{DataSpec, ErrorKind, OpKind, Operation, PhaseEnd, PhaseStatus, Sizes};
+use serde_json::{json, Value};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const SEED: u64 = 9;
+const LANES: u64 = 5;
+const RECORD: u64 = 4096;
+
+/// A job on a set of 203 files of 10,000 bytes, shared out unevenly among 5 lanes, with `change` merged in.
+fn set_job(root: &Marked, operations: &[&str], change: &Value) -> Value {
+    let phases: Vec<Value> = operations
+        .iter()
+        .map(|operation| {
+            let mix = operation.ends_with("mix").then(|| json!({"read": 50, "write": 50}));
+            json!({"operation": operation, "measured": *operation != "prepare", "mix": mix})
+        })
+        .collect();
+    let mut job = file_job(
+        root,
+        &json!({
+            "lanes": LANES, "seed": SEED, "file_size_bytes": 10_000, "record_size_bytes": RECORD,
+            "tree": {"files": 40, "more": 3, "depth": 1, "width": 7}, "data": {"verify": true},
+            "phases": phases, "error_limit": 1000,
+        }),
+    );
+    for (key, value) in change.as_object().unwrap() {
+        job[key] = value.clone();
+    }
+    job
+}
+
+/// Files, records, bytes.
+const WHOLE: (u64, u64, u64) = (203, 203 * 3, 203 * 10_000);
+
+fn counts(end: &PhaseEnd) -> (u64, u64, u64) {
+    let (reads, writes) = (end.ops(OpKind::Read), end.ops(OpKind::Write));
+    assert_eq!((end.ops(OpKind::Open), end.last_finisher.ops), (end.ops(OpKind::Close), reads + writes), "{end:?}");
+    (end.ops(OpKind::Open), reads + writes, end.last_finisher.bytes)
+}
+
+/// Path below the job's directory -> size, of all files.
+fn files(folder: &Path, found: &mut BTreeMap<PathBuf, u64>) {
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        if entry.file_type().unwrap().is_dir() {
+            files(&entry.path(), found);
+        } else if !entry.file_name().to_string_lossy().starts_with('.') {
+            found.insert(entry.path(), entry.metadata().unwrap().len());
+        }
+    }
+}
+
+fn good(said: &Said) -> Vec<&PhaseEnd> {
+    assert_eq!(said.code, 0, "{said:?}");
+    said.ends()
+}
+
+/// However a phase goes over the set, it opens each file once, and moves each byte once.
+#[test]
+fn as_much_is_done_as_was_asked_for() {
+    let all = [
+        "prepare",
+        "read",
+        "random_read",
+        "rewrite",
+        "reread",
+        "random_write",
+        "read",
+        "random_mix",
+        "read",
+        "sequential_mix",
+        "write",
+        "read",
+    ];
+    for (layout, order) in
+        [("separate", "sequential"), ("shared", "sequential"), ("separate", "random"), ("shared", "random")]
+    {
+        let root = Marked::new("/var/tmp");
+        let mut job = set_job(&root, &all, &json!({"layout": layout}));
+        for phase in job["phases"].as_array_mut().unwrap().iter_mut().skip(1) {
+            phase["file_order"] = json!(order);
+        }
+        let said = run(&job);
+        let ends = good(&said);
+        let prepared = (ends[0].ops(OpKind::Create), ends[0].last_finisher.bytes);
+        assert_eq!(prepared, (WHOLE.0, WHOLE.2));
+        for end in &ends[1..] {
+            assert_eq!((end.status, counts(end)), (PhaseStatus::Done, WHOLE), "{layout} {order} {:?}", end.operation);
+            let flushed = end.ops(OpKind::Sync);
+            match end.operation {
+                Operation::Write | Operation::Rewrite | Operation::RandomWrite => assert_eq!(flushed, WHOLE.0),
+                operation if operation.writes() => assert!((1..=WHOLE.0).contains(&flushed)),
+                _ => assert_eq!((flushed, end.verified_bytes), (0, WHOLE.2)),
+            }
+        }
+        assert_eq!(root.remains(), Vec::<String>::new());
+    }
+}
+
+/// Lanes take turns among the shares, and what they leave there is what they should.
+#[test]
+fn files_lie_in_all_shares_and_hold_their_data() {
+    let roots: Vec<Marked> = (0..4).map(|_| Marked::new("/var/tmp")).collect();
+    let sizes =
+        json!({"distribution": "listed", "sizes": [{"bytes": 1, "weight": 2}, {"bytes": 9000}, {"bytes": 70_000}]});
+    let drawn: Sizes = serde_json::from_value(sizes.clone()).unwrap();
+    let mut job =
+        set_job(&roots[0], &["prepare", "read"], &json!({"layout": "shared", "keep_files": true, "sizes": sizes}));
+    job["target"]["shares"] = roots[1..].iter().map(Marked::path).collect();
+    let said = run(&job);
+    let read = good(&said)[1];
+    let mut all = BTreeMap::new();
+    for (share, root) in roots.iter().enumerate() {
+        let mut here = BTreeMap::new();
+        files(&root.0.join("job/t0"), &mut here);
+        // Lanes 0 and 4 are on the first; the first three lanes have one file more.
+        assert_eq!(here.len(), [81, 41, 41, 40][share]);
+        all.extend(here);
+    }
+    assert_eq!(counts(read).0, all.len() as u64);
+    assert_eq!((counts(read).2, read.verified_bytes), (all.values().sum(), all.values().sum()));
+    let mut data = Data::new(&Base::new(&DataSpec::default(), SEED), &DataSpec::default(), SEED, 0);
+    for (path, size) in &all {
+        let name = path.file_name().unwrap().to_str().unwrap().strip_prefix('f').unwrap();
+        let (lane, number) = name.split_once('.').unwrap();
+        let number = lane.parse::<u64>().unwrap() * 41 + number.parse::<u64>().unwrap();
+        assert_eq!(*size, size_of(&drawn, SEED, number), "{}", path.display());
+        data.select(number);
+        assert_eq!(data.check(0, &fs::read(path).unwrap()), None, "{}", path.display());
+    }
+    job["keep_files"] = json!(false);
+    job["reuse_files"] = json!(true);
+    assert_eq!(counts(good(&run(&job))[1]).0, 203);
+    assert!(roots.iter().all(|root| root.remains().is_empty()));
+}
+
+/// A file that is gone is one failure, and the others are read; one with wrong bytes is found.
+#[test]
+fn failures_stay_with_their_file() {
+    let root = Marked::new("/var/tmp");
+    good(&run(&set_job(&root, &["prepare"], &json!({"keep_files": true}))));
+    let file = |lane: u32, number: u64| root.0.join(format!("job/t{lane}/b{}/f{lane}.{number}", number / 6));
+    fs::remove_file(file(1, 17)).unwrap();
+    fs::OpenOptions::new().write(true).open(file(2, 3)).unwrap().set_len(5000).unwrap();
+    let mut bytes = fs::read(file(3, 39)).unwrap();
+    bytes[9999] ^= 1;
+    fs::write(file(3, 39), bytes).unwrap();
+    let said = run(&set_job(&root, &["read"], &json!({"reuse_files": true, "keep_files": true})));
+    assert_eq!(said.code, 1);
+    let mut found: Vec<_> = said
+        .errors()
+        .iter()
+        .map(|error| (error.lane.unwrap(), error.number, error.action.clone(), error.kind))
+        .collect();
+    found.sort_by_key(|error| (error.0, error.1));
+    let expected = [
+        (1, 17, "open".to_owned(), ErrorKind::Fault),
+        (2, 3, "read".to_owned(), ErrorKind::ShortRead),
+        (2, 3, "read".to_owned(), ErrorKind::ShortRead),
+        (3, 39, "read".to_owned(), ErrorKind::Corrupt),
+    ];
+    assert_eq!(found, expected);
+    let end = said.ends()[0];
+    assert_eq!((end.ops(OpKind::Open), end.ops(OpKind::Close), end.ops(OpKind::Read)), (202, 202, 202 * 3 - 3));
+}
+
+/// What a write has lost is found, though the file was whole before.
+#[test]
+fn old_bytes_are_not_taken_for_new_ones() {
+    let root = Marked::new("/var/tmp");
+    let victim = root.0.join("job/t0/b0/f0.2");
+    let mut talk = Talk::start(&set_job(&root, &["prepare", "rewrite", "read"], &json!({"wait_for_go": true})));
+    let mut old = Vec::new();
+    for phase in 0..3 {
+        talk.pass("setup", Some(phase), 0);
+        match phase {
+            1 => old = fs::read(&victim).unwrap(),
+            2 => fs::write(&victim, &old).unwrap(),
+            _ => {}
+        }
+        talk.pass("start", Some(phase), 0);
+    }
+    let sample = talk.until("error_sample");
+    assert_eq!((&sample["lane"], &sample["number"], &sample["kind"]), (&json!(0), &json!(2), &json!("corrupt")));
+    talk.pass("cleanup", None, 0);
+    assert_eq!(talk.rest().code, 1);
+}
+
+/// A phase that is cut short leaves what `prepare` makes whole again.
+#[test]
+fn what_is_cut_short_is_made_anew() {
+    for order in ["sequential", "random"] {
+        let root = Marked::new("/var/tmp");
+        let mut job = set_job(&root, &["write", "prepare", "read"], &json!({"sync": "none"}));
+        job["phases"][0]["file_order"] = json!(order);
+        job["phases"][0]["time_limit_ns"] = json!(3_000_000);
+        let said = run(&job);
+        let ends = good(&said);
+        assert_eq!(counts(ends[2]), WHOLE, "{order}");
+        assert_eq!(ends[2].verified_bytes, WHOLE.2);
+    }
+}
+
+/// Ten million files take no more memory than ten.
+#[test]
+fn ten_million_files_take_no_memory() {
+    let phases = json!([
+        {"operation": "prepare", "measured": false},
+        {"operation": "read", "file_order": "random", "time_limit_ns": 500_000_000},
+    ]);
+    let mut talk = Talk::start(&null_job(&json!({
+        "lanes": 16, "tree": {"files": 625_000, "depth": 2, "width": 100}, "phases": phases, "record_size_bytes": 65_536,
+        "sizes": {"distribution": "range", "min_bytes": 1024, "max_bytes": 1_048_576}, "wait_for_go": true,
+    })));
+    let mut ops = Vec::new();
+    for phase in 0..2 {
+        talk.pass("setup", Some(phase), 0);
+        talk.pass("start", Some(phase), 0);
+        ops.push(talk.until("phase_end")["operations"][0].clone());
+    }
+    assert_eq!((&ops[0]["operation"], &ops[0]["ops"]), (&json!("create"), &json!(10_000_000)));
+    assert!(ops[1]["ops"].as_u64() > Some(0), "{ops:?}");
+    // Not getrusage(2), which counts what the test's own process had before it became the engine.
+    let status = fs::read_to_string(format!("/proc/{}/status", talk.child.id())).unwrap();
+    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap().trim().trim_end_matches(" kB");
+    assert!(most.parse::<u64>().unwrap() <= 64 << 10, "{most} kB");
+    talk.pass("cleanup", None, 0);
+    assert_eq!(talk.rest().code, 0);
+}

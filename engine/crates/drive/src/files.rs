@@ -1,0 +1,207 @@
+//! Which file of a tree is opened next, and which of its records come then: the steps of operations on a set of files.
+//!
+//! Nothing is kept of the files: their order is computed, and so are their sizes, from the number of each.
+
+use crate::pattern::{Contents, Mixed, Step};
+use crate::permutation::Permutation;
+use assay_core::random::mix2;
+use assay_core::OpKind;
+use assay_spec::{data_kinds, name_kinds, object_kinds};
+use std::collections::BTreeSet;
+
+/// What is done to the records of files.
+#[derive(Clone)]
+pub(crate) enum Deed {
+    /// The same to each.
+    One(OpKind),
+    /// To each one of several.
+    Mixed(Box<Mixed>),
+}
+
+/// How a phase goes over a set of files.
+#[derive(Clone)]
+pub(crate) struct Manner {
+    pub(crate) deed: Deed,
+    /// Bytes of a record; the last one of a file may be shorter.
+    pub(crate) record: u64,
+    /// The files come in random order.
+    pub(crate) random_files: bool,
+    /// The records of each file come in random order.
+    pub(crate) random_records: bool,
+    /// What was written to a file is made stable before it is closed.
+    pub(crate) flushes: bool,
+    /// The phase goes over the files until its time is over.
+    pub(crate) again: bool,
+    /// Of everything that is random.
+    pub(crate) seed: u64,
+}
+
+/// A file that is open.
+#[derive(Clone)]
+struct Open {
+    file: u64,
+    size: u64,
+    records: u64,
+    /// Records that were handed out.
+    next: u64,
+    order: Option<Permutation>,
+    written: bool,
+    flushed: bool,
+}
+
+/// The steps of one lane in one phase on its files: open, records, close, file after file.
+#[derive(Clone)]
+pub(crate) struct FileSteps {
+    manner: Manner,
+    files: u64,
+    contents: Contents,
+    order: Option<Permutation>,
+    open: Option<Open>,
+    /// Files that were begun in this pass, and the number of the pass.
+    begun: u64,
+    pass: u64,
+    /// Records handed out.
+    drawn: u64,
+    /// Something has failed on the file that is open.
+    failed: bool,
+    /// So many of the files, the first ones, were gone through whole and without failure.
+    whole: u64,
+    steps: u64,
+    records: u64,
+    bytes: u64,
+}
+
+impl FileSteps {
+    /// The steps on files 0 to `files` of the lane.
+    pub(crate) fn new(manner: Manner, files: u64, contents: Contents) -> Self {
+        let (records, bytes) = contents.records_and_bytes(files, manner.record);
+        let each = if manner.flushes { 3 } else { 2 };
+        let mut steps = FileSteps {
+            steps: records.saturating_add(files.saturating_mul(each)),
+            manner,
+            files,
+            contents,
+            order: None,
+            open: None,
+            begun: 0,
+            pass: 0,
+            drawn: 0,
+            failed: false,
+            whole: 0,
+            records,
+            bytes,
+        };
+        steps.order = steps.order_of_pass();
+        steps
+    }
+
+    fn order_of_pass(&self) -> Option<Permutation> {
+        (self.manner.random_files && self.files > 0)
+            .then(|| Permutation::new(self.files, mix2(self.manner.seed, self.pass)))
+    }
+
+    /// Steps of one pass, at most: a file to which nothing was written is not flushed.
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Records of one pass.
+    pub(crate) fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Bytes of one pass.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Kinds that may come, flushes aside.
+    pub(crate) fn kinds(&self) -> Vec<OpKind> {
+        let mut kinds = match &self.manner.deed {
+            Deed::One(kind) => BTreeSet::from([*kind]),
+            Deed::Mixed(mixed) => mixed.all(),
+        };
+        kinds.extend([OpKind::Open, OpKind::Close]);
+        kinds.into_iter().collect()
+    }
+
+    /// How many of the lane's files, the first ones, are known to have been gone through whole and without failure.
+    pub(crate) fn whole(&self) -> u64 {
+        // A phase that is over has cut short what it has left open.
+        let whole = self.open.as_ref().map_or(self.whole, |open| self.whole.min(open.file));
+        let known = !self.manner.random_files || (whole == self.files && self.open.is_none());
+        if known {
+            whole
+        } else {
+            0
+        }
+    }
+
+    /// The next step; none if there is no more to do.
+    pub(crate) fn next_step(&mut self) -> Option<Step> {
+        let Some(open) = &mut self.open else { return self.next_file() };
+        let step = |kind, file, offset, length| Some(Step { kind, count: 1, object: file, offset, length });
+        if open.next < open.records {
+            let record = open.order.as_ref().map_or(open.next, |order| order.at(open.next));
+            open.next += 1;
+            self.drawn += 1;
+            let kind = match &self.manner.deed {
+                Deed::One(kind) => *kind,
+                Deed::Mixed(mixed) => mixed.kind(self.drawn),
+            };
+            open.written |= kind == OpKind::Write;
+            let offset = record * self.manner.record;
+            return step(kind, open.file, offset, self.manner.record.min(open.size - offset));
+        }
+        if self.manner.flushes && open.written && !open.flushed {
+            open.flushed = true;
+            return step(OpKind::Sync, open.file, 0, 0);
+        }
+        let file = open.file;
+        self.open = None;
+        step(OpKind::Close, file, 0, 0)
+    }
+
+    fn next_file(&mut self) -> Option<Step> {
+        if self.begun == self.files {
+            if !self.manner.again || self.files == 0 {
+                return None;
+            }
+            (self.begun, self.pass) = (0, self.pass + 1);
+            self.order = self.order_of_pass();
+        }
+        let file = self.order.as_ref().map_or(self.begun, |order| order.at(self.begun));
+        self.begun += 1;
+        self.failed = false;
+        let size = self.contents.of(file);
+        let records = size.div_ceil(self.manner.record);
+        let order = (self.manner.random_records && records > 0)
+            .then(|| Permutation::new(records, mix2(mix2(!self.manner.seed, self.pass), file)));
+        self.open = Some(Open { file, size, records, next: 0, order, written: false, flushed: false });
+        Some(Step { kind: OpKind::Open, count: 1, object: file, offset: 0, length: 0 })
+    }
+
+    /// A step has ended. A file that could not be opened is left out.
+    pub(crate) fn ended(&mut self, step: &Step, well: bool) {
+        self.failed |= !well;
+        if !well {
+            self.whole = self.whole.min(step.object);
+        }
+        match step.kind {
+            OpKind::Open if !well => self.open = None,
+            OpKind::Close if !self.failed && self.pass == 0 => self.note_whole(step.object),
+            data_kinds!() | name_kinds!() | object_kinds!() => {}
+        }
+    }
+
+    /// A file was gone through. In random order it is not known which ones are whole before all are.
+    fn note_whole(&mut self, file: u64) {
+        if self.manner.random_files || file == self.whole {
+            self.whole += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "files_tests.rs"]
+mod tests;

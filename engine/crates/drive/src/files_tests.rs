@@ -1,0 +1,130 @@
+//! Steps on a set of files: every file and every record as often as asked for, in order, whatever fails.
+
+use super::*;
+use crate::pattern::Pattern;
+use assay_spec::{Operation, Phase, Sizes};
+use proptest::prelude::*;
+use serde_json::json;
+
+fn phase(operation: Operation, random: bool, runtime: bool) -> Phase {
+    let mix = if operation.mixes() { json!({ "read": 60, "write": 40 }) } else { json!(null) };
+    let order = if random { "random" } else { "sequential" };
+    let runtime = if runtime { json!(1) } else { json!(null) };
+    let phase = json!({ "operation": operation.name(), "mix": mix, "file_order": order, "runtime_ns": runtime });
+    serde_json::from_value(phase).unwrap()
+}
+
+fn contents(fixed: Option<u64>) -> Contents {
+    let sizes = Sizes::Range { min_bytes: 0, max_bytes: 5000 };
+    fixed.map_or(Contents::Drawn { sizes, seed: 3, first: 7 }, Contents::Fixed)
+}
+
+/// All steps of a phase, each of which goes well unless it is to fail.
+fn all(pattern: &mut Pattern, most: usize, mut fails: impl FnMut(&Step) -> bool) -> Vec<Step> {
+    let mut steps = Vec::new();
+    while let Some(step) = pattern.next_step().filter(|_| steps.len() < most) {
+        let well = !fails(&step);
+        pattern.ended(&step, well);
+        steps.push(step);
+    }
+    steps
+}
+
+const OPERATIONS: [Operation; 8] = [
+    Operation::Write,
+    Operation::Rewrite,
+    Operation::Read,
+    Operation::Reread,
+    Operation::RandomRead,
+    Operation::RandomWrite,
+    Operation::RandomMix,
+    Operation::SequentialMix,
+];
+
+proptest! {
+    /// Each file is opened once, each of its records is touched once while it is open, and it is closed.
+    #[test]
+    fn each_file_and_each_record_once(
+        files in 0_u64..60, fixed in prop::option::of(0_u64..5000), record in 1_u64..3000, which in 0_usize..8,
+        random: bool, flushes: bool, seed: u64,
+    ) {
+        let (operation, contents) = (OPERATIONS[which], contents(fixed));
+        let phase = phase(operation, random, false);
+        let mut pattern = Pattern::files(&phase, record, files, contents.clone(), flushes, seed);
+        let (planned, steps, bytes) = (pattern.operations(), pattern.count(), pattern.bytes());
+        let done = all(&mut pattern, usize::MAX, |_| false);
+        prop_assert!(done.len() as u64 <= steps);
+        prop_assert_eq!(pattern.whole_files(), Some(files));
+        let moved: Vec<&Step> = done.iter().filter(|step| matches!(step.kind, OpKind::Read | OpKind::Write)).collect();
+        prop_assert_eq!(moved.len() as u64, planned);
+        prop_assert_eq!(moved.iter().map(|step| step.length).sum::<u64>(), bytes);
+        let opened = done.iter().filter(|step| step.kind == OpKind::Open).count();
+        prop_assert_eq!(opened as u64, files);
+        let mut seen = BTreeSet::new();
+        for visit in done.split_inclusive(|step| step.kind == OpKind::Close) {
+            let file = visit[0].object;
+            prop_assert!(seen.insert(file) && visit.iter().all(|step| step.object == file));
+            prop_assert_eq!(visit[0].kind, OpKind::Open);
+            prop_assert_eq!(visit.last().unwrap().kind, OpKind::Close);
+            let writes = visit.iter().any(|step| step.kind == OpKind::Write);
+            let synced = visit[visit.len() - 2].kind == OpKind::Sync;
+            prop_assert_eq!(synced, flushes && writes);
+            let end = visit.len() - 1 - usize::from(synced);
+            let mut parts: Vec<(u64, u64)> = visit[1..end].iter().map(|step| (step.offset, step.length)).collect();
+            parts.sort_unstable();
+            let mut at = 0;
+            for (offset, length) in parts {
+                prop_assert_eq!(offset, at);
+                at += length;
+            }
+            prop_assert_eq!(at, contents.of(file));
+        }
+        let in_order = seen.iter().copied().eq(done.iter().filter(|one| one.kind == OpKind::Open).map(|one| one.object));
+        prop_assert!(random || in_order);
+    }
+
+    /// A file that cannot be opened is left out; only what is whole from the first on counts as whole.
+    #[test]
+    fn failures_stay_with_their_file(files in 1_u64..40, bad in 0_u64..40, at_open: bool, random: bool) {
+        let bad = bad % files;
+        let phase = phase(Operation::Write, random, false);
+        let mut pattern = Pattern::files(&phase, 100, files, Contents::Fixed(300), false, 9);
+        let kind = if at_open { OpKind::Open } else { OpKind::Write };
+        let done = all(&mut pattern, usize::MAX, |step| step.object == bad && step.kind == kind);
+        let of_bad = done.iter().filter(|step| step.object == bad).count();
+        prop_assert_eq!(of_bad, if at_open { 1 } else { 5 });
+        prop_assert_eq!(done.len() as u64, (files - 1) * 5 + of_bad as u64);
+        prop_assert_eq!(pattern.whole_files(), Some(if random { 0 } else { bad }));
+    }
+
+    /// With a time the files come round again, in another order where that is random; a file that is cut is not whole.
+    #[test]
+    fn rounds_go_on_and_a_cut_is_seen(files in 2_u64..30, random: bool, steps in 1_usize..400) {
+        let phase = phase(Operation::Write, random, true);
+        let mut pattern = Pattern::files(&phase, 100, files, Contents::Fixed(200), false, 9);
+        let done = all(&mut pattern, steps, |_| false);
+        prop_assert_eq!(done.len(), steps);
+        // The step that was drawn and not done has begun or ended a file.
+        let closed = done.iter().filter(|step| step.kind == OpKind::Close).count() as u64;
+        let whole = pattern.whole_files().unwrap();
+        prop_assert!(whole <= closed.min(files));
+        let round = files as usize * 4;
+        if random && files > 20 && steps >= 2 * round {
+            let order = |from: usize| done[from..from + round].iter().map(|step| step.object).collect::<Vec<_>>();
+            prop_assert_ne!(order(0), order(round));
+        }
+    }
+}
+
+/// Ten million files take no more memory than one: their order and sizes are computed.
+#[test]
+fn ten_million_files_are_kept_nowhere() {
+    let sizes = Sizes::Range { min_bytes: 1 << 10, max_bytes: 1 << 20 };
+    let contents = Contents::Drawn { sizes, seed: 3, first: 0 };
+    let phase = phase(Operation::RandomRead, true, false);
+    let mut pattern = Pattern::files(&phase, 1 << 20, 10_000_000, contents, false, 5);
+    assert_eq!(pattern.operations(), 10_000_000);
+    assert!(size_of::<FileSteps>() <= 512, "{}", size_of::<FileSteps>());
+    let files: BTreeSet<u64> = (0..3000).filter_map(|_| pattern.next_step()).map(|step| step.object).collect();
+    assert_eq!(files.len(), 1000);
+}

@@ -1,0 +1,91 @@
+"""Sets of files: what operations on their data must obey, and how many files and directories there are.
+
+The engine's side is `engine/crates/spec/src/validate/files.rs`.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from assay.model.study.contents import sizes_of
+from assay.model.study.names import SET_OPERATIONS
+from assay.plan.broken import Broken
+from assay.plan.tree import tree_shape
+
+MOST_FILES = 10**9
+"""Of one lane."""
+MOST_WIDTH = 10_000
+
+
+def counted_files(values: Mapping[str, Any]) -> dict[str, Any]:
+    """`files` and `total_files` of a case, and the width of its tree, by what they are scaled with.
+
+    Of a `total_files` each lane has as many, and the first lanes one more; `files` is what each has at least.
+
+    Args:
+        values: Parameter -> value, one of `files` and `total_files` at least.
+    """
+    scale, lanes = values["scale"], values["lanes"] * values["hosts"]
+    found: dict[str, Any] = {}
+    if values["total_files"] is not None:
+        found["total_files"] = max(1, round(values["total_files"] * scale))
+        found["files"] = found["total_files"] // lanes
+    else:
+        found["files"] = max(1, round(values["files"] * scale))
+    if scale != 1 and values["depth"] > 0:
+        found["width"] = max(1, round(values["width"] * scale ** (1 / values["depth"])))
+    return found
+
+
+def set_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
+    """The rules that a combination of parameters of operations on sets of files breaks."""
+    other = [operation for operation in dict.fromkeys(operations) if operation not in SET_OPERATIONS]
+    if other:
+        verb = "work" if len(other) > 1 else "works"
+        message = f"{', '.join(other)} {verb} on one file, not on a set of files"
+        yield Broken("operations", "set operations", message, f"use {', '.join(SET_OPERATIONS)}, or leave files out")
+    yield from count_rules(values)
+    yield from tree_shape(values)
+    yield from _sizes(values)
+    yield from _manner(values)
+
+
+def count_rules(values: Mapping[str, Any]) -> Iterator[Broken]:
+    """How many files there may be, of names and of sets."""
+    files = values["files"] or 0
+    if files > MOST_FILES:
+        message = f"a lane would have {files:,} files"
+        yield Broken("files", "many files", message, f"at most {MOST_FILES:,}: fewer files, or more lanes")
+    total = values["total_files"] or files * values["lanes"] * values["hosts"]
+    if values["width"] > MOST_WIDTH:
+        message = f"scale {values['scale']:g} makes the width {values['width']:,}"
+        yield Broken("scale", "scaled width", message, f"at most {MOST_WIDTH:,}: a smaller scale, or more depth")
+    if total < values["lanes"] * values["hosts"]:
+        lanes = values["lanes"] * values["hosts"]
+        few = f"{total:,} files are" if total != 1 else "one file is"
+        message = f"{few} fewer than the {lanes:,} lanes, some of which would have nothing to do"
+        yield Broken("total_files", "idle lanes", message, "more files, fewer lanes, or a larger scale")
+
+
+def _sizes(values: Mapping[str, Any]) -> Iterator[Broken]:
+    if values["file_size"] < 1:
+        yield Broken("file_size", "no file", "files of 0B have no record to write or read", "make it at least 1B")
+    sizes = sizes_of(values["file_sizes"] or max(1, values["file_size"]))
+    if values["cache"] == "direct" and sizes.bounds is not None:
+        message = "O_DIRECT needs sizes that are multiples of a block, and between two bounds there are others"
+        yield Broken("file_sizes", "set direct", message, "list sizes with weights, or set cache: drop, limit or keep")
+
+
+def _manner(values: Mapping[str, Any]) -> Iterator[Broken]:
+    if values["queue_depth"] > 1:
+        message = f"in a set of files a lane has one operation in flight, not {values['queue_depth']}"
+        yield Broken("queue_depth", "set depth", message, "leave queue_depth out, and use more lanes")
+    if values["method"] not in ("auto", "sync"):
+        message = f"a set of files is read and written by plain calls, not by {values['method']}"
+        yield Broken("method", "set method", message, "use method: auto or sync")
+    if values["preallocate"]:
+        message = "nothing is preallocated for a set of files"
+        yield Broken("preallocate", "set preallocate", message, "set preallocate: false")
+    if values["cache"] == "evict":
+        message = "the files of a set cannot be taken out of the cache one by one, so cache: evict is not possible"
+        hint = "use cache: direct, drop or limit"
+        yield Broken("cache", "set evict", message, hint)

@@ -1,0 +1,65 @@
+"""What was done to sets of files: how many there were, how many were opened and closed, and what was moved."""
+
+from collections.abc import Iterator
+from statistics import median
+
+from assay.analyse.usable import usable
+from assay.model.result.result import Row, Sample
+from assay.report import numbers
+from assay.report.document import Cell, Column, Num, Table
+from assay.report.sections.lead import LEAD, lead
+from assay.report.view import View
+
+_MOST_ROWS = 500
+
+
+def file_sets_table(view: View) -> Table | None:
+    """A line for each result on a set of files; None without any."""
+    lines = [line for row in view.analysis.rows for line in _line(view, row)]
+    if not lines:
+        return None
+    columns = (
+        *LEAD,
+        Column("Files", "in the set", numeric=True),
+        Column("Data", "in the set", numeric=True),
+        Column("Opened", "files", numeric=True),
+        Column("Records", numeric=True),
+        Column("Moved", numeric=True),
+        Column("Flushed", "files", numeric=True),
+        Column("Closed", "files", numeric=True),
+    )
+    caption = (
+        "Counts of a repeat, medians over those that count. Throughput, operations and latencies of a result are of "
+        "its records alone; opening, flushing and closing files has rates and latencies of its own, in the table of "
+        "kinds. The time of a result is that of all of them."
+    )
+    return Table("file-sets-table", columns, tuple(lines[:_MOST_ROWS]), caption, interactive=True)
+
+
+def _line(view: View, row: Row) -> Iterator[tuple[Cell, ...]]:
+    parameters, samples = row.case.parameters, usable(row.samples)
+    if not parameters.on_set or not samples:
+        return
+    all_files, size = parameters.all_files, parameters.data_set_bytes
+    yield (
+        *lead(view, row),
+        Num(numbers.count(all_files), all_files),
+        Num(numbers.size(size), size),
+        _count([_of(sample, "open") for sample in samples]),
+        _count([sample.ops for sample in samples]),
+        _size([sample.bytes for sample in samples]),
+        _count([_of(sample, "sync") for sample in samples]),
+        _count([_of(sample, "close") for sample in samples]),
+    )
+
+
+def _of(sample: Sample, kind: str) -> int:
+    return sum(counts.ops for counts in sample.kinds if counts.kind == kind)
+
+
+def _count(values: list[int]) -> Num:
+    return Num(f"{median(values):,.0f}", median(values))
+
+
+def _size(values: list[int]) -> Num:
+    return Num(numbers.size(median(values)), median(values))

@@ -1,0 +1,133 @@
+"""Sets of files with the real engine: what the storage is asked for, what lies in the shares, what a run says of it."""
+
+import json
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from faulty import faulty_mount, needs_faults
+from run_tools import assay, needs_engine
+
+from assay.contract import SPEC_VERSION
+from assay.launch.binary import find_engine
+
+pytestmark = needs_engine
+
+LANES, FILES = 16, 28_000
+RECORD, SIZE = 4096, 10_000
+
+
+def marked(folder: Path) -> str:
+    """A directory in which the engine may work."""
+    folder.mkdir()
+    (folder / ".assay-target").write_text("{}")
+    return str(folder)
+
+
+def job(roots: list[str], operations: list[str], **changes: Any) -> dict[str, Any]:
+    target = {"kind": "file", "root": roots[0], "shares": roots[1:], "directory": "job"}
+    phases = [{"operation": name, "measured": name != "prepare"} for name in operations]
+    usual = {"file_size_bytes": SIZE, "record_size_bytes": RECORD, "data": {"verify": True}, "layout": "shared"}
+    return {"spec_version": SPEC_VERSION, "id": "job", "target": target, "phases": phases, **usual, **changes}
+
+
+def ends(what: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
+    """The ends of a job's phases; it must go well."""
+    file = folder / "job.json"
+    file.write_text(json.dumps(what))
+    command = [str(find_engine()), "run", str(file)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    return [event for event in events if event["event"] == "phase_end"]
+
+
+def counted(end: dict[str, Any]) -> dict[str, int]:
+    return {kind["operation"]: kind["ops"] for kind in end["operations"]}
+
+
+@needs_faults
+def test_the_storage_is_asked_for_what_the_events_say(tmp_path: Path) -> None:
+    """Every call that reaches a file system is noted there; none is more or less than was asked for."""
+    files, records = 53, 53 * 3
+    with faulty_mount(tmp_path) as mount:
+        mount.set("latency on open,create,read,write,fsync,release path */f*")
+        seen: Counter[str] = Counter()
+
+        def asked() -> dict[str, int]:
+            now = Counter(call.operation for call in mount.injected())
+            since = now - seen
+            seen.update(since)
+            return dict(since)
+
+        tree = {"files": 17, "more": 2, "depth": 1, "width": 3}
+        common = {"lanes": 3, "tree": tree, "keep_files": True}
+        root = [marked(mount.path / "share")]
+        (made,) = ends(job(root, ["prepare"], **common), tmp_path)
+        assert counted(made) == {"create": files}
+        calls = asked()
+        assert (calls["create"], calls["write"], calls["release"]) == (files, records, files)
+        for operation in ("read", "random_read", "rewrite", "random_write", "write"):
+            (end,) = ends(job(root, [operation], reuse_files=True, **common), tmp_path)
+            did, calls = counted(end), asked()
+            assert (did["open"], did["close"], end["last_finisher"]["ops"]) == (files, files, records), operation
+            assert calls.get("open", 0) + calls.get("create", 0) == calls["release"] == files, calls
+            way = "read" if operation.endswith("read") else "write"
+            assert did[way] == calls[way] == records, calls
+            assert end["last_finisher"]["bytes"] == files * SIZE
+            assert calls.get("fsync", 0) == did.get("sync", 0) == (files if way == "write" else 0)
+
+
+def test_28_000_files_by_16_threads_over_4_shares(tmp_path: Path) -> None:
+    roots = [marked(tmp_path / f"share{number}") for number in range(4)]
+    tree = {"files": FILES // LANES, "depth": 1, "width": 21}
+    what = job(roots, ["prepare", "read"], lanes=LANES, tree=tree, file_size_bytes=RECORD, record_size_bytes=1024)
+    made, read = ends({**what, "keep_files": True}, tmp_path)
+    assert (counted(made), made["last_finisher"]["bytes"]) == ({"create": FILES}, FILES * RECORD)
+    assert counted(read) == {"open": FILES, "read": 4 * FILES, "close": FILES}
+    assert read["verified_bytes"] == read["last_finisher"]["bytes"] == FILES * RECORD
+    for root in roots:
+        leaves = list((Path(root) / "job" / "t0").iterdir())
+        sizes = [file.stat().st_size for leaf in leaves for file in leaf.iterdir()]
+        assert (len(leaves), len(sizes), set(sizes)) == (21, FILES // 4, {RECORD})
+
+
+def test_a_run_says_how_many_files_were_opened(tmp_path: Path) -> None:
+    shares = ", ".join(str(tmp_path / f"share{number}") for number in (2, 3, 4))
+    (tmp_path / "study.yaml").write_text(
+        f"""
+study: sets
+targets:
+  nas: {{kind: file, path: {tmp_path}/share1, shares: [{shares}]}}
+workloads:
+  many:
+    operations: [write, random_read, random_mix]
+    total_files: 2030
+    scale: 0.1
+    depth: 1
+    width: 40
+    file_sizes: {{1KiB: 50, 10KiB: 50}}
+    record_size: 4KiB
+    file_order: random
+    lanes: 5
+    layout: shared
+    cache: keep
+    verify: true
+ceilings: none
+repeats: 2
+"""
+    )
+    assay(tmp_path, "run", "study.yaml")
+    shown = json.loads(assay(tmp_path, "show", "last", "c0001", "--json").stdout)
+    for row in shown["rows"]:
+        for sample in row["samples"]:
+            kinds = {kind["kind"]: kind["ops"] for kind in sample["kinds"]}
+            assert (sample["status"], kinds["open"], kinds["close"]) == ("done", 203, 203)
+            assert sample["ops"] == kinds.get("read", 0) + kinds.get("write", 0)
+            assert 203 * 1024 < sample["bytes"] < 203 * 10240
+    text = assay(tmp_path, "show", "last", "c0001").stdout
+    assert "of which" in text and "close" in text
+    assay(tmp_path, "report", "last", "--output", "report.html")
+    assert "Sets of files" in (tmp_path / "report.html").read_text()
+    assert not any((tmp_path / f"share{number}").exists() for number in range(1, 5))
