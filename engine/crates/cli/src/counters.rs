@@ -40,7 +40,10 @@ fn links() -> BTreeMap<String, LinkCounters> {
         let name = name.trim().to_owned();
         // bytes packets errs drop fifo frame compressed multicast, received and then sent.
         let [received, _, damaged, dropped, _, _, _, _, sent, _, unsent, thrown, ..] = counts[..] else { return None };
-        let speed = number(&format!("/sys/class/net/{name}/speed")).map(|megabits| megabits * 1_000_000);
+        // An interface without a device, as of a namespace, tells a speed that nothing has.
+        let real = std::path::Path::new(&format!("/sys/class/net/{name}/device")).exists();
+        let told = real.then(|| number(&format!("/sys/class/net/{name}/speed"))).flatten();
+        let speed = told.map(|megabits| megabits * 1_000_000);
         let counters = LinkCounters {
             received_bytes: received,
             sent_bytes: sent,

@@ -24,7 +24,7 @@ from assay.launch.looking import MachineLooking
 from assay.launch.placing import SilentError, patience_of
 from assay.model.base import AssayError
 from assay.model.result.ceiling import Binding
-from assay.model.result.result import Place
+from assay.model.result.result import Place, Sample
 from assay.model.study.case import Case
 from assay.model.study.names import DATA, OP_KINDS, is_counted
 from assay.model.study.study import Study
@@ -267,6 +267,7 @@ class Executor:
         hindrance = self._hindrance(case, planned.id, progress)
         outcome = hindrance or self._execute(planned, case, estimated, progress)
         outcome, samples = read_repeat(case.id, repeat, planned.job, outcome, self.fleet is not None)
+        samples = tuple(self._counted(sample, case) for sample in samples)
         if limits_of(planned.job.target):
             self.spending.note(case.target, spent_by(outcome.events, self.fleet is not None))
         if outcome.status == "incomplete":
@@ -286,6 +287,13 @@ class Executor:
             left.dropped(fewer * estimated)
             progress.fewer(fewer)
         progress.finish(case, repeat, outcome.status, outcome.reason, outcome.seconds, samples)
+
+    def _counted(self, sample: Sample, case: Case) -> Sample:
+        """With what the hosts did meanwhile."""
+        if self.fleet is None or not sample.elapsed_ns:
+            return sample
+        uses = self.fleet.uses(sample.started_at, sample.elapsed_ns / 1e9, case.parameters.hosts)
+        return sample.model_copy(update={"uses": uses}) if uses else sample
 
     def _plan(self, case: Case, repeat: int, estimated: float) -> PlannedJob:
         """The job, with all that the run knows of its place."""

@@ -7,11 +7,13 @@ from assay.contract._generated import Job
 from assay.contract.bounds import Bounds
 from assay.contract.messages import Event
 from assay.contract.parts import HostPart, join_parts
+from assay.launch.counting import Counting
 from assay.launch.engine import Outcome
 from assay.launch.environment.remote import capture_hosts
 from assay.launch.group import Member, Part, run_group
 from assay.launch.launcher import Launcher
 from assay.launch.shell import Shell, make_shell
+from assay.model.result.uses import HostUse
 from assay.model.site.host import Host
 from assay.plan.jobs import rank_job
 from assay.site.site import Standing
@@ -23,11 +25,13 @@ class Fleet:
 
     Attributes:
         site: What their site gives besides.
+        counting: What counts on them while they are measured; None while nothing does.
     """
 
     hosts: tuple[Host, ...]
     launchers: tuple[Launcher, ...]
     site: Standing = field(default_factory=lambda: Standing(()))
+    counting: Counting | None = None
 
     @property
     def launchers_by_host(self) -> dict[str, Launcher]:
@@ -43,6 +47,19 @@ class Fleet:
     def entered(self) -> list[Host]:
         """The hosts that a run may enter: these, and those that came to be with them. Others were not given to it."""
         return [*self.hosts, *(host for host in self.site.made if host not in self.hosts)]
+
+    def uses(self, started_at: float, seconds: float, ranks: int) -> tuple[HostUse, ...]:
+        """What links, CPUs and disks did in a phase, of all hosts that were counted but clients that had no part in it.
+
+        Args:
+            started_at: Seconds since 1970.
+            seconds: How long it took.
+            ranks: So many of the hosts, the first ones, generated the load.
+        """
+        if self.counting is None:
+            return ()
+        idle = {host.name for host in self.hosts[ranks:]}
+        return tuple(use for use in self.counting.between(started_at, started_at + seconds) if use.host not in idle)
 
     @property
     def shells(self) -> list[Shell]:

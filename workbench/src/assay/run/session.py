@@ -7,7 +7,7 @@ import shlex
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +20,7 @@ from assay.journal.entry import DIRECTORY, REMOTE
 from assay.kinds.place import keeper_of
 from assay.launch.binary import Engine, load_engine
 from assay.launch.cgroup import remove_leftovers
+from assay.launch.counting import Counting
 from assay.launch.environment import capture_environment, sources_sha256
 from assay.launch.launcher import Launcher, LocalLauncher
 from assay.launch.locks import close_all
@@ -573,7 +574,7 @@ class _Session:
             self._own_launchers(),
             self._spending(),
         )
-        with self.listener.progress(total, total - len(pending), left) as progress:
+        with self._counting(), self.listener.progress(total, total - len(pending), left) as progress:
             due = due_times(self.plan.study, self.plan.cases)
             begun = self.store.info().created_at
             moments = {job: begun + seconds for job, seconds in due.items()}
@@ -583,6 +584,20 @@ class _Session:
                 executor.run(self.store.pending(settled_too=True), seconds, progress, left, moments)
         if self.passes is not None and not self.store.pending():
             self.passes.finish()
+
+    @contextlib.contextmanager
+    def _counting(self) -> Iterator[None]:
+        """Links, CPUs and disks are counted meanwhile, of the hosts that were given and those that serve a target."""
+        if self.fleet is None or self.executor is None:
+            yield
+            return
+        served = {name for target in self.plan.study.targets.values() for name in target.host_names}
+        servers = [host for host in self.site.known if served & {host.name, host.address}]
+        hosts = [*self.fleet.entered, *(host for host in servers if host not in self.fleet.entered)]
+        links = {host.name: host.link for host in hosts if host.link}
+        with Counting(hosts, self.engine, self.say, links) as counting:
+            self.fleet = self.executor.fleet = replace(self.fleet, counting=counting)
+            yield
 
     def _measure_rounds(
         self, blocks: Blocks, executor: Executor, seconds: Mapping[str, float], progress: Progress, left: TimeLeft

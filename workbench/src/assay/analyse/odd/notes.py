@@ -8,6 +8,7 @@ from assay.analyse.odd.wrong_way import wrong_way
 from assay.analyse.trend import trend_notes
 from assay.analyse.usable import usable
 from assay.model.result.result import Place, Row
+from assay.model.result.uses import HostUse
 from assay.model.result.verdict import Verdict
 from assay.model.told import NotTold
 from assay.model.units import about_size, format_size
@@ -27,6 +28,11 @@ LOST_FRAMES = 1e-4
 """From such a share of frames that were sent again on it is worth a note."""
 SMALL_FRAME = 1024
 """Bytes of data in a frame with an MTU of 1500: two sectors."""
+
+BUSY = 0.9
+"""From such a share of the time on something is full."""
+AGAIN = 1e-3
+"""From such a share of TCP segments that were sent again on it is worth a note."""
 
 LATE_START_NS = 1_000_000
 """A delay of starts below this is not worth a note."""
@@ -229,6 +235,40 @@ def _sessions_lost(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG
         )
 
 
+def _busy_hosts(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
+    """Of hosts across a network: processors, disks and links that were full, and what was lost on the way."""
+    seen: dict[str, list[HostUse]] = {}
+    for sample in usable(row.samples):
+        for use in sample.uses:
+            seen.setdefault(use.host, []).append(use)
+    for host, uses in seen.items():
+        full = _full(uses)
+        sent = sum(use.segments or 0 for use in uses)
+        again = sum(use.segments_again or 0 for use in uses)
+        if sent and again / sent >= AGAIN:
+            full.append(f"{again:,} of {sent:,} TCP segments were sent again")
+        if thrown := sum((use.softnet_drops or 0) + sum(link.drops for link in use.links) for use in uses):
+            full.append(f"{thrown:,} frames were thrown away")
+        if full:
+            yield f"{_name(row)}: on {host} {' and '.join(full)}."
+
+
+def _full(uses: Sequence[HostUse]) -> list[str]:
+    """What was busy for almost all of the time, in the median of the repeats."""
+    found = []
+    cpu = [use.cpu for use in uses if use.cpu is not None and not use.shared]
+    if cpu and median(cpu) >= BUSY:
+        found.append(f"the CPUs were busy {100 * median(cpu):.0f} % of the time")
+    disks: dict[str, list[float]] = {}
+    for use in uses:
+        for disk in use.own_disks:
+            disks.setdefault(disk.name, []).append(disk.busy)
+    for name, shares in disks.items():
+        if median(shares) >= BUSY:
+            found.append(f"disk {name} was busy {100 * median(shares):.0f} % of the time")
+    return found
+
+
 def _small_frames(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
     """Two sectors a frame, as with an MTU of 1500, where operations are larger: frames are the work then."""
     told = [
@@ -257,6 +297,7 @@ _PER_ROW: tuple[Callable[[Row, Place | None], Iterator[str]], ...] = (
     _read_ahead,
     _frames_again,
     _sessions_lost,
+    _busy_hosts,
     _small_frames,
 )
 

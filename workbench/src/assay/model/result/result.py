@@ -19,6 +19,7 @@ from assay.model.result.network import Network
 from assay.model.result.objects import ExistingObjects
 from assay.model.result.percentile import LEAST_OPS, WIDEST, Standing, said
 from assay.model.result.seen import BlockDeviceUse, ServiceSeen
+from assay.model.result.uses import HostUse
 from assay.model.result.verdict import AS_FAR_AS_SEEN, NO_RESULT, NOT_APPLICABLE, Finding, Verdict
 from assay.model.result.watch import Watch
 from assay.model.study.blocks import Blocks
@@ -195,6 +196,7 @@ class Sample(Telling):
             several engines have not seen the same ones.
         course: How the rate went; None with too few intervals.
         hosts: What each of several hosts did of it; empty with one engine.
+        uses: What links, CPUs and disks of each host did meanwhile; empty on this machine alone, and of short phases.
         clock_uncertainty_ns: With several hosts, `skew_ns` is right within this.
         target_per_s: Open loop: operations per second asked for.
         unstarted_ops: Open loop: operations due but never started.
@@ -268,6 +270,7 @@ class Sample(Telling):
     existing: ExistingObjects | None = None
     course: Course | None = None
     hosts: tuple[HostShare, ...] = ()
+    uses: tuple[HostUse, ...] = ()
     clock_uncertainty_ns: int = 0
     failed_writes: int = 0
 

@@ -26,6 +26,7 @@ from assay.report.document import (
     Text,
 )
 from assay.report.measure import Measure, measure_of
+from assay.report.sections import uses
 from assay.report.view import View
 
 _WORDS = (
@@ -39,8 +40,9 @@ _MOST_ROWS = 500
 def section(view: View) -> Section | None:
     """A line for each result with the least, mean and greatest share, and all hosts of each in a fold."""
     rows = [row for row in view.analysis.rows if hosts.summary(row) is not None]
+    counted = uses.blocks(view)
     if not rows:
-        return None
+        return Section("hosts", "Hosts", tuple(counted)) if counted else None
     each = [line for row in rows for line in _hosts(view, row)]
     unit = measure_of(rows[0].operation).unit
     scaled = scalings(rows)
@@ -55,7 +57,7 @@ def section(view: View) -> Section | None:
     )
     table = Table("host-table", _host_columns(unit), tuple(each[:_MOST_ROWS]), caption, interactive=True)
     blocks.append(Fold("Host by host", (table,)))
-    return Section("hosts", "Hosts", tuple(blocks))
+    return Section("hosts", "Hosts", (*blocks, *counted))
 
 
 def sentence(found: Scaling) -> Text:
