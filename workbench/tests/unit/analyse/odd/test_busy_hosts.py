@@ -10,9 +10,8 @@ from assay.model.result.uses import DiskUse, HostUse, LinkUse
 
 
 def row(**fields: Any) -> Row:
-    use = HostUse(
-        **{"host": "server1", "shared": False, "seconds": 5.0, "cpu": 0.2, "cpu_peak": 0.3, "cpus": 2, **fields}
-    )
+    ordinary = {"host": "server1", "shared": False, "seconds": 5.0, "cpu": 0.2, "cpu_peak": 0.3, "cpus": 2}
+    use = HostUse(**{**ordinary, **fields})
     found = row_of(make_case("c0001", "store"), [100e6] * 3)
     samples = tuple(make_sample("c0001", repeat, 100e6, uses=(use,)) for repeat in (1, 2, 3))
     return found.model_copy(update={"samples": samples})
@@ -28,13 +27,13 @@ def disk(name: str, busy: float) -> DiskUse:
 
 def test_full_cpus_and_disks_of_a_server_are_noted() -> None:
     assert found(row()) == ""
-    assert "the CPUs were busy 97% of the time" in found(row(cpu=0.97))
-    assert "disk sda was busy 95% of the time" in found(row(disks=(disk("sda", 0.95), disk("sdb", 0.2))))
+    assert "the CPUs were busy 97 % of the time" in found(row(cpu=0.97))
+    assert "disk sda was busy 95 % of the time" in found(row(disks=(disk("sda", 0.95), disk("sdb", 0.2))))
 
 
 def test_of_hosts_that_share_a_machine_only_their_own_disks_count() -> None:
     assert found(row(shared=True, cpu=0.97, disks=(disk("vda", 0.99),))) == ""
-    assert "disk loop3 was busy 99% of the time" in found(row(shared=True, disks=(disk("loop3", 0.99),)))
+    assert "disk loop3 was busy 99 % of the time" in found(row(shared=True, disks=(disk("loop3", 0.99),)))
 
 
 def test_what_was_lost_on_the_way_is_counted_over_all_repeats() -> None:
