@@ -91,6 +91,9 @@ impl Storage {
         }
         let (mut claimed, mut held) = (false, None);
         if let Target::File(file) = &mut target {
+            if !file.shares.is_empty() {
+                bail!("shares are checked one by one: leave `shares` out, and name each of them as `root`");
+            }
             let made = claim(&file.root, file.run.as_deref()).with_context(|| format!("claim {}", file.root))?;
             claimed = made.is_some();
             file.run = made.or(file.run.take());

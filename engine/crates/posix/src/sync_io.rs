@@ -35,7 +35,7 @@ impl SyncIo {
     }
 
     /// Does the operation; bytes moved, or errno.
-    #[inline]
+    #[inline(always)]
     pub fn execute(&self, op: &Op) -> Result<u64, Fault> {
         let number = match op.kind {
             OpKind::Read => libc::SYS_pread64,

@@ -372,8 +372,7 @@ def _of_storage(case: Case, operation: str, place: Place) -> Iterator[Key]:
     parameters, target = case.parameters, case.target
     direct = parameters.cache == "direct" and place.direct_bypasses_cache
     if not direct:
-        files = parameters.all_lanes if parameters.layout == "separate" else 1
-        if parameters.file_size * files > COPY_BLOCK:
+        if parameters.data_set_bytes > COPY_BLOCK:
             # Less may stay in the caches of the CPUs.
             yield HOST_WIDE, "memory copy", ""
         yield HOST_WIDE, "cache copy", ""

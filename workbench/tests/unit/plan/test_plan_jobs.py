@@ -14,7 +14,7 @@ from soak import times
 
 from assay.cli.init import PRESETS
 from assay.contract._generated import Capabilities, Job
-from assay.model.study.names import DATA, METADATA, OBJECTS, OPERATIONS, STDIO, TAKES_ANY
+from assay.model.study.names import DATA, METADATA, OBJECTS, OPERATIONS, SET_OPERATIONS, STDIO, TAKES_ANY
 from assay.plan.capable import backends_by_kind, general_faults
 from assay.plan.expand import expand
 from assay.plan.jobs import SPEC_VERSION, data_seed, plan_job, plan_jobs, plan_phases
@@ -307,6 +307,31 @@ NAMES = st.fixed_dictionaries(
         "preallocate": st.just(False),
     },
 )
+_SIZES = [{"4KiB": 60, "1MiB": 40}, "4KiB..1MiB", "uniform 1KiB..1GiB"]
+SETS = st.fixed_dictionaries(
+    {
+        "operations": st.lists(st.sampled_from(SET_OPERATIONS), min_size=1, max_size=12)
+        | st.lists(st.sampled_from(DATA), min_size=1, max_size=2),
+        "record_size": RECORDS,
+    },
+    optional={
+        **COMMON,
+        "depth": st.integers(0, 16) | st.integers(0, 2),
+        "width": st.integers(1, 10_000) | st.integers(1, 8),
+        "scale": st.sampled_from([0.001, 0.5, 1, 3, 1e9]),
+        "file_order": st.sampled_from(["sequential", "random"]),
+        "cache": st.sampled_from(["drop", "limit", "keep", "direct"]),
+        "method": st.sampled_from(["auto", "sync"]),
+        "preallocate": st.just(False),
+        "queue_depth": st.just(1) | st.just(1) | st.just(2),
+    },
+).flatmap(
+    lambda work: st.tuples(
+        st.sampled_from([{"files": 1}, {"files": 5000}, {"total_files": 1030}, {"total_files": 10**9}]),
+        FILES.map(lambda size: {"file_size": size}) | st.sampled_from([{"file_sizes": sizes} for sizes in _SIZES]),
+    ).map(lambda both: {**work, **both[0], **both[1]})
+)
+SHARES = {"kind": "file", "path": "/tmp/assay-test", "shares": ["/tmp/assay-2", "/tmp/assay-3"]}
 OBJECT_WORK = st.fixed_dictionaries(
     {
         "operations": st.lists(st.sampled_from(OBJECTS), min_size=1, max_size=6),
@@ -431,10 +456,11 @@ def _planned(target, workload, output, seed, backends):
 
 @needs_engine
 @settings(max_examples=times(100, 5000))
-@given(TARGETS, WORKLOADS | NAMES, OUTPUT, st.integers(0, 2**53 - 1))
+@given(TARGETS | st.just(SHARES), WORKLOADS | NAMES | SETS, OUTPUT, st.integers(0, 2**53 - 1))
 def test_the_engine_never_refuses_what_the_workbench_accepts(target, workload, output, seed):
     job = _planned(target, workload, output, seed, _general())
-    event(("sent, names" if job.tree else "sent, data") if job else "refused by the workbench")
+    on = {True: "a set", False: "names"}[bool(workload.get("record_size"))] if job and job.tree else "data"
+    event(f"sent, {on}" if job else "refused by the workbench")
     if job is None:
         return
     text = job.model_dump_json()

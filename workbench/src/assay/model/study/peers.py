@@ -1,6 +1,6 @@
-"""What fio and iozone call what a study calls otherwise: people type the words that they know.
+"""What fio, iozone and vdbench call what a study calls otherwise: people type the words that they know.
 
-Sources: fio's HOWTO, "Job file parameters"; iozone's manual page.
+Sources: fio's HOWTO, "Job file parameters"; iozone's manual page; vdbench 5.04's user guide, "File system testing".
 """
 
 from typing import NamedTuple
@@ -47,7 +47,7 @@ _FIO: dict[str, tuple[str, str]] = {
     "buffered": ("cache", "buffered=0 is cache: direct, buffered=1 is cache: keep"),
     "time_based": ("runtime", "runtime: 30s goes over the data as often as needed"),
     "ramp_time": ("", "what is done before every lane is at work is told apart by itself"),
-    "nrfiles": ("lanes", "each lane has one file; operations on names have files: 1000"),
+    "nrfiles": ("files", "write files: 1000; each lane then opens so many, one after the other"),
     "rate_iops": ("rate", "operations per second of all lanes together, such as rate: 1000/s"),
     "loops": _REPEATS,
     "cpus_allowed": ("cpus", "write cpus: 0-3,6"),
@@ -75,7 +75,20 @@ _IOZONE: dict[str, tuple[str, str]] = {
     "-f": _PLACES["filename"],
     "-F": _PLACES["filename"],
 }
+_VDBENCH: dict[str, tuple[str, str]] = {
+    "xfersize": ("record_size", "write record_size: 64KiB"),
+    "sizes": ("file_sizes", "write file_sizes: {16KiB: 60, 1MiB: 40}, or file_size: 1MiB if all are the same"),
+    "fileselect": ("file_order", "write file_order: sequential or random"),
+    "fileio": ("operations", "fileio=random is random_read or random_write, fileio=sequential is read or rewrite"),
+    "rdpct": ("read_percent", "the share of reads in random_mix and sequential_mix, such as read_percent: 70"),
+    "threads": ("lanes", "write lanes: 16; they are those of each host"),
+    "totalsize": ("total_files", "write how many files there are, such as total_files: 10000"),
+    "fwdrate": ("rate", "operations per second of all lanes together, such as rate: 1000/s"),
+    "elapsed": ("runtime", "runtime: 30s goes over the files as often as needed"),
+    "anchor": ("path", "a target says where: {kind: file, path: /mnt/a/assay, shares: [/mnt/b/assay]}"),
+}
 WORKLOADS: dict[str, Peer] = {
+    **{word: Peer("vdbench", *ours) for word, ours in _VDBENCH.items()},
     **{word: Peer("fio", *ours) for word, ours in (*_FIO.items(), *_PLACES.items())},
     **{word: Peer("iozone", *ours) for word, ours in _IOZONE.items()},
 }
