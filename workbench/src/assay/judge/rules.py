@@ -108,7 +108,10 @@ def cached_read(evidence: Evidence) -> Answer:
     if evidence.operation not in READS | OBJECT_READS or evidence.no_storage or not evidence.usable:
         return None
     if evidence.across_network:
-        return NotEvaluated("this host keeps no cache of it; what the servers answer from their memory is not known")
+        dropped = evidence.case.parameters.known("server_cache", "keep") == "drop"
+        before = "the servers' page caches were dropped before; " if dropped else ""
+        again = "what is read twice, or kept elsewhere, " if dropped else "what the servers answer from their memory "
+        return NotEvaluated(f"this host keeps no cache of it; {before}{again}is not known")
     if evidence.bypasses_cache:
         return None
     if evidence.in_memory:

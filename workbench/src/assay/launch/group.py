@@ -75,6 +75,7 @@ def run_group(
     stop: Callable[[], int] = lambda: 0,
     grace: Grace | None = None,
     bounds: Bounds | None = None,
+    before_start: Callable[[], None] = lambda: None,
 ) -> GroupOutcome:
     """Execute a job on several hosts; returns when all engines are gone. If one fails, all are stopped.
 
@@ -86,9 +87,10 @@ def run_group(
         stop: 0 go on, 1 stop orderly, 2 stop now; asked ten times a second.
         grace: Seconds between the steps of stopping.
         bounds: The most that each engine may say; what a job like this needs if left out.
+        before_start: Called before each phase, when all engines are ready for it.
 
     Raises:
-        AssayError: An engine cannot be started.
+        AssayError: An engine cannot be started, or `before_start` has raised it.
     """
     started_at, clock = time.time(), time.monotonic()
     engines: list[_Engine] = []
@@ -98,7 +100,7 @@ def run_group(
             process = member.launcher.start(["run", "-"])
             engines.append(_Engine(member, process, silence_limit, on_event, grace, limits))
             on_start(process.pid)
-        group = _Group(engines)
+        group = _Group(engines, before_start)
         converse([engine.talk for engine in engines], lambda: max(stop(), group.stop), group.turn)
         requested = bool(stop())
     finally:
@@ -222,8 +224,10 @@ class _Engine:
 class _Group:
     """Lets all engines go on when all are there, and none if one has failed."""
 
-    def __init__(self, engines: Sequence[_Engine]) -> None:
-        self.engines = engines
+    def __init__(self, engines: Sequence[_Engine], before_start: Callable[[], None]) -> None:
+        self.engines, self.before_start = engines, before_start
+        self.begun: set[tuple[str, int | None]] = set()
+        """Places for which `before_start` was called."""
         self.stop = 0
         self.failed = ""
         """The host that failed first."""
@@ -244,6 +248,9 @@ class _Group:
             return
         if place[0] != "start":
             self._release(waiting, None)
+        elif place not in self.begun:
+            self.begun.add(place)
+            self.before_start()
         elif all(engine.compared for engine in waiting):
             trip = max(engine.clock[0] for engine in waiting) * 2
             at_ns = time.monotonic_ns() + max(int(LEAST_HEADSTART * NS), HEADSTART_TRIPS * trip)

@@ -26,6 +26,7 @@ def crosscheck(study: Study) -> Iterator[Fault]:
     yield from _priced_targets(study)
     for name, workload in study.workloads.items():
         yield from _targets_named(study, name, workload)
+        yield from _server_caches(study, name, workload)
         yield from _kind_of_work(study, name, workload)
         yield from _kinds(study, name, workload)
         yield from _zipped(name, workload)
@@ -64,6 +65,14 @@ def _priced_targets(study: Study) -> Iterator[Fault]:
 
 def _nested(one: str, other: str) -> bool:
     return posixpath.commonpath([one, other]) in (one, other)
+
+
+def _server_caches(study: Study, name: str, workload: Workload) -> Iterator[Fault]:
+    """Only hosts that a run may enter can drop theirs."""
+    if study.local and "drop" in workload.axis("server_cache").values():
+        message = "server_cache: drop, but the study names no hosts, so that no server can be entered"
+        hint = "add `testbed`, or `hosts` with an inventory that has the servers, too"
+        yield Fault(path=("workloads", name, "server_cache"), message=message, hint=hint)
 
 
 def _targets_named(study: Study, name: str, workload: Workload) -> Iterator[Fault]:

@@ -18,10 +18,12 @@ from assay.contract.counts import progress
 from assay.contract.messages import Event, PhaseStartEvent
 from assay.kinds.place import keeper_of
 from assay.launch.cgroup import MemoryCap
+from assay.launch.emptied import Emptying
 from assay.launch.engine import SPEAK_SECONDS, Outcome, run_job
 from assay.launch.launcher import Launcher
 from assay.launch.looking import MachineLooking
 from assay.launch.placing import SilentError, patience_of
+from assay.launch.shell import make_shell
 from assay.model.base import AssayError
 from assay.model.result.ceiling import Binding
 from assay.model.result.result import Place, Sample
@@ -314,7 +316,7 @@ class Executor:
             planned = self._checked(planned, case.target)
             teller = _Teller(progress, self.known.closest(case))
             if self.fleet is not None:
-                return self.fleet.run(planned.job, limit, teller.hear, self._stop, bounds)
+                return self.fleet.run(planned.job, limit, teller.hear, self._stop, bounds, self._emptying(case))
             with self._capped(planned.memory_limit) as cap:
                 outcome = run_job(
                     self.launchers.get(case.target, self.launcher),
@@ -326,9 +328,35 @@ class Executor:
                     bounds=bounds,
                 )
                 return cap.explain(outcome) if cap else outcome
+        except _DisturbedError as error:
+            # The engines were at work already, and are gone.
+            return Outcome("crashed", error.reason, started_at, time.time() - started_at, False)
         except _ImpossibleError as error:
             # The engine never got its job: a result like any other, and the other cases go on.
             return Outcome("refused", error.reason, started_at, time.time() - started_at, False)
+
+    def _emptying(self, case: Case) -> Callable[[], None]:
+        """What is done to the caches of servers before each phase.
+
+        Raises:
+            _ImpossibleError: No server of the target may be entered.
+        """
+        if case.parameters.server_cache == "keep" or self.fleet is None:
+            return lambda: None
+        hosts = self.fleet.serving(self.study.targets[case.target].host_names)
+        if not hosts:
+            raise _ImpossibleError(
+                "server_cache: drop: no host that serves the target can be entered: name it in the inventory"
+            )
+        emptying = Emptying([make_shell(host) for host in hosts], all(host.kind == "box" for host in hosts))
+
+        def empty() -> None:
+            try:
+                emptying()
+            except AssayError as error:
+                raise _DisturbedError(error.message) from None
+
+        return empty
 
     def _checked(self, planned: PlannedJob, name: str) -> PlannedJob:
         """The job with its target as it is now: since the last repeat somebody may have mounted it."""
@@ -399,6 +427,10 @@ class _ImpossibleError(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+class _DisturbedError(_ImpossibleError):
+    pass
 
 
 class _Cap:

@@ -1,6 +1,6 @@
 """The machines that generate the load of a run, and what came of a job on several of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from assay.contract._generated import Job
@@ -61,6 +61,17 @@ class Fleet:
         idle = {host.name for host in self.hosts[ranks:]}
         return tuple(use for use in self.counting.between(started_at, started_at + seconds) if use.host not in idle)
 
+    def serving(self, names: Collection[str]) -> list[Host]:
+        """Hosts that serve a target, as far as a run may enter them: those it names, else those that came with the run.
+
+        Args:
+            names: Names or addresses of its servers; empty where it names none.
+        """
+        there = [*self.site.made, *(host for host in self.site.known if host not in self.site.made)]
+        if names:
+            return [host for host in there if {host.name, host.address} & set(names)]
+        return [host for host in self.site.made if host not in self.site.clients]
+
     @property
     def shells(self) -> list[Shell]:
         """How commands get to the hosts."""
@@ -73,6 +84,7 @@ class Fleet:
         on_event: Callable[[str, Event], None],
         stop: Callable[[], int],
         bounds: Bounds | None = None,
+        before_start: Callable[[], None] = lambda: None,
     ) -> Outcome:
         """Execute a job on the first hosts, as many as it has ranks.
 
@@ -82,6 +94,7 @@ class Fleet:
             on_event: Called with the host's name and each event.
             stop: As of `run_job`.
             bounds: Of each engine, as of `run_job`.
+            before_start: As of `run_group`.
 
         Raises:
             AssayError: An engine cannot be started.
@@ -91,7 +104,7 @@ class Fleet:
             for rank, (host, launcher) in enumerate(zip(self.hosts, self.launchers, strict=True))
             if rank < (job.ranks or 1)
         ]
-        done = run_group(members, silence_limit, on_event, stop=stop, bounds=bounds)
+        done = run_group(members, silence_limit, on_event, stop=stop, bounds=bounds, before_start=before_start)
         events = join_parts(_part(part) for part in done.parts)
         return Outcome(done.status, done.reason, done.started_at, done.seconds, done.stop_requested, events)
 

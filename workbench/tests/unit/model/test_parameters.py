@@ -63,6 +63,7 @@ def test_the_engine_is_told_everything_or_plan_knows_why_not() -> None:
         "servers",
         "streams",
         "cache",
+        "server_cache",
         "memory_limit",
         "runtime",
         "time_limit",

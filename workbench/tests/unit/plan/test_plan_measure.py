@@ -105,7 +105,7 @@ def test_what_is_typed_is_of_one_kind(tmp_path: object) -> None:
     [
         ("/no/such/place", "neither a directory nor a device"),
         ("", "a place is empty"),
-        ("smb://nas/share", "no such scheme"),
+        ("ftp://nas/share", "no such scheme"),
         ("nfs://nas1", "server or export is missing"),
         ("nfs:///export", "server or export is missing"),
         ("s3://", "no such address"),

@@ -19,6 +19,10 @@ from assay.model.study.names import DATA, METADATA, MIXES, SET_OPERATIONS, TAKES
 from assay.model.study.parameter import Parameter
 from assay.model.told import Telling
 
+ServerCache = Literal["keep", "drop"]
+"""keep: what servers have in memory stays there; drop: the hosts that serve the target drop their caches before each
+phase, when the clients have written out what they had.
+"""
 CachePolicy = Literal["direct", "drop", "evict", "limit", "keep"]
 """How the page cache is kept out of (or in) a result.
 
@@ -432,6 +436,18 @@ class Parameters(Telling):
             used_by=ON_FILES,
         ),
     ] = "direct"
+    server_cache: Annotated[
+        ServerCache,
+        Parameter(
+            kind=axis.choice(get_args(ServerCache)),
+            about="drop: hosts that serve the target drop their page caches, too, before each phase: those of a "
+            "testbed, and those of the inventory that the target names. It takes root there.",
+            heading="What was done about the caches of servers",
+            untold="what was done about the caches of servers",
+            shown="limit",
+            only=("data", "names"),
+        ),
+    ] = "keep"
     memory_limit: Annotated[
         int | None,
         Parameter(
