@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// In memory: many flushes of small files on a disk would hold up the tests beside these.
+const PLACE: &str = "/dev/shm";
 const SEED: u64 = 9;
 const LANES: u64 = 5;
 const RECORD: u64 = 4096;
@@ -81,7 +83,7 @@ fn as_much_is_done_as_was_asked_for() {
     for (layout, order) in
         [("separate", "sequential"), ("shared", "sequential"), ("separate", "random"), ("shared", "random")]
     {
-        let root = Marked::new("/var/tmp");
+        let root = Marked::new(PLACE);
         let mut job = set_job(&root, &all, &json!({"layout": layout}));
         for phase in job["phases"].as_array_mut().unwrap().iter_mut().skip(1) {
             phase["file_order"] = json!(order);
@@ -106,7 +108,7 @@ fn as_much_is_done_as_was_asked_for() {
 /// Lanes take turns among the shares, and what they leave there is what they should.
 #[test]
 fn files_lie_in_all_shares_and_hold_their_data() {
-    let roots: Vec<Marked> = (0..4).map(|_| Marked::new("/var/tmp")).collect();
+    let roots: Vec<Marked> = (0..4).map(|_| Marked::new(PLACE)).collect();
     let sizes =
         json!({"distribution": "listed", "sizes": [{"bytes": 1, "weight": 2}, {"bytes": 9000}, {"bytes": 70_000}]});
     let drawn: Sizes = serde_json::from_value(sizes.clone()).unwrap();
@@ -143,7 +145,7 @@ fn files_lie_in_all_shares_and_hold_their_data() {
 /// A file that is gone is one failure, and the others are read; one with wrong bytes is found.
 #[test]
 fn failures_stay_with_their_file() {
-    let root = Marked::new("/var/tmp");
+    let root = Marked::new(PLACE);
     good(&run(&set_job(&root, &["prepare"], &json!({"keep_files": true}))));
     let file = |lane: u32, number: u64| root.0.join(format!("job/t{lane}/b{}/f{lane}.{number}", number / 6));
     fs::remove_file(file(1, 17)).unwrap();
@@ -173,7 +175,7 @@ fn failures_stay_with_their_file() {
 /// What a write has lost is found, though the file was whole before.
 #[test]
 fn old_bytes_are_not_taken_for_new_ones() {
-    let root = Marked::new("/var/tmp");
+    let root = Marked::new(PLACE);
     let victim = root.0.join("job/t0/b0/f0.2");
     let mut talk = Talk::start(&set_job(&root, &["prepare", "rewrite", "read"], &json!({"wait_for_go": true})));
     let mut old = Vec::new();
@@ -196,7 +198,7 @@ fn old_bytes_are_not_taken_for_new_ones() {
 #[test]
 fn what_is_cut_short_is_made_anew() {
     for order in ["sequential", "random"] {
-        let root = Marked::new("/var/tmp");
+        let root = Marked::new(PLACE);
         let mut job = set_job(&root, &["write", "prepare", "read"], &json!({"sync": "none"}));
         job["phases"][0]["file_order"] = json!(order);
         job["phases"][0]["time_limit_ns"] = json!(3_000_000);
