@@ -41,7 +41,7 @@ pub(crate) fn at(place: &Place) -> BackendCapabilities {
         };
         limits.extend(short("rsize", rsize, place.target.rsize, share.limits.0));
         limits.extend(short("wsize", wsize, place.target.wsize, share.limits.1));
-        limits.push(format!("{name}: {}", share.about));
+        limits.push(format!("{name}: {}; {}", share.about, share.server));
         if share.guest {
             limits.push(format!("{name}: the server takes {} for a guest", share.peer.credentials.user));
         }

@@ -110,15 +110,6 @@ impl FileLane {
         (!self.path.is_empty()).then_some(self.file)
     }
 
-    /// What is asked of the records of a file that is open.
-    pub(crate) fn requests_of(&self, operation: Operation, sync: SyncPolicy) -> String {
-        match (operation.reads(), operation.writes()) {
-            (true, true) => format!("READ, or WRITE{}", safety(sync)),
-            (true, false) => "READ".to_owned(),
-            _ => format!("WRITE{}", safety(sync)),
-        }
-    }
-
     /// Opens the file, in a new session if the last one is lost.
     fn open_file(&mut self) -> Result<(), SetupError> {
         let shown = format!("{}/{}", self.place.folder_shown(self.share), assay_core::names::file_name(self.number));
@@ -346,6 +337,15 @@ fn safety(sync: SyncPolicy) -> &'static str {
         SyncPolicy::None => "",
         SyncPolicy::Fsync | SyncPolicy::Fdatasync => ", then FLUSH",
         SyncPolicy::OSync | SyncPolicy::ODsync => ", opened with WRITE_THROUGH",
+    }
+}
+
+/// What is asked of the records of a file that is open.
+pub(crate) fn requests_of(operation: Operation, sync: SyncPolicy) -> String {
+    match (operation.reads(), operation.writes()) {
+        (true, true) => format!("READ, or WRITE{}", safety(sync)),
+        (true, false) => "READ".to_owned(),
+        _ => format!("WRITE{}", safety(sync)),
     }
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct Share {
     pub(crate) free_bytes: u64,
     /// What the session is like, for people.
     pub(crate) about: String,
+    /// What the server can do and wants, for people.
+    pub(crate) server: String,
     pub(crate) guest: bool,
 }
 
@@ -69,6 +71,7 @@ fn look_at(peer: &Arc<Peer>, client: &mut Client) -> Result<Share, SetupError> {
         limits: (agreed.read_limit, agreed.write_limit),
         free_bytes,
         about: format!("SMB {version}, {}", session.protection()),
+        server: agreed.server(),
         guest: session.guest,
     })
 }

@@ -99,6 +99,23 @@ pub(crate) struct Agreed {
     several: bool,
 }
 
+impl Agreed {
+    /// What the server can do and wants, for people.
+    pub(crate) fn server(&self) -> String {
+        let word = |yes| if yes { "yes" } else { "no" };
+        format!(
+            "of the server: READ of {} and WRITE of {} bytes at most, more than 64 KiB at once: {}, signing required: {}, \
+             encryption: {}, multichannel: {}",
+            self.read_limit,
+            self.write_limit,
+            word(self.large),
+            word(self.must_sign),
+            self.cipher.map_or("none", Cipher::name),
+            word(self.several)
+        )
+    }
+}
+
 /// A session at a share.
 pub(crate) struct Session {
     pub(crate) agreed: Agreed,

@@ -2,7 +2,7 @@
 
 use crate::calls::Outcome;
 use crate::client::{fault_of, Client, NEW_FILE};
-use crate::lane::{opening, FileLane};
+use crate::lane::{opening, requests_of, FileLane};
 use crate::messages::{Opening, MAKE_ANEW};
 use crate::place::Place;
 use crate::tree::work::{Context, Work};
@@ -214,7 +214,7 @@ impl TreeLane {
                 return format!(
                     "{}, CREATE, then {} of each record, CLOSE",
                     self.about(),
-                    self.file.requests_of(operation, self.sync)
+                    requests_of(operation, self.sync)
                 )
             }
             Operation::Stat | Operation::Open => "CREATE and CLOSE in one message",
