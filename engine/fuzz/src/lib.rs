@@ -9,7 +9,7 @@ use assay_drive::arrivals::Schedule;
 use assay_drive::control::{next_line, word, Word, MAX_LINE_BYTES};
 use assay_drive::objects::{Lengths, ObjectSteps, There};
 use assay_drive::pattern::{Contents, Pattern, Share};
-use assay_spec::{Job, NullTarget, Operation, Phase, Target};
+use assay_spec::{Group, Job, NullTarget, Operation, Phase, Target};
 use std::sync::Arc;
 
 /// What came of the text of a job.
@@ -55,6 +55,10 @@ pub fn job(text: &[u8]) -> Fate {
 fn plan(job: &Job, number: u32, phase: &Phase, lane: u32) {
     let share = Share::new(job.layout, lane, job.all_lanes(), job.file_size_bytes, job.record_size_bytes);
     let mut pattern = match (&job.tree, &job.objects) {
+        (Some(_), _) if phase.operation.group() == Some(Group::Data) => {
+            let contents = Contents::Fixed(job.largest_size());
+            Pattern::files(phase, job.record_size_bytes, STEPS, contents, true, job.seed)
+        }
         (Some(tree), _) => Pattern::names(phase.operation, tree, 0, tree.files, Contents::Fixed(job.largest_size())),
         (None, Some(objects)) => {
             // How many there are may take long to add up.
