@@ -18,6 +18,8 @@ CGROUP = "cgroup"
 """A control group: one that caps the memory of an engine, or limits the disks of a host."""
 PROCESS = "process"
 """The init of a host of a box, by its process id."""
+MOUNT = "mount of hosts"
+"""Something that servers serve, mounted on the hosts of a run."""
 SERVER = "server"
 """A server that was started for a run on this machine, with the folder that has all of it."""
 

@@ -23,6 +23,7 @@ def crosscheck(study: Study) -> Iterator[Fault]:
         yield Fault(path=("testbed",), message="the name has unprintable characters", hint=hint)
     yield from _target_paths(study)
     yield from _started_servers(study)
+    yield from _mounts(study)
     yield from _priced_targets(study)
     for name, workload in study.workloads.items():
         yield from _targets_named(study, name, workload)
@@ -54,6 +55,21 @@ def _started_servers(study: Study) -> Iterator[Fault]:
             message = "a server is started on this machine only, and others generate the load here"
             hint = "name the endpoints of one that they reach, or leave hosts and testbed out"
             yield Fault(path=("targets", name, "server"), message=message, hint=hint)
+
+
+def _mounts(study: Study) -> Iterator[Fault]:
+    """On this machine its user mounts what there is; one point is mounted once."""
+    points: dict[str, tuple[str, str]] = {}
+    for name, target in study.targets.items():
+        for place, mount in enumerate(target.mounted):
+            path = ("targets", name, "mounts", place)
+            if study.local:
+                hint = "add hosts or a testbed, or mount it yourself and leave `mounts` out"
+                yield Fault(path=path, message="Assay mounts on hosts, and the study names none", hint=hint)
+            known = points.setdefault(mount.at, (name, mount.model_dump_json()))
+            if known[1] != mount.model_dump_json():
+                message = f"{mount.at} is already where target `{known[0]}` has something else mounted"
+                yield Fault(path=(*path, "at"), message=message, hint="give each mount a directory of its own")
 
 
 def _priced_targets(study: Study) -> Iterator[Fault]:

@@ -16,7 +16,7 @@ from assay import __version__
 from assay.analyse.environment_diff import environment_diff
 from assay.contract import SPEC_VERSION
 from assay.contract._answers import BackendCapabilities, Look
-from assay.journal.entry import DIRECTORY, REMOTE
+from assay.journal.entry import DIRECTORY, MOUNT, REMOTE
 from assay.kinds.place import keeper_of
 from assay.launch.binary import Engine, load_engine
 from assay.launch.cgroup import remove_leftovers
@@ -24,6 +24,7 @@ from assay.launch.counting import Counting
 from assay.launch.environment import capture_environment, sources_sha256
 from assay.launch.launcher import Launcher, LocalLauncher
 from assay.launch.locks import close_all
+from assay.launch.mounting import Mounting
 from assay.launch.placing import patience_of
 from assay.launch.remote_places import mount_facts
 from assay.launch.room import Needs
@@ -342,7 +343,7 @@ class _Session:
             self.say(f"warning: {group}: left by a run that died, and could not be removed")
         try:
             if self._affordable():
-                with self.interruption.watch(), self._gathered() as (self.fleet, self.site):
+                with self.interruption.watch(), self._gathered() as (self.fleet, self.site), self._mounted():
                     self.plan = replace(self.plan, study=self.plan.study.with_targets(self.site.targets))
                     try:
                         self._prepare()
@@ -584,6 +585,16 @@ class _Session:
                 executor.run(self.store.pending(settled_too=True), seconds, progress, left, moments)
         if self.passes is not None and not self.store.pending():
             self.passes.finish()
+
+    def _mounted(self) -> AbstractContextManager[object]:
+        """What the study has mounted on the hosts that generate the load."""
+        used = [self.plan.study.targets[name] for name in self.names]
+        mounts = list({mount.at: mount for target in used for mount in target.mounted}.values())
+        if self.fleet is None or not mounts:
+            return contextlib.nullcontext()
+        known = {entry.name: entry.details for entry in self.store.journal() if entry.kind == MOUNT}
+        store = self.store
+        return Mounting(self.fleet.shells, mounts, store.record, store.removed, known, self.say)
 
     @contextlib.contextmanager
     def _counting(self) -> Iterator[None]:

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field
 from assay.model.source import Fault
 from assay.model.study.axis import fault
 from assay.model.study.hosts import KnownServers
+from assay.model.study.mounts import StudyMount
 from assay.model.study.names import Group
 from assay.model.study.target import Flag, Path, Service, StatedCeilings, Target, Text
 from assay.model.units import shown
@@ -59,6 +60,11 @@ class FileTarget(Target):
         (),
         description="Hosts that serve it, if it is on a mount, so that what the links to them carry can be measured.",
     )
+    mounts: tuple[StudyMount, ...] = Field(
+        (),
+        description="What is mounted on each host before the run, and taken away after it; the directory and its "
+        "shares lie in these. Needs hosts or a testbed, and root there.",
+    )
     ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
     description: Text = Field("", description="What it is, for the report.")
 
@@ -68,12 +74,22 @@ class FileTarget(Target):
         return tuple(Service(server, None) for server in self.servers)
 
     @property
+    def mounted(self) -> tuple[StudyMount, ...]:
+        """As the study has it."""
+        return self.mounts
+
+    @property
     def paths(self) -> tuple[str, ...]:
         """The directory and its shares, in the order in which lanes take turns among them."""
         return (self.path, *self.shares)
 
     def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
-        """That lanes which share a file have one directory."""
+        """That lanes which share a file have one directory, and that the directory lies in what is mounted for it."""
+        for place, mount in enumerate(self.mounts):
+            if not any(path.startswith(f"{mount.at.rstrip('/')}/") for path in self.paths):
+                message = f"target {name} has no directory below {mount.at}, which is mounted for it"
+                hint = f"write a path such as {mount.at}/assay"
+                yield Fault(path=("targets", name, "mounts", place, "at"), message=message, hint=hint)
         if self.shares and work.group == "data" and "shared" in work.axis("layout").values():
             on_sets = any(None not in work.axis(field).values() for field in ("files", "total_files"))
             if not on_sets:

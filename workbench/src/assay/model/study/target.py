@@ -17,6 +17,7 @@ from assay.model.units import shown
 
 if TYPE_CHECKING:
     from assay.model.source import Fault
+    from assay.model.study.mounts import StudyMount
     from assay.model.study.study import Workload
 
 YEAR_NS = 365 * 86400 * 10**9
@@ -169,6 +170,11 @@ class Target(Frozen):
             port: Of 127.0.0.1, where it answers.
         """
         return self
+
+    @property
+    def mounted(self) -> "tuple[StudyMount, ...]":
+        """What is mounted for it on each host that generates the load."""
+        return ()
 
     def signed_in(self, logins: Mapping[tuple[str, str], str]) -> "Target":  # noqa: ARG002
         """The target where it is known who may sign in at the servers of a testbed.

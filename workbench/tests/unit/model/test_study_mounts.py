@@ -1,0 +1,72 @@
+"""What a study may have mounted on its hosts, and what not."""
+
+from typing import Any
+
+import pytest
+from plan_tools import study
+from pydantic import ValidationError
+
+from assay.model.study.mounts import TYPES, StudyMount
+from assay.plan.crosscheck import crosscheck
+
+GOOD = {"source": "nas1:/export", "at": "/mnt/a", "type": "nfs4"}
+
+
+def test_options_are_those_of_mount() -> None:
+    assert StudyMount(**GOOD).all_options == ""
+    assert StudyMount(**GOOD, options="vers=4.1,nconnect=4").all_options == "vers=4.1,nconnect=4"
+    cifs = {**GOOD, "type": "cifs", "source": "//nas1/data", "credentials": "/root/.smb"}
+    assert StudyMount(**cifs, options="vers=3.1.1").all_options == "vers=3.1.1,credentials=/root/.smb"
+    assert StudyMount(**{**GOOD, "type": "ceph", "credentials": "/root/key"}).all_options == "secretfile=/root/key"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"type": "ext4"},
+        {"type": "fuse.sshfs"},
+        {"source": "/etc"},
+        {"source": ""},
+        {"source": "-o"},
+        {"at": "/"},
+        {"at": "/mnt/../etc"},
+        {"options": "bind"},
+        {"options": "log-file=/etc/passwd"},
+        {"options": "password=secret"},
+        {"options": "remount"},
+        {"options": "ro,,rw"},
+        {"credentials": "/root/x"},
+        {"user": "alice"},
+    ],
+)
+def test_what_is_of_the_host_itself_or_runs_programs_is_refused(fields: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        StudyMount(**{**GOOD, **fields})
+    assert all(StudyMount(**{**GOOD, "type": one}) for one in TYPES)
+
+
+def target(at: str, path: str, **more: str) -> dict[str, Any]:
+    return {"kind": "file", "path": path, "mounts": [{**GOOD, "at": at, **more}]}
+
+
+def faults(**targets: dict[str, Any]) -> list[str]:
+    whole = study(targets={"store": target("/mnt/a", "/mnt/a/assay")}, hosts="client[1-2]")
+    found = study(targets={name: {**one, "mounts": []} for name, one in targets.items()}, hosts="client1")
+    mounted = {
+        name: one.model_copy(update={"mounts": tuple(StudyMount(**mount) for mount in targets[name]["mounts"])})
+        for name, one in found.targets.items()
+    }
+    assert list(crosscheck(whole)) == []
+    return [fault.message for fault in crosscheck(found.model_copy(update={"targets": mounted}))]
+
+
+def test_mounts_are_for_hosts_and_for_what_lies_in_them() -> None:
+    right = target("/mnt/a", "/mnt/a/assay")
+    assert faults(store=right) == []
+    with pytest.raises(AssertionError, match="Assay mounts on hosts, and the study names none"):
+        study(targets={"store": right})
+    (twice,) = faults(store=right, other=target("/mnt/a", "/mnt/a/other", options="ro"))
+    assert "already where target `store` has something else mounted" in twice
+    assert faults(store=right, other=target("/mnt/a", "/mnt/a/other")) == []
+    with pytest.raises(AssertionError, match="no directory below /mnt/a"):
+        study(targets={"store": target("/mnt/a", "/mnt/ab/assay")}, hosts="client1")
