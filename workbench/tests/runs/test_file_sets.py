@@ -131,3 +131,29 @@ repeats: 2
     assay(tmp_path, "report", "last", "--output", "report.html")
     assert "Sets of files" in (tmp_path / "report.html").read_text()
     assert not any((tmp_path / f"share{number}").exists() for number in range(1, 5))
+
+
+def test_a_rate_that_is_kept_counts_opens_and_closes(tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text(
+        f"""
+study: paced
+targets: {{place: {{kind: file, path: {tmp_path}/place}}}}
+workloads:
+  w:
+    operations: [read]
+    total_files: 40
+    file_size: 8KiB
+    record_size: 4KiB
+    cache: keep
+    rate: 400/s
+    runtime: 500ms
+ceilings: none
+repeats: 1
+"""
+    )
+    assay(tmp_path, "run", "study.yaml")
+    (row,) = json.loads(assay(tmp_path, "show", "last", "c0001", "--json").stdout)["rows"]
+    (sample,) = row["samples"]
+    started = sum(kind["ops"] for kind in sample["kinds"])
+    assert (started, sample["ops"], sample["unstarted_ops"]) == (200, 100, 0)
+    assert "unsustained" not in {finding["verdict"] for finding in row["findings"]}

@@ -71,8 +71,13 @@ def _unexplained(sample: Sample, case: Case, name: str, least: float) -> bool:
 
 def _storage_ns(sample: Sample) -> float:
     """Upper bound of the time that a repeat's operations spent between submission and completion, all added up."""
-    latency, delay = sample.latency["mean"] * (1 + HISTOGRAM_ERROR), sample.start_delay["mean"] * (1 - HISTOGRAM_ERROR)
-    return sample.ops * max(0.0, latency - delay)
+    delay = sample.start_delay["mean"] * (1 - HISTOGRAM_ERROR)
+    if sample.started_ops > sample.ops:
+        # Of a set of files its opens, flushes and closes were started, too.
+        kinds = [counts for counts in sample.kinds if counts.ops and counts.latency]
+        spent = sum(counts.ops * counts.latency["mean"] for counts in kinds) * (1 + HISTOGRAM_ERROR)
+        return max(0.0, spent - sample.started_ops * delay)
+    return sample.ops * max(0.0, sample.latency["mean"] * (1 + HISTOGRAM_ERROR) - delay)
 
 
 def _time(nanoseconds: float) -> str:

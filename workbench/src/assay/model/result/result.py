@@ -305,6 +305,11 @@ class Sample(Telling):
         return said(self.start_delay, self.ops)
 
     @property
+    def started_ops(self) -> int:
+        """Operations that a rate starts: of a set of files its opens, flushes and closes, too."""
+        return max(self.ops, sum(counts.ops for counts in self.kinds))
+
+    @property
     def mixed(self) -> bool:
         """It had operations of several kinds that ended well, each with latencies of its own."""
         return sum(1 for counts in self.kinds if counts.ops) > 1
