@@ -5,23 +5,39 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from types import TracebackType
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
 from assay.contract._generated import Counters
-from assay.contract.uses import Counted, host_use
 from assay.launch.binary import Engine
 from assay.launch.install import launcher_for
 from assay.launch.launcher import Process
 from assay.model.base import AssayError, Say
-from assay.model.result.uses import HostUse
+from assay.model.result.uses import DiskUse, HostUse, LinkUse, UsePoint
 from assay.model.site.host import Host
 
+MOST_POINTS = 40
+_LEAST_RATE = 1000.0
+"""Bytes per second below which a link is left out that lost nothing."""
+_LEAST_BUSY = 0.005
 EVERY_MS = 500
 _MOST_LINES = 20_000
 """Of a host, the last ones: almost three hours."""
 _LEAVE_SECONDS = 2.0
+
+
+class Counted(NamedTuple):
+    """A line, and when it came.
+
+    Attributes:
+        at: Seconds since 1970, of this machine.
+    """
+
+    at: float
+    counters: Counters
 
 
 class Counting:
@@ -95,3 +111,145 @@ def _read(process: Process, lines: deque[Counted]) -> None:
             # Whatever else a host may print is no line of ours.
             with contextlib.suppress(ValidationError):
                 lines.append(Counted(time.time(), Counters.model_validate_json(line)))
+
+
+def host_use(
+    host: str, shared: bool, lines: Sequence[Counted], start: float, end: float, speeds: Mapping[str, float]
+) -> HostUse | None:
+    """What a host did between two moments; None if fewer than two lines lie between.
+
+    Args:
+        host: Its name.
+        shared: It shares CPUs and disks with other hosts.
+        lines: In order.
+        start: Seconds since 1970.
+        end: Likewise.
+        speeds: Link -> bytes per second, where that is known better than the host knows it.
+    """
+    inside = [line for line in lines if start <= line.at <= end]
+    if len(inside) < 2:
+        return None
+    first, last = inside[0].counters, inside[-1].counters
+    seconds = (last.at_ns - first.at_ns) / 1e9
+    if seconds <= 0:
+        return None
+    pairs = [(a.counters, b.counters) for a, b in pairwise(inside)]
+    cpus = [_cpu(a, b) for a, b in pairs]
+    told = [share for share in cpus if share is not None]
+    return HostUse(
+        host=host,
+        shared=shared,
+        seconds=seconds,
+        cpu=_cpu(first, last),
+        cpu_peak=max(told, default=None),
+        cpus=last.cpus,
+        links=tuple(_links(first, last, pairs, speeds, shared)),
+        disks=tuple(_disks(first, last, pairs)),
+        segments=_more(first.segments, last.segments),
+        segments_again=_more(first.segments_again, last.segments_again),
+        softnet_drops=_more(first.softnet_drops, last.softnet_drops),
+        course=_course(inside, start),
+    )
+
+
+def _more(before: int | None, after: int | None) -> int | None:
+    return None if before is None or after is None else max(0, after - before)
+
+
+def _cpu(a: Counters, b: Counters) -> float | None:
+    if a.cpu is None or b.cpu is None:
+        return None
+    busy = b.cpu.busy_ns - a.cpu.busy_ns
+    whole = busy + b.cpu.idle_ns - a.cpu.idle_ns + b.cpu.stolen_ns - a.cpu.stolen_ns
+    return min(1.0, max(0.0, busy / whole)) if whole > 0 else None
+
+
+def _per_s(a: Counters, b: Counters, more: int) -> float:
+    took = (b.at_ns - a.at_ns) / 1e9
+    return max(0, more) / took if took > 0 else 0.0
+
+
+def _carried(a: Counters, b: Counters, name: str) -> tuple[float, float]:
+    """Bytes per second received and sent."""
+    if name not in a.links or name not in b.links:
+        return 0.0, 0.0
+    old, new = a.links[name], b.links[name]
+    received = _per_s(a, b, new.received_bytes - old.received_bytes)
+    return received, _per_s(a, b, new.sent_bytes - old.sent_bytes)
+
+
+def _links(
+    first: Counters,
+    last: Counters,
+    pairs: Sequence[tuple[Counters, Counters]],
+    speeds: Mapping[str, float],
+    shared: bool,
+) -> list[LinkUse]:
+    found = []
+    for name in sorted(first.links.keys() & last.links.keys()):
+        old, new = first.links[name], last.links[name]
+        drops = new.receive_drops - old.receive_drops + new.send_drops - old.send_drops
+        received, sent = _carried(first, last, name)
+        if max(received, sent) < _LEAST_RATE and drops <= 0:
+            continue
+        rates = [_carried(a, b, name) for a, b in pairs]
+        # An interface of a namespace tells a speed that nothing has.
+        own = new.speed / 8 if new.speed and not shared else None
+        found.append(
+            LinkUse(
+                name=name,
+                received=received,
+                sent=sent,
+                received_peak=max(rate for rate, _ in rates),
+                sent_peak=max(rate for _, rate in rates),
+                drops=max(0, drops),
+                speed=speeds.get(name, own),
+            )
+        )
+    return found
+
+
+def _busy(a: Counters, b: Counters, name: str) -> float:
+    if name not in a.disks or name not in b.disks:
+        return 0.0
+    return min(1.0, _per_s(a, b, b.disks[name].busy_ns - a.disks[name].busy_ns) / 1e9)
+
+
+def _disks(first: Counters, last: Counters, pairs: Sequence[tuple[Counters, Counters]]) -> list[DiskUse]:
+    found = []
+    for name in sorted(first.disks.keys() & last.disks.keys()):
+        old, new, busy = first.disks[name], last.disks[name], _busy(first, last, name)
+        if busy < _LEAST_BUSY:
+            continue
+        waited = new.read_ns - old.read_ns + new.write_ns - old.write_ns
+        found.append(
+            DiskUse(
+                name=name,
+                busy=busy,
+                busy_peak=max(_busy(a, b, name) for a, b in pairs),
+                read=_per_s(first, last, new.read_bytes - old.read_bytes),
+                written=_per_s(first, last, new.write_bytes - old.write_bytes),
+                queue=_per_s(first, last, waited) / 1e9,
+            )
+        )
+    return found
+
+
+def _course(lines: Sequence[Counted], start: float) -> tuple[UsePoint, ...]:
+    """At most `MOST_POINTS` points, each over as many lines."""
+    step = max(1, -(-(len(lines) - 1) // MOST_POINTS))
+    kept = [*lines[::step], *(lines[-1:] if (len(lines) - 1) % step else [])]
+    points = []
+    for before, after in pairwise(kept):
+        a, b = before.counters, after.counters
+        rates = [_carried(a, b, name) for name in a.links.keys() & b.links.keys()]
+        points.append(
+            UsePoint(
+                at=(before.at + after.at) / 2 - start,
+                cpu=_cpu(a, b),
+                received=sum(rate for rate, _ in rates),
+                sent=sum(rate for _, rate in rates),
+                disk=max((_busy(a, b, name) for name in a.disks), default=0.0),
+            )
+        )
+    return tuple(points)

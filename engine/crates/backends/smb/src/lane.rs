@@ -195,7 +195,7 @@ impl FileLane {
                     chain.add(Command::Write, |out| messages::put_write(out, &file, offset, length));
                 });
             }
-            _ => {
+            OpKind::Sync | name_kinds!() | object_kinds!() => {
                 transport.start(about, |chain| {
                     chain.add(Command::Flush, |out| messages::put_flush(out, &file));
                 });

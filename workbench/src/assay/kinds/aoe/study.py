@@ -105,6 +105,11 @@ class AoeTarget(Target):
         """Second part of its address."""
         return int(self.address.partition(".")[2])
 
+    @classmethod
+    def protocol(cls) -> str:
+        """As `Target.protocol`."""
+        return "ATA over Ethernet"
+
     @property
     def services(self) -> tuple[Service, ...]:
         """Its servers, as far as the study names them: AoE itself has no addresses of IP's."""

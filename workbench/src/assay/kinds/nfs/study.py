@@ -1,7 +1,7 @@
 """An NFS export, as a study file names it."""
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -33,6 +33,16 @@ def _export(written: object) -> str:
 
 Export = Annotated[str, BeforeValidator(_export), WithJsonSchema({"type": "string", "pattern": "^/"})]
 Identity = Annotated[int | None, Single(axis.whole(0, 2**32 - 2, optional=True))]
+
+
+FLUSHES = {
+    "fsync": "COMMIT at the end of each file, inside the measured time",
+    "fdatasync": "COMMIT at the end of each file, inside the measured time",
+    "o_sync": "each WRITE is FILE_SYNC",
+    "o_dsync": "each WRITE is DATA_SYNC",
+    "none": "writes may still be in the servers' memory when the clock stops",
+}
+"""Policy -> what it means (RFC 1813 section 3.3.7)."""
 
 
 class NfsTarget(Target):
@@ -70,6 +80,16 @@ class NfsTarget(Target):
     )
     ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
     description: Text = Field("", description="What it is, for the report.")
+
+    @classmethod
+    def protocol(cls) -> str:
+        """As `Target.protocol`."""
+        return "NFS"
+
+    @classmethod
+    def flushes(cls) -> Mapping[str, str]:
+        """As `Target.flushes`."""
+        return FLUSHES
 
     @property
     def services(self) -> tuple[Service, ...]:

@@ -72,6 +72,16 @@ User = Annotated[str | None, BeforeValidator(_user), WithJsonSchema(_TEXT)]
 Credentials = Annotated[str | None, BeforeValidator(_file), WithJsonSchema({"type": "string", "pattern": "^/"})]
 
 
+FLUSHES = {
+    "fsync": "FLUSH at the end of each file, inside the measured time",
+    "fdatasync": "FLUSH at the end of each file, inside the measured time",
+    "o_sync": "files are opened with WRITE_THROUGH",
+    "o_dsync": "files are opened with WRITE_THROUGH",
+    "none": "writes may still be in the servers' memory when the clock stops",
+}
+"""Policy -> what it means ([MS-SMB2] sections 2.2.13 and 2.2.17)."""
+
+
 class SmbTarget(Target):
     """An SMB share, reached by the engine itself: no mount, and no cache of the client."""
 
@@ -125,6 +135,16 @@ class SmbTarget(Target):
         if self.version == "2.1" and self.channels > 1:
             raise fault("SMB 2.1 has no multichannel", "leave `channels` out, or take `version: 3.0` or newer")
         return self
+
+    @classmethod
+    def protocol(cls) -> str:
+        """As `Target.protocol`."""
+        return "SMB"
+
+    @classmethod
+    def flushes(cls) -> Mapping[str, str]:
+        """As `Target.flushes`."""
+        return FLUSHES
 
     @property
     def services(self) -> tuple[Service, ...]:

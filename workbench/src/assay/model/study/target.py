@@ -171,6 +171,16 @@ class Target(Frozen):
         """
         return self
 
+    @classmethod
+    def protocol(cls) -> str:
+        """What the engine itself speaks to servers, for people; empty where the kernel does, or nobody."""
+        return ""
+
+    @classmethod
+    def flushes(cls) -> Mapping[str, str]:
+        """Policy of `sync` -> what it means there, where that is not what it means for files of the kernel."""
+        return {}
+
     @property
     def mounted(self) -> "tuple[StudyMount, ...]":
         """What is mounted for it on each host that generates the load."""

@@ -6,6 +6,7 @@ from assay.analyse.machine import moved_words
 from assay.model.result.result import Place, RunInfo
 from assay.model.study.axis import AxisValue
 from assay.model.study.case import Case
+from assay.model.study.kinds import kinds
 from assay.model.study.names import Group
 from assay.model.study.parameters import DEFINITIONS, Parameters, default_of
 from assay.model.study.repeats import within_words
@@ -47,24 +48,6 @@ _REMOTE_WORDS = (
     "the engine speaks to the servers itself, so that no cache of this side is between; what servers answer from "
     "their own memory is not known"
 )
-_REMOTE_NAMES = {"nfs": "NFS", "smb": "SMB", "aoe": "ATA over Ethernet"}
-_REMOTE_SYNC_WORDS: dict[str, dict[str, str]] = {
-    "nfs": {
-        "fsync": "Flush fsync: COMMIT at the end of each file, inside the measured time",
-        "fdatasync": "Flush fdatasync: COMMIT at the end of each file, inside the measured time",
-        "o_sync": "Flush o_sync: each WRITE is FILE_SYNC",
-        "o_dsync": "Flush o_dsync: each WRITE is DATA_SYNC",
-        "none": "Flush none: writes may still be in the servers' memory when the clock stops",
-    },
-    "smb": {
-        "fsync": "Flush fsync: FLUSH at the end of each file, inside the measured time",
-        "fdatasync": "Flush fdatasync: FLUSH at the end of each file, inside the measured time",
-        "o_sync": "Flush o_sync: files are opened with WRITE_THROUGH",
-        "o_dsync": "Flush o_dsync: files are opened with WRITE_THROUGH",
-        "none": "Flush none: writes may still be in the servers' memory when the clock stops",
-    },
-}
-"""Kind of target -> policy -> what it means there; a disk behind frames flushes as one of this machine."""
 _OBJECT_WORDS = (
     "Objects are put and got by the engine itself, so that no cache of its machine takes part; a put ends when the "
     "service has answered. What the service keeps in its memory is not known. One request is one operation; nothing is "
@@ -107,13 +90,14 @@ def _is_remote(place: Place) -> bool:
 
 def _remote(view: View, across: set[str]) -> list[str]:
     """Of what the engine reaches by itself, kind by kind."""
-    kinds = {place.target: place.kind for place in view.run.places}
+    kind_of = {place.target: place.kind for place in view.run.places}
     words = []
-    for kind in _REMOTE_NAMES:
-        cases = [case for case in view.analysis.cases if case.target in across and kinds.get(case.target) == kind]
-        if cases:
-            words.append(f"{_REMOTE_NAMES[kind]}: {_REMOTE_WORDS}")
-            words += _used(cases, "sync", _REMOTE_SYNC_WORDS.get(kind, _SYNC_WORDS))
+    for word, kind in kinds().items():
+        cases = [case for case in view.analysis.cases if case.target in across and kind_of.get(case.target) == word]
+        if cases and kind.protocol():
+            words.append(f"{kind.protocol()}: {_REMOTE_WORDS}")
+            told = {policy: f"Flush {policy}: {text}" for policy, text in kind.flushes().items()}
+            words += _used(cases, "sync", told or _SYNC_WORDS)
     return words
 
 

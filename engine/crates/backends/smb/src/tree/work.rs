@@ -7,7 +7,7 @@ use crate::status::{GARBAGE, NO_MORE_FILES, NO_SUCH_FILE};
 use crate::transport::Transport;
 use crate::wire::{Command, FileId, SAME_FILE};
 use assay_core::{Buffers, Fault, Op, OpKind, Source};
-use assay_spec::{object_kinds, SyncPolicy};
+use assay_spec::{data_kinds, name_kinds, object_kinds, SyncPolicy};
 
 /// What the lane knows of where it works.
 pub(crate) struct Context<'a> {
@@ -236,7 +236,7 @@ impl Work {
             OpKind::Create if op.length > 0 => Step::Write,
             OpKind::Read => Step::Read,
             OpKind::Readdir => Step::List,
-            _ => return Ok(Some(0)),
+            data_kinds!() | name_kinds!() | object_kinds!() => return Ok(Some(0)),
         };
         Ok(None)
     }

@@ -1,7 +1,7 @@
 """From lines of `assay-engine counters` to what a host did while a phase went on."""
 
 from assay.contract._generated import Counters
-from assay.contract.uses import MOST_POINTS, Counted, host_use
+from assay.launch.counting import MOST_POINTS, Counted, host_use
 
 SECOND = 10**9
 
