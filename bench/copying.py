@@ -75,16 +75,11 @@ class Copying:
         sizes = {"file_size_bytes": size, "record_size_bytes": record}
         name = f"depth {depth}" + (f", {way}" if way else "")
         path = self.folder / f"{len(self.commands)}.json"
-        path.write_text(
-            json.dumps({**job, **sizes, "queue_depth": depth, "phases": phases})
-        )
+        path.write_text(json.dumps({**job, **sizes, "queue_depth": depth, "phases": phases}))
         self.commands[f"assay {name}"] = f"assay-engine run JOB; {path.read_text()}"
 
         def run() -> Figures:
-            events = [
-                json.loads(line)
-                for line in self.run(ENGINE, "run", str(path)).splitlines()
-            ]
+            events = [json.loads(line) for line in self.run(ENGINE, "run", str(path)).splitlines()]
             found = {}
             for end in (event for event in events if event["event"] == "phase_end"):
                 operation, whole = (
@@ -108,9 +103,7 @@ class Copying:
         command = [*self.client, *words]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise SystemExit(
-                f"error: {shlex.join(words)}: {done.stderr or done.stdout}"
-            )
+            raise SystemExit(f"error: {shlex.join(words)}: {done.stderr or done.stdout}")
         return done.stdout
 
 
@@ -148,17 +141,13 @@ def measure(
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def show(
-    rounds: list[Figures], commands: dict[str, str], goals: Sequence[Goal]
-) -> bool:
+def show(rounds: list[Figures], commands: dict[str, str], goals: Sequence[Goal]) -> bool:
     """Print medians, spreads, ratios and commands; whether all goals are met."""
     for name in sorted(rounds[0]):
         unit, scale = ("1/s", 1.0) if "random" in name else ("MB/s", 1e6)
         values = [found[name] / scale for found in rounds]
         spread = f"{min(values):.0f} to {max(values):.0f}"
-        print(
-            f"{name:42} {statistics.median(values):7.0f} {unit:4} ({spread}, n = {len(values)})"
-        )
+        print(f"{name:42} {statistics.median(values):7.0f} {unit:4} ({spread}, n = {len(values)})")
     met = True
     for ours, theirs, goal in goals:
         ratios = [found[ours] / found[theirs] for found in rounds]

@@ -32,9 +32,7 @@ def describe(setting: Setting) -> dict[str, str]:
         "kernel": f"{platform.system()} {platform.release()}",
         "system": platform.freedesktop_os_release().get("PRETTY_NAME", "unknown"),
         "disk": _file_system(setting.disk),
-        "clock source": _text(
-            "/sys/devices/system/clocksource/clocksource0/current_clocksource"
-        ),
+        "clock source": _text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         "one reading of the clock": _clock(setting),
     }
 
@@ -94,7 +92,5 @@ def _engine(setting: Setting) -> str:
         check=False,
     )
     if done.returncode:
-        raise BenchError(
-            f"assay-engine: {(done.stderr.strip() or 'does not start').splitlines()[0]}"
-        )
+        raise BenchError(f"assay-engine: {(done.stderr.strip() or 'does not start').splitlines()[0]}")
     return done.stdout.split()[-1]

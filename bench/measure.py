@@ -30,9 +30,7 @@ def _stop(process: subprocess.Popen[str]) -> None:
 
 def _reason(lines: list[str]) -> str:
     """The first line that speaks of an error, or the last that says anything."""
-    lines = [
-        line.strip() for line in lines if any(letter.isalnum() for letter in line)
-    ] or ["said nothing"]
+    lines = [line.strip() for line in lines if any(letter.isalnum() for letter in line)] or ["said nothing"]
     return next((line for line in lines if "error" in line.lower()), lines[-1])[:300]
 
 
@@ -45,9 +43,7 @@ def _child(parent: int) -> int | None:
     return int(found[0]) if found else None
 
 
-def _watch(
-    parent: int, course: list[tuple[float, float]], end: threading.Event
-) -> None:
+def _watch(parent: int, course: list[tuple[float, float]], end: threading.Event) -> None:
     """Note the CPU time of what `parent` has started, until it or the event ends."""
     while (pid := _child(parent)) is None and not end.wait(LOOK_S):
         pass
@@ -122,16 +118,12 @@ def run(
             with _watching(process.pid, watched) as course:
                 output, errors = process.communicate(timeout=TIMEOUT_S)
         except subprocess.TimeoutExpired as error:
-            raise BenchError(
-                f"{Path(argv[0]).name}: not done after {TIMEOUT_S:.0f} s"
-            ) from error
+            raise BenchError(f"{Path(argv[0]).name}: not done after {TIMEOUT_S:.0f} s") from error
         finally:
             _stop(process)
         if process.returncode:
             why = _reason((errors.strip() or output.strip()).splitlines())
-            raise BenchError(
-                f"{Path(argv[0]).name}: exit code {process.returncode}: {why}"
-            )
+            raise BenchError(f"{Path(argv[0]).name}: exit code {process.returncode}: {why}")
         usage = json.loads(usage_file.read_text())
     done = Done(
         output=output,
@@ -180,16 +172,12 @@ def run_step(launcher: str, step: Step, folder: Path) -> tuple[Sample, list[str]
         ZeroDivisionError,
     ) as error:
         name = Path(argv[0]).name
-        raise BenchError(
-            f"{name}: its output was not understood ({type(error).__name__}: {error})"
-        ) from error
+        raise BenchError(f"{name}: its output was not understood ({type(error).__name__}: {error})") from error
     sample.setdefault("rss_mib", done.rss_bytes / 2**20)
     return sample, [*argv, *shown]
 
 
-def run_contender(
-    contender: Contender, setting: Setting
-) -> tuple[Sample, list[list[str]]]:
+def run_contender(contender: Contender, setting: Setting) -> tuple[Sample, list[list[str]]]:
     """All steps of a contender: figures, and commands as run."""
     launcher = setting.tool("assay-bare")
     sample: Sample = {}

@@ -131,16 +131,12 @@ class Goal:
     contender: str = "assay"
 
 
-def at_most(
-    measure: str, bound: float, against: str | None = None, contender: str = "assay"
-) -> Goal:
+def at_most(measure: str, bound: float, against: str | None = None, contender: str = "assay") -> Goal:
     """The figure, or its ratio to that of `against`, is at most `bound`."""
     return Goal(measure, bound, True, against, contender)
 
 
-def at_least(
-    measure: str, bound: float, against: str | None = None, contender: str = "assay"
-) -> Goal:
+def at_least(measure: str, bound: float, against: str | None = None, contender: str = "assay") -> Goal:
     """The figure, or its ratio to that of `against`, is at least `bound`."""
     return Goal(measure, bound, False, against, contender)
 

@@ -38,15 +38,9 @@ def fill(template: str, rows: list[Row], results: Results) -> str:
         if kind == "row" and name in by_key:
             return of_row(by_key[name], results.rows[name])
         if kind == "rows":
-            return "\n\n".join(
-                of_row(row, results.rows[row.key])
-                for row in rows
-                if row.key not in placed
-            )
+            return "\n\n".join(of_row(row, results.rows[row.key]) for row in rows if row.key not in placed)
         if kind == "goals":
-            return tables.markdown(
-                tables.of_goals([(row, results.rows[row.key]) for row in rows])
-            )
+            return tables.markdown(tables.of_goals([(row, results.rows[row.key]) for row in rows]))
         if kind == "machine":
             return of_machine(results)
         if kind == "commands":
@@ -60,9 +54,7 @@ def of_machine(results: Results) -> str:
     """What the figures are true of."""
     facts = [["", ""], *([name, words] for name, words in results.machine.items())]
     facts += [[name, version] for name, version in results.versions.items()]
-    facts += [
-        ["rounds", f"{results.wanted_rounds}, timed runs of {results.seconds:g} s"]
-    ]
+    facts += [["rounds", f"{results.wanted_rounds}, timed runs of {results.seconds:g} s"]]
     facts += [["whole bench", f"{results.minutes:.0f} minutes"]]
     return tables.markdown(facts).replace("---:", "---")
 

@@ -21,9 +21,7 @@ def start(name: str, main: Callable[[], int]) -> NoReturn:
         print(f"{name}: {error}", file=sys.stderr)
         sys.exit(2)
     except OSError as error:
-        print(
-            f"{name}: {error.filename or 'system'}: {error.strerror}", file=sys.stderr
-        )
+        print(f"{name}: {error.filename or 'system'}: {error.strerror}", file=sys.stderr)
         sys.exit(2)
 
 

@@ -49,9 +49,7 @@ def load(file: Path) -> Results:
     try:
         raw = json.loads(file.read_text())
         if raw["version"] != VERSION:
-            raise BenchError(
-                f"{file}: version {raw['version']}, this bench reads {VERSION}"
-            )
+            raise BenchError(f"{file}: version {raw['version']}, this bench reads {VERSION}")
         rows = {key: RowResult(**row) for key, row in raw.pop("rows").items()}
         return Results(**raw, rows=rows)
     except (ValueError, KeyError, TypeError) as error:

@@ -43,9 +43,7 @@ def options() -> argparse.Namespace:
         metavar="WORD",
         help="only rows whose name or title has WORD",
     )
-    parser.add_argument(
-        "--quick", action="store_true", help=f"{QUICK_ROUNDS} short rounds, to try"
-    )
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK_ROUNDS} short rounds, to try")
     parser.add_argument(
         "--disk",
         type=Path,
@@ -53,9 +51,7 @@ def options() -> argparse.Namespace:
         metavar="DIR",
         help="on the disk to measure",
     )
-    parser.add_argument(
-        "--json", type=Path, metavar="FILE", help="keep all figures in FILE"
-    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="keep all figures in FILE")
     parser.add_argument(
         "--from",
         type=Path,
@@ -63,9 +59,7 @@ def options() -> argparse.Namespace:
         dest="source",
         help="measure nothing, show what FILE keeps",
     )
-    parser.add_argument(
-        "--page", action="store_true", help=f"write {page.PAGE.relative_to(page.ROOT)}"
-    )
+    parser.add_argument("--page", action="store_true", help=f"write {page.PAGE.relative_to(page.ROOT)}")
     parser.add_argument("--list", action="store_true", help="name the rows and end")
     chosen = parser.parse_args()
     if chosen.rounds is not None and chosen.rounds < 1:
@@ -77,10 +71,7 @@ def options() -> argparse.Namespace:
 
 def expected_seconds(row: Row, setting: Setting) -> float:
     """About how long one round of a row takes."""
-    return sum(
-        (setting.seconds if c.seconds is None else c.seconds) + c.overhead
-        for c in row.contenders
-    )
+    return sum((setting.seconds if c.seconds is None else c.seconds) + c.overhead for c in row.contenders)
 
 
 def trial(row: Row, setting: Setting) -> RowResult:
@@ -126,9 +117,7 @@ def run_rounds(row: Row, setting: Setting, rounds: int) -> RowResult:
 def warm(row: Row, setting: Setting) -> None:
     """Brings the row's files into the page cache."""
     for name in row.cached:
-        read_into_cache(
-            setting.file if name == "file" else setting.memory / "data" / "f0"
-        )
+        read_into_cache(setting.file if name == "file" else setting.memory / "data" / "f0")
 
 
 def show(row: Row, result: RowResult) -> None:
@@ -137,10 +126,7 @@ def show(row: Row, result: RowResult) -> None:
     print(tables.plain(tables.of_row(row, result)))
     goals = tables.of_goals([(row, result)])
     print(
-        *(
-            f"  {line[3].strip('*')}: {line[1]}{': ' * bool(line[2])}{line[2]}"
-            for line in goals[1:]
-        ),
+        *(f"  {line[3].strip('*')}: {line[1]}{': ' * bool(line[2])}{line[2]}" for line in goals[1:]),
         sep="\n",
     )
     for key, why in result.failures.items():
@@ -162,9 +148,7 @@ def place(chosen: argparse.Namespace) -> contextlib.AbstractContextManager[Setti
 
 def measure(rows: list[Row], chosen: argparse.Namespace) -> Results:
     """All rows, shown as they come."""
-    rounds = chosen.rounds or (
-        QUICK_ROUNDS if chosen.quick else OBJECT_ROUNDS if chosen.objects else ROUNDS
-    )
+    rounds = chosen.rounds or (QUICK_ROUNDS if chosen.quick else OBJECT_ROUNDS if chosen.objects else ROUNDS)
     begin = time.monotonic()
     with place(chosen) as setting:
         seconds = setting.seconds
@@ -173,9 +157,7 @@ def measure(rows: list[Row], chosen: argparse.Namespace) -> Results:
             f"{len(rows)} rows, {rounds} rounds: about {expected / 60:.0f} minutes",
             flush=True,
         )
-        results = Results(
-            machine.describe(setting), machine.versions(setting), rounds, seconds
-        )
+        results = Results(machine.describe(setting), machine.versions(setting), rounds, seconds)
         for number, row in enumerate(rows, 1):
             results.rows[row.key] = run_row(row, setting, rounds)
             results.minutes = (time.monotonic() - begin) / 60
@@ -193,11 +175,7 @@ def main() -> int:
     """Exit code 1 if a contender failed, 2 if the bench could not run."""
     chosen = options()
     every = OBJECTS if chosen.objects else ROWS
-    rows = [
-        row
-        for row in every
-        if chosen.only in row.key or chosen.only.lower() in row.title.lower()
-    ]
+    rows = [row for row in every if chosen.only in row.key or chosen.only.lower() in row.title.lower()]
     if chosen.list:
         print(*(f"{row.key:34} {row.title}" for row in rows), sep="\n")
         return 0

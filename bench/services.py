@@ -103,9 +103,7 @@ STARTS: dict[str, Callable[[Setting, Path], tuple[subprocess.Popen[str], Service
 }
 
 
-def _start(
-    words: list[str], folder: Path, variables: dict[str, str] | None = None
-) -> subprocess.Popen[str]:
+def _start(words: list[str], folder: Path, variables: dict[str, str] | None = None) -> subprocess.Popen[str]:
     with (folder / "log").open("w") as log:
         return subprocess.Popen(
             words,

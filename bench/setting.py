@@ -51,9 +51,7 @@ def find_tools() -> dict[str, Path]:
     ):
         path = Path(os.environ.get(variable) or ROOT / "target" / "release" / name)
         if not os.access(path, os.X_OK):
-            raise BenchError(
-                f"{path} is missing: cargo build --release -p assay-cli -p assay-bare"
-            )
+            raise BenchError(f"{path} is missing: cargo build --release -p assay-cli -p assay-bare")
         found[name] = path.resolve()
     for name in (*PEERS, "perf", "bpftrace"):
         path = shutil.which(name)
@@ -64,15 +62,9 @@ def find_tools() -> dict[str, Path]:
 
 def _servers() -> dict[str, Path]:
     """The S3 services that are there: built, on PATH, or as ASSAY_SERVICE says."""
-    null = os.environ.get("ASSAY_SERVICE") or shutil.which(
-        "assay-service", path=ROOT / "target" / "release"
-    )
+    null = os.environ.get("ASSAY_SERVICE") or shutil.which("assay-service", path=ROOT / "target" / "release")
     gateway = shutil.which("versitygw") or shutil.which("versitygw", path=SERVERS)
-    return {
-        name: Path(path)
-        for name, path in (("assay-service", null), ("versitygw", gateway))
-        if path
-    }
+    return {name: Path(path) for name, path in (("assay-service", null), ("versitygw", gateway)) if path}
 
 
 @contextlib.contextmanager
@@ -112,17 +104,13 @@ def one_file(seconds: float, parent: Path, size: int = GIB) -> Iterator[Setting]
 
 
 @contextlib.contextmanager
-def directories(
-    seconds: float, parent: Path, on_disk: int, in_memory: int
-) -> Iterator[Setting]:
+def directories(seconds: float, parent: Path, on_disk: int, in_memory: int) -> Iterator[Setting]:
     """Marked directories with room for so many bytes on disk and in memory; removed afterwards with all in them."""
     tools = find_tools()
     disk = parent / NAME
     for folder, needed in ((disk, on_disk), (MEMORY, in_memory)):
         if shutil.disk_usage(folder.parent).free < needed:
-            raise BenchError(
-                f"{folder.parent} has less than {needed / GIB:.3g} GiB free"
-            )
+            raise BenchError(f"{folder.parent} has less than {needed / GIB:.3g} GiB free")
     with _lock():
         remove(disk)
         try:
@@ -174,11 +162,7 @@ def remove(disk: Path) -> None:
     for folder in (disk, MEMORY):
         if not folder.exists() and not folder.is_symlink():
             continue
-        if (
-            folder.is_symlink()
-            or folder.stat().st_uid != os.geteuid()
-            or not (folder / MARKER).exists()
-        ):
+        if folder.is_symlink() or folder.stat().st_uid != os.geteuid() or not (folder / MARKER).exists():
             raise BenchError(f"{folder} is not this user's bench: remove it by hand")
         shutil.rmtree(folder)
 
@@ -186,9 +170,7 @@ def remove(disk: Path) -> None:
 def _command(*words: str) -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise BenchError(
-            f"{words[0]}: {(done.stderr.strip() or 'failed').splitlines()[-1]}"
-        )
+        raise BenchError(f"{words[0]}: {(done.stderr.strip() or 'failed').splitlines()[-1]}")
 
 
 def _mount_loop(mount: Path) -> tuple[Path | None, str]:

@@ -19,9 +19,7 @@ NEAR = 0.10
 Key = tuple[str, str, str]
 
 
-def measured(
-    places: list[str], length: str, folder: Path
-) -> tuple[float, dict[Key, dict[str, Any]]]:
+def measured(places: list[str], length: str, folder: Path) -> tuple[float, dict[Key, dict[str, Any]]]:
     """Seconds that it took, and the results by target, operation and point."""
     begin = time.monotonic()
     words = [
@@ -38,10 +36,7 @@ def measured(
     ]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     seconds = time.monotonic() - begin
-    return seconds, {
-        (one["case"], one["label"], one["operation"]): one
-        for one in json.loads(done.stdout)["results"]
-    }
+    return seconds, {(one["case"], one["label"], one["operation"]): one for one in json.loads(done.stdout)["results"]}
 
 
 def judge(short: dict[str, Any], long: dict[str, Any]) -> str:
@@ -52,10 +47,7 @@ def judge(short: dict[str, Any], long: dict[str, Any]) -> str:
     if abs(rate / truth - 1) <= NEAR:
         return "near"
     sure = short["sure_within"]
-    reaches = sure is None or (
-        rate * (1 - sure) <= truth * (1 + NEAR)
-        and rate * (1 + sure) >= truth * (1 - NEAR)
-    )
+    reaches = sure is None or (rate * (1 - sure) <= truth * (1 + NEAR) and rate * (1 + sure) >= truth * (1 - NEAR))
     return "unsure" if reaches else "wrong"
 
 
@@ -74,21 +66,14 @@ def main() -> int:
         for number in range(1, asked.tries + 1):
             took, short = measured(asked.places, "30s", folder)
             found = {key: judge(one, long[key]) for key, one in short.items()}
-            counts = {
-                word: list(found.values()).count(word)
-                for word in ("near", "unsure", "wrong")
-            }
-            wrong = [
-                " ".join(key[1:]) for key, word in found.items() if word == "wrong"
-            ]
+            counts = {word: list(found.values()).count(word) for word in ("near", "unsure", "wrong")}
+            wrong = [" ".join(key[1:]) for key, word in found.items() if word == "wrong"]
             bad += bool(wrong)
             print(
                 f"try {number}: {took:.1f} s, {counts}{f'; wrong: {wrong}' if wrong else ''}",
                 flush=True,
             )
-    print(
-        f"{asked.tries - bad} of {asked.tries} tries have no number that is wrong and sounds sure"
-    )
+    print(f"{asked.tries - bad} of {asked.tries} tries have no number that is wrong and sounds sure")
     return int(10 * bad > asked.tries)
 
 

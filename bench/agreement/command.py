@@ -27,9 +27,7 @@ START_UP_S = 0.4
 
 def options(words: list[str] | None = None) -> argparse.Namespace:
     """What the user asks for."""
-    parser = argparse.ArgumentParser(
-        description="Assay and fio on the same work, in pairs."
-    )
+    parser = argparse.ArgumentParser(description="Assay and fio on the same work, in pairs.")
     parser.add_argument(
         "--pairs",
         type=int,
@@ -60,9 +58,7 @@ def options(words: list[str] | None = None) -> argparse.Namespace:
         metavar="DIR",
         help="on the disk to use",
     )
-    parser.add_argument(
-        "--json", type=Path, metavar="FILE", help="keep all figures in FILE"
-    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="keep all figures in FILE")
     parser.add_argument(
         "--from",
         type=Path,
@@ -70,27 +66,11 @@ def options(words: list[str] | None = None) -> argparse.Namespace:
         dest="source",
         help="measure nothing, show what FILE keeps",
     )
-    parser.add_argument(
-        "--page", action="store_true", help=f"write {page.PAGE.relative_to(ROOT)}"
-    )
-    parser.add_argument(
-        "--list", action="store_true", help="name the workloads and end"
-    )
+    parser.add_argument("--page", action="store_true", help=f"write {page.PAGE.relative_to(ROOT)}")
+    parser.add_argument("--list", action="store_true", help="name the workloads and end")
     chosen = parser.parse_args(words)
-    chosen.pairs = (
-        chosen.pairs
-        if chosen.pairs is not None
-        else QUICK_PAIRS
-        if chosen.quick
-        else PAIRS
-    )
-    chosen.seconds = (
-        chosen.seconds
-        if chosen.seconds is not None
-        else QUICK_SECONDS
-        if chosen.quick
-        else SECONDS
-    )
+    chosen.pairs = chosen.pairs if chosen.pairs is not None else QUICK_PAIRS if chosen.quick else PAIRS
+    chosen.seconds = chosen.seconds if chosen.seconds is not None else QUICK_SECONDS if chosen.quick else SECONDS
     if chosen.pairs < 1:
         parser.error("--pairs must be at least 1")
     if not 0.05 <= chosen.seconds <= TIMEOUT_S / 2:
@@ -101,24 +81,15 @@ def options(words: list[str] | None = None) -> argparse.Namespace:
 def measure(works: list[Workload], chosen: argparse.Namespace) -> Results:
     """All workloads, shown as they come."""
     begin = time.monotonic()
-    runs = sum(
-        (4 + len(work.variants)) * chosen.pairs + 2 * (2 + len(work.variants))
-        for work in works
-    )
+    runs = sum((4 + len(work.variants)) * chosen.pairs + 2 * (2 + len(work.variants)) for work in works)
     minutes = runs * (chosen.seconds + START_UP_S) / 60
     print(
         f"{len(works)} workloads, {chosen.pairs} rounds: about {minutes:.0f} minutes",
         flush=True,
     )
     with huge_pages(), one_file(chosen.seconds, chosen.disk) as setting:
-        versions = {
-            name: version
-            for name, version in machine.versions(setting).items()
-            if name in page.PROGRAMS
-        }
-        results = Results(
-            machine.describe(setting), versions, chosen.pairs, chosen.seconds
-        )
+        versions = {name: version for name, version in machine.versions(setting).items() if name in page.PROGRAMS}
+        results = Results(machine.describe(setting), versions, chosen.pairs, chosen.seconds)
         for work in works:
             results.rows[work.key] = run_workload(work, setting, chosen.pairs)
             results.minutes = (time.monotonic() - begin) / 60
@@ -141,11 +112,7 @@ def print_workload(work: Workload, result: RowResult, twin: RowResult | None) ->
 def main(words: list[str] | None = None) -> int:
     """Exit code 1 if a run has failed; that the tools differ is a result, not a failure."""
     chosen = options(words)
-    works = [
-        work
-        for work in WORKLOADS
-        if chosen.only in work.key or chosen.only.lower() in work.title.lower()
-    ]
+    works = [work for work in WORKLOADS if chosen.only in work.key or chosen.only.lower() in work.title.lower()]
     if chosen.list:
         print(*(f"{work.key:18} {work.title}" for work in works), sep="\n")
         return 0

@@ -122,12 +122,7 @@ def chance(rounds: list[Round]) -> float | None:
     pool = [value for r in rounds for value in r.by_chance]
     source = random.Random(SEED)
     medians = sorted(
-        abs(
-            statistics.median(
-                source.choice(pool) * source.choice((-1, 1)) for _ in rounds
-            )
-        )
-        for _ in range(DRAWS)
+        abs(statistics.median(source.choice(pool) * source.choice((-1, 1)) for _ in rounds)) for _ in range(DRAWS)
     )
     return math.expm1(medians[math.ceil(CONFIDENCE * DRAWS) - 1])
 
@@ -138,10 +133,7 @@ def judge(found: Ratio, by_chance: float | None) -> Verdict:
         return Verdict.AGREE
     if by_chance is None or found.interval is None:
         return Verdict.UNKNOWN
-    near = (
-        abs(math.log(found.median)) <= math.log1p(by_chance)
-        or found.interval[0] <= 1 <= found.interval[1]
-    )
+    near = abs(math.log(found.median)) <= math.log1p(by_chance) or found.interval[0] <= 1 <= found.interval[1]
     return Verdict.AGREE_BY_CHANCE if near else Verdict.DIFFER
 
 
@@ -172,9 +164,7 @@ def against(rounds: Rounds, variant: str, measure: str) -> tuple[Ratio, Ratio] |
     for five in zip(*(rounds.get(key, []) for key in keys), strict=True):
         values = [sample.get(measure, 0.0) if sample else 0.0 for sample in five]
         if min(values) > 0:
-            fio, fio_again, assay, assay_again, other = (
-                math.log(value) for value in values
-            )
+            fio, fio_again, assay, assay_again, other = (math.log(value) for value in values)
             by_fio.append(other - (fio + fio_again) / 2)
             assay_by.append((assay + assay_again) / 2 - other)
     return (ratio(by_fio), ratio(assay_by)) if by_fio else None

@@ -55,13 +55,10 @@ def fill(template: str, results: Results) -> str:
         "summary": lambda: tables.markdown(show.summary(works)),
         "machine": lambda: of_machine(results),
         "workloads": lambda: "\n\n".join(
-            of_workload(work, result, results.rows.get(work.twin))
-            for work, result in works
+            of_workload(work, result, results.rows.get(work.twin)) for work, result in works
         ),
         "calls": lambda: tables.markdown(show.of_calls(works)),
-        "commands": lambda: "\n\n".join(
-            of_commands(work, result) for work, result in works
-        ),
+        "commands": lambda: "\n\n".join(of_commands(work, result) for work, result in works),
     }
 
     def replace(match: re.Match[str]) -> str:
@@ -75,9 +72,7 @@ def fill(template: str, results: Results) -> str:
 def of_workload(work: Workload, result: RowResult, twin: RowResult | None) -> str:
     """Heading, tables, what follows."""
     parts = [f"### {work.title}", tables.markdown(show.of_workload(result))]
-    parts.append(
-        "\n".join(f"* {sentence}" for sentence in sentences(work, result, twin))
-    )
+    parts.append("\n".join(f"* {sentence}" for sentence in sentences(work, result, twin)))
     parts.append("What an operation's time consists of:")
     parts.append(tables.markdown(show.of_parts(result)))
     if work.variants:
@@ -91,9 +86,5 @@ def of_workload(work: Workload, result: RowResult, twin: RowResult | None) -> st
 
 def of_commands(work: Workload, result: RowResult) -> str:
     """The commands of a workload, as run in its first run."""
-    lines = [
-        command_line(command)
-        for commands in result.commands.values()
-        for command in commands
-    ]
+    lines = [command_line(command) for commands in result.commands.values() for command in commands]
     return f"**{work.title}**\n\n```sh\n" + "\n".join(lines) + "\n```"

@@ -27,16 +27,11 @@ def order(number: int, variants: list[str]) -> list[str]:
 def contenders(work: Workload, size: int) -> dict[str, Contender]:
     """Who does the work, by key."""
     found = {"fio": by_fio(work, size), "assay": by_assay(work, size)}
-    found |= {
-        variant.key: by_fio(work, size, variant.batch, variant.key)
-        for variant in work.variants
-    }
+    found |= {variant.key: by_fio(work, size, variant.batch, variant.key) for variant in work.variants}
     return found
 
 
-def run_workload(
-    work: Workload, setting: Setting, rounds: int, size: int = GIB
-) -> RowResult:
+def run_workload(work: Workload, setting: Setting, rounds: int, size: int = GIB) -> RowResult:
     """All rounds of one workload, after one run of each that is not recorded.
 
     Raises:
@@ -49,22 +44,16 @@ def run_workload(
     for key, contender in there.items():
         _, result.commands[key] = run_contender(contender, setting)
     for number in range(rounds):
-        for position, key in enumerate(
-            order(number, [variant.key for variant in work.variants])
-        ):
+        for position, key in enumerate(order(number, [variant.key for variant in work.variants])):
             setting.seed = 100 * (number + 1) + position
             _record(result, key, there[key.removesuffix(" again")], setting)
     _count_calls(result, there, setting)
     if _place(setting.file) != place:
-        raise BenchError(
-            f"{setting.file} was made anew: its place on the disk is not the same for both tools"
-        )
+        raise BenchError(f"{setting.file} was made anew: its place on the disk is not the same for both tools")
     return result
 
 
-def _record(
-    result: RowResult, key: str, contender: Contender, setting: Setting
-) -> None:
+def _record(result: RowResult, key: str, contender: Contender, setting: Setting) -> None:
     sample: Sample | None = None
     before = requests(setting.file)
     try:
@@ -84,19 +73,13 @@ def requests(file: Path) -> int | None:
     """
     device = file.stat().st_dev
     try:
-        counts = (
-            Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}/stat")
-            .read_text()
-            .split()
-        )
+        counts = Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}/stat").read_text().split()
     except OSError:
         return None
     return int(counts[0]) + int(counts[4])
 
 
-def _count_calls(
-    result: RowResult, there: dict[str, Contender], setting: Setting
-) -> None:
+def _count_calls(result: RowResult, there: dict[str, Contender], setting: Setting) -> None:
     """One more run of each under perf, if that is there and allowed."""
     for key, contender in there.items():
         try:

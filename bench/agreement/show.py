@@ -77,10 +77,7 @@ def of_parts(result: RowResult) -> Table:
     table = [["", "fio", "Assay", "Assay / fio"]]
     for measure, words in PARTS.items():
         line = None if measure == "outside_us" else compare(result.rounds, measure)
-        both = [
-            with_spread(both_runs(result.rounds, tool, measure))
-            for tool in ("fio", "assay")
-        ]
+        both = [with_spread(both_runs(result.rounds, tool, measure)) for tool in ("fio", "assay")]
         table.append([words, *both, of_ratio(line.ratio) if line else ""])
     return table
 
@@ -98,17 +95,11 @@ def of_variants(work: Workload, result: RowResult) -> Table:
     ]
     table = [head]
     for variant in work.variants:
-        rate, latency = (
-            against(result.rounds, variant.key, measure)
-            for measure in ("ops_per_s", "p50_us")
-        )
+        rate, latency = (against(result.rounds, variant.key, measure) for measure in ("ops_per_s", "p50_us"))
         samples = result.rounds.get(variant.key, [])
         if not rate or not latency:
             continue
-        spreads = [
-            with_spread(of_measure(samples, measure))
-            for measure in ("ops_per_s", "p50_us", "cpu_us")
-        ]
+        spreads = [with_spread(of_measure(samples, measure)) for measure in ("ops_per_s", "p50_us", "cpu_us")]
         ratios = [of_ratio(found) for found in (*rate, latency[0])]
         table.append(
             [
@@ -135,15 +126,11 @@ def of_calls(works: list[tuple[Workload, RowResult]]) -> Table:
         ]
     ]
     for work, result in works:
-        labels = {"fio": "fio", "assay": "Assay"} | {
-            v.key: v.label for v in work.variants
-        }
+        labels = {"fio": "fio", "assay": "Assay"} | {v.key: v.label for v in work.variants}
         for key, label in labels.items():
             counted = CALLS.format(key)
             if counted in result.absent:
-                table.append(
-                    [work.title, label, f"not counted: {result.absent[counted]}", ""]
-                )
+                table.append([work.title, label, f"not counted: {result.absent[counted]}", ""])
                 continue
             for sample in filter(None, result.rounds.get(counted, [])):
                 table.append(

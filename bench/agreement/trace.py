@@ -64,23 +64,13 @@ class Line:
     @property
     def faults(self) -> list[str]:
         """What does not fit."""
-        found = [
-            f"{name} differ"
-            for name in ("ops", "bytes")
-            if self.said[name] != self.seen[name]
-        ]
+        found = [f"{name} differ" for name in ("ops", "bytes") if self.said[name] != self.seen[name]]
         for name in ("p50_us", "p99_us"):
             least = self.seen[name] * (1 - SHORTER) - BIN_NS / 1e3
             if self.said[name] < least:
                 found.append(f"{name} is shorter than the kernel's")
-            if (
-                self.depth == 1
-                and name == "p50_us"
-                and self.said[name] > self.seen[name] * (1 + LONGER)
-            ):
-                found.append(
-                    f"{name} is longer than the kernel's by more than {100 * LONGER:.0f} %"
-                )
+            if self.depth == 1 and name == "p50_us" and self.said[name] > self.seen[name] * (1 + LONGER):
+                found.append(f"{name} is longer than the kernel's by more than {100 * LONGER:.0f} %")
         return found
 
 
@@ -106,9 +96,7 @@ def traced(contender: Contender, method: str, work: Workload) -> Contender:
         def parse(done: Done) -> Sample:
             # bpftrace ends with an empty line.
             done = replace(done, output=done.output.strip())
-            return step.parse(done) | {
-                f"seen {name}": value for name, value in read_seen(seen).items()
-            }
+            return step.parse(done) | {f"seen {name}": value for name, value in read_seen(seen).items()}
 
         yield Step(["/bin/sh", "-c", RUNNER, "sh", *argv], parse, job=step.job)
 
@@ -158,14 +146,8 @@ def lines(work: Workload, setting: Setting) -> list[Line]:
             contender = by_call(made) if method == "sync" else made
             setting.seed += 1
             sample, _ = run_contender(traced(contender, method, work), setting)
-            seen = {
-                name.removeprefix("seen "): value
-                for name, value in sample.items()
-                if name.startswith("seen ")
-            }
-            found.append(
-                Line(f"{work.title}, {method}", made.label, work.depth, sample, seen)
-            )
+            seen = {name.removeprefix("seen "): value for name, value in sample.items() if name.startswith("seen ")}
+            found.append(Line(f"{work.title}, {method}", made.label, work.depth, sample, seen))
     return found
 
 
@@ -186,22 +168,11 @@ def table(found: list[Line]) -> list[list[str]]:
     ]
     for line in found:
         both = [
-            f"{line.said[name]:.0f}"
-            + (
-                ""
-                if line.said[name] == line.seen[name]
-                else f", tracer {line.seen[name]:.0f}"
-            )
+            f"{line.said[name]:.0f}" + ("" if line.said[name] == line.seen[name] else f", tracer {line.seen[name]:.0f}")
             for name in ("ops", "bytes")
         ]
-        times = [
-            f"{side[name]:.1f}"
-            for name in ("p50_us", "p99_us")
-            for side in (line.said, line.seen)
-        ]
-        rows.append(
-            [line.title, line.tool, *both, *times, "; ".join(line.faults) or "ok"]
-        )
+        times = [f"{side[name]:.1f}" for name in ("p50_us", "p99_us") for side in (line.said, line.seen)]
+        rows.append([line.title, line.tool, *both, *times, "; ".join(line.faults) or "ok"])
     return rows
 
 
@@ -209,13 +180,9 @@ def main() -> int:
     """Exit code 1 if a tool does not say what the tracer saw."""
     with one_file(SECONDS, Path("/var/tmp")) as setting:
         if missing := {"bpftrace", "fio"} - set(setting.tools):
-            print(
-                f"SKIPPED: nothing is traced: {' and '.join(sorted(missing))} not on PATH"
-            )
+            print(f"SKIPPED: nothing is traced: {' and '.join(sorted(missing))} not on PATH")
             return 0
-        found = [
-            line for work in WORKLOADS if not work.huge for line in lines(work, setting)
-        ]
+        found = [line for work in WORKLOADS if not work.huge for line in lines(work, setting)]
     print(tables.plain(table(found)))
     bad = sum(bool(line.faults) for line in found)
     print(f"{len(found) - bad} of {len(found)} runs are as the tracer saw them")

@@ -11,9 +11,7 @@ from agreement.show import MEASURES, both_runs, lines, of_ratio, percent
 from agreement.workloads import Workload
 
 
-def sentences(
-    work: Workload, result: RowResult, twin: RowResult | None = None
-) -> list[str]:
+def sentences(work: Workload, result: RowResult, twin: RowResult | None = None) -> list[str]:
     """What follows from the figures of a workload, and of the same work with buffers in huge pages."""
     found = {line.measure: line for line in lines(result)}
     if len(found) < len(MEASURES):
@@ -33,10 +31,7 @@ def name(measure: str) -> str:
 
 
 def _noise(found: dict[str, Line]) -> str:
-    parts = [
-        f"{name(m)} {percent(line.same_fio)} and {percent(line.same_assay)}"
-        for m, line in found.items()
-    ]
+    parts = [f"{name(m)} {percent(line.same_fio)} and {percent(line.same_assay)}" for m, line in found.items()]
     return f"Two runs of the same tool in one round are apart by (median; fio and Assay): {', '.join(parts)}."
 
 
@@ -44,14 +39,9 @@ def _outside(result: RowResult, p50: Line) -> str:
     """What the tools leave out of their latency, and the p50 with it."""
     parts = []
     for tool, label in (("fio", "fio"), ("assay", "Assay")):
-        whole, outside = (
-            both_runs(result.rounds, tool, measure)
-            for measure in ("op_us", "outside_us")
-        )
+        whole, outside = (both_runs(result.rounds, tool, measure) for measure in ("op_us", "outside_us"))
         if whole and outside:
-            parts.append(
-                f"{label} {number(max(0.0, outside.median))} of {number(whole.median)} µs"
-            )
+            parts.append(f"{label} {number(max(0.0, outside.median))} of {number(whole.median)} µs")
     both = compare(result.rounds, "p50_all_us")
     words = f"In no latency is, of an operation's time: {', '.join(parts)}"
     if both:
@@ -65,20 +55,14 @@ def _why(work: Workload, result: RowResult, line: Line, twin: RowResult | None) 
     reasons = []
     whole = compare(result.rounds, "p50_all_us") if line.measure == "p50_us" else None
     if whole and gap - abs(whole.ratio.median - 1) > TOLERANCE:
-        reasons.append(
-            f"with the time that is in no latency it is {percent(abs(whole.ratio.median - 1))}"
-        )
+        reasons.append(f"with the time that is in no latency it is {percent(abs(whole.ratio.median - 1))}")
     for variant in work.variants:
         other = against(result.rounds, variant.key, line.measure)
         if other and _moves(other[0]):
-            reasons.append(
-                f"fio's own changes by × {of_ratio(other[0])} if it hands over {variant.batch} at a time"
-            )
+            reasons.append(f"fio's own changes by × {of_ratio(other[0])} if it hands over {variant.batch} at a time")
     per_call = [_per_call(result, key) for key in ("fio", "assay")]
     if len(reasons) and work.variants and all(per_call):
-        reasons.append(
-            f"in a call fio hands over {number(per_call[0])} operations, Assay {number(per_call[1])}"
-        )
+        reasons.append(f"in a call fio hands over {number(per_call[0])} operations, Assay {number(per_call[1])}")
     reasons += _in_huge_pages(line, twin) + _requests(result)
     if not reasons:
         return f"**{name(line.measure)}** differs by {percent(gap)}, and nothing that is measured here explains it."
@@ -100,9 +84,7 @@ def _in_huge_pages(line: Line, twin: RowResult | None) -> list[str]:
     same = compare(twin.rounds, line.measure) if twin else None
     if same is None or same.verdict is Verdict.DIFFER:
         return []
-    return [
-        f"with the buffers of both in huge pages, Assay / fio is {of_ratio(same.ratio)}"
-    ]
+    return [f"with the buffers of both in huge pages, Assay / fio is {of_ratio(same.ratio)}"]
 
 
 def _requests(result: RowResult) -> list[str]:

@@ -151,13 +151,9 @@ def by_assay(work: Workload, size: int = assay.GIB) -> Contender:
     return assay.runs(job, parse)
 
 
-def by_fio(
-    work: Workload, size: int = assay.GIB, batch: int | None = None, key: str = "fio"
-) -> Contender:
+def by_fio(work: Workload, size: int = assay.GIB, batch: int | None = None, key: str = "fio") -> Contender:
     """The work as a job of fio, which hands over up to `batch` operations in a call; none: as Assay."""
-    batch = (
-        min(work.depth, max(ASSAY_BATCH, work.depth // 4)) if batch is None else batch
-    )
+    batch = min(work.depth, max(ASSAY_BATCH, work.depth // 4)) if batch is None else batch
 
     def words(setting: Setting) -> list[str]:
         base = [

@@ -21,9 +21,7 @@ COUNT = 200
 def client(endpoint):
     """One connection, and nothing sent twice."""
     config = Config(retries={"total_max_attempts": 1}, max_pool_connections=1)
-    return boto3.client(
-        "dynamodb", endpoint_url=endpoint, region_name="us-east-1", config=config
-    )
+    return boto3.client("dynamodb", endpoint_url=endpoint, region_name="us-east-1", config=config)
 
 
 def prepare(endpoint, table, contents):
@@ -37,9 +35,7 @@ def prepare(endpoint, table, contents):
     )
     dynamodb.get_waiter("table_exists").wait(TableName=table, WaiterConfig={"Delay": 1})
     for number in range(COUNT):
-        dynamodb.put_item(
-            TableName=table, Item={"pk": {"S": f"{number:020}"}, "d": {"B": contents}}
-        )
+        dynamodb.put_item(TableName=table, Item={"pk": {"S": f"{number:020}"}, "d": {"B": contents}})
 
 
 def loop(dynamodb, operation, table, contents, first, end, done):
@@ -54,9 +50,7 @@ def loop(dynamodb, operation, table, contents, first, end, done):
                 ReturnConsumedCapacity="TOTAL",
             )
         else:
-            dynamodb.get_item(TableName=table, Key=key, ReturnConsumedCapacity="TOTAL")[
-                "Item"
-            ]["d"]["B"]
+            dynamodb.get_item(TableName=table, Key=key, ReturnConsumedCapacity="TOTAL")["Item"]["d"]["B"]
         number += 1
     done.append(number - first)
 

@@ -51,9 +51,7 @@ GOALS: tuple[Goal, ...] = (
 class Bench(Copying):
     """The contenders in a box that is up."""
 
-    def __init__(
-        self, box: RunningBox, folder: Path, size: int, seconds: float
-    ) -> None:
+    def __init__(self, box: RunningBox, folder: Path, size: int, seconds: float) -> None:
         """As `Copying`; `seconds` is the length of the random reads."""
         super().__init__(box, folder, size)
         self.seconds, self.copies = seconds, 0
@@ -113,9 +111,7 @@ def main() -> int:
     if shutil.which("nfs-cp") is None:
         raise SystemExit("error: nfs-cp is missing\nhint: apt-get install libnfs-utils")
 
-    def make(
-        box: RunningBox, folder: Path
-    ) -> tuple[Bench, list[Callable[[], Figures]]]:
+    def make(box: RunningBox, folder: Path) -> tuple[Bench, list[Callable[[], Figures]]]:
         bench = Bench(box, folder, asked.size * MIB, asked.seconds)
         return bench, bench.contenders()
 

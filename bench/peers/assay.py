@@ -21,17 +21,10 @@ def file_target(root: Path, directory: str) -> dict[str, Any]:
     return {"kind": "file", "root": str(root), "directory": directory}
 
 
-def job(
-    target: dict[str, Any], phases: list[dict[str, Any]], **fields: Any
-) -> dict[str, Any]:
+def job(target: dict[str, Any], phases: list[dict[str, Any]], **fields: Any) -> dict[str, Any]:
     """A job; whatever is not said stays at the engine's default."""
     base: dict[str, Any] = {"spec_version": 2, "id": "bench", "target": target}
-    return (
-        base
-        | {"file_size_bytes": GIB, "record_size_bytes": 4096}
-        | fields
-        | {"phases": phases}
-    )
+    return base | {"file_size_bytes": GIB, "record_size_bytes": 4096} | fields | {"phases": phases}
 
 
 def timed(operation: str, setting: Setting, **fields: Any) -> dict[str, Any]:
@@ -50,11 +43,7 @@ def events(done: Done) -> list[dict[str, Any]]:
 
 def ends(done: Done) -> dict[str, dict[str, Any]]:
     """The phase_end event of each measured phase, by operation."""
-    return {
-        e["operation"]: e
-        for e in events(done)
-        if e["event"] == "phase_end" and e["measured"]
-    }
+    return {e["operation"]: e for e in events(done) if e["event"] == "phase_end" and e["measured"]}
 
 
 def counts(end: dict[str, Any]) -> tuple[int, int, float]:
@@ -85,13 +74,9 @@ def phase_figures(end: dict[str, Any]) -> Sample:
         "mb_per_s": amount / 1e6 / seconds,
         "gb_per_s": amount / 1e9 / seconds,
     }
-    latency = next(
-        (kind["latency"] for kind in end["operations"] if kind.get("latency")), None
-    )
+    latency = next((kind["latency"] for kind in end["operations"] if kind.get("latency")), None)
     if latency:
-        sample |= {
-            f"{name}_us": latency[f"{name}_ns"] / 1e3 for name in ("mean", "p50", "p99")
-        }
+        sample |= {f"{name}_us": latency[f"{name}_ns"] / 1e3 for name in ("mean", "p50", "p99")}
     return sample
 
 
@@ -112,9 +97,7 @@ def one_phase(done: Done) -> Sample:
 def all_phases(done: Done) -> Sample:
     """Bandwidth and CPU time of all measured phases together."""
     found = [e for e in events(done) if e["event"] == "phase_end" and e["measured"]]
-    ops, amount, seconds = (
-        sum(column) for column in zip(*(counts(e) for e in found), strict=True)
-    )
+    ops, amount, seconds = (sum(column) for column in zip(*(counts(e) for e in found), strict=True))
     cpu_ns = sum(e["resources"]["user_ns"] + e["resources"]["system_ns"] for e in found)
     return {"mb_per_s": amount / 1e6 / seconds, "cpu_us": cpu_ns / 1e3 / ops}
 
@@ -150,29 +133,21 @@ def reads(
         fields |= {"direct": True} if direct else {}
         fields |= {"method": method} if method else {}
         fields |= {"lanes": lanes, "layout": "shared"} if lanes > 1 else {}
-        return job(
-            file_target(setting.disk, "data"), [timed("random_read", setting)], **fields
-        )
+        return job(file_target(setting.disk, "data"), [timed("random_read", setting)], **fields)
 
     return runs(make, **more)
 
 
 def null(depth: int = 1) -> Contender:
     """Random reads of nothing: each block once, a histogram, no storage."""
-    return runs(
-        lambda setting: job(
-            {"kind": "null"}, [timed("random_read", setting)], queue_depth=depth
-        )
-    )
+    return runs(lambda setting: job({"kind": "null"}, [timed("random_read", setting)], queue_depth=depth))
 
 
 def names(root: Callable[[Setting], Path], count: int) -> Contender:
     """Create, stat and unlink `count` empty files, in one job of three phases; like the peers, without a flush."""
 
     def make(setting: Setting) -> dict[str, Any]:
-        phases = [
-            {"operation": operation} for operation in ("create", "stat", "unlink")
-        ]
+        phases = [{"operation": operation} for operation in ("create", "stat", "unlink")]
         tree = {"files": count, "depth": 0, "width": 1}
         return job(
             file_target(root(setting), "names"),
@@ -183,10 +158,7 @@ def names(root: Callable[[Setting], Path], count: int) -> Contender:
         )
 
     def parse(done: Done) -> Sample:
-        return {
-            f"{name}_per_s": phase_figures(end)["ops_per_s"]
-            for name, end in ends(done).items()
-        }
+        return {f"{name}_per_s": phase_figures(end)["ops_per_s"] for name, end in ends(done).items()}
 
     return runs(make, parse, seconds=1.0)
 
@@ -215,9 +187,7 @@ def open_loop(share: float) -> Contender:
             lambda done: {"closed_per_s": one_phase(done)["ops_per_s"]},
             job=closed,
         )
-        phase = timed(
-            "random_read", setting, rate_per_s=round(rate["closed_per_s"] * share)
-        )
+        phase = timed("random_read", setting, rate_per_s=round(rate["closed_per_s"] * share))
         yield Step(engine, parse, job=job(target, [phase], **kept))
 
     return Contender("assay", "Assay", steps, seconds=1.5)
@@ -270,9 +240,7 @@ def objects(work: Work, against: str | None = None) -> Contender:
     return _requests(work, against, {"kind": "s3", "bucket": "assay-bench"}, many)
 
 
-def _requests(
-    work: Work, against: str | None, place: dict[str, Any], many: dict[str, Any]
-) -> Contender:
+def _requests(work: Work, against: str | None, place: dict[str, Any], many: dict[str, Any]) -> Contender:
     def make(setting: Setting) -> dict[str, Any]:
         getting = work.operation == "get"
         target = {**place, "endpoints": [f"http://{setting.served().address}"]}
@@ -287,13 +255,9 @@ def _requests(
         (end,) = ends(done).values()
         failed = sum(kind["errors"] for kind in end["operations"])
         if failed:
-            raise BenchError(
-                f"assay-engine: {failed} errors: {end['errors'][0]['name']}"
-            )
+            raise BenchError(f"assay-engine: {failed} errors: {end['errors'][0]['name']}")
         used = end["resources"]
-        return requests.figures(
-            *counts(end), (used["user_ns"] + used["system_ns"]) / 1e9
-        )
+        return requests.figures(*counts(end), (used["user_ns"] + used["system_ns"]) / 1e9)
 
     def steps(setting: Setting) -> Steps:
         service = setting.served()

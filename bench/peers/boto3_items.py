@@ -17,9 +17,7 @@ PROGRAM = Path(__file__).parents[1] / "loops" / "items.py"
 def figures(done: Done) -> Sample:
     """What it says of the time between its first request and its last."""
     said = json.loads(done.output)
-    return objects.figures(
-        said["requests"], said["bytes"], said["seconds"], said["cpu_s"]
-    )
+    return objects.figures(said["requests"], said["bytes"], said["seconds"], said["cpu_s"])
 
 
 def runs(work: Work) -> Contender:

@@ -21,9 +21,7 @@ QUIET = [
 
 def _seconds(text: str) -> float:
     """`941ms`, `2.000s` or `1m2.000s` in seconds."""
-    minutes, seconds, millis = re.fullmatch(
-        r"(?:(\d+)m(?!s))?(?:([\d.]+)s)?(?:(\d+)ms)?", text
-    ).groups()
+    minutes, seconds, millis = re.fullmatch(r"(?:(\d+)m(?!s))?(?:([\d.]+)s)?(?:(\d+)ms)?", text).groups()
     return int(minutes or 0) * 60 + float(seconds or 0) + int(millis or 0) / 1e3
 
 
@@ -119,15 +117,9 @@ def sequential(
         size = 3 if "--sync" in extra else 1
         found = phases(done.output)
         found = [found[at : at + size] for at in range(0, len(found), size)]
-        counted = [
-            part
-            for group in found[skip:]
-            for part in (group[1:] if size == 3 else group)
-        ]
+        counted = [part for group in found[skip:] for part in (group[1:] if size == 3 else group)]
         seconds = sum(_seconds(_last(part, "Elapsed time")) for _, part in counted)
-        amount = sum(
-            int(_last(part, "Total MiB")) for name, part in counted if name != "SYNC"
-        )
+        amount = sum(int(_last(part, "Total MiB")) for name, part in counted if name != "SYNC")
         cpu_us = done.cpu_s * 1e6 / (amount * len(found) / (len(found) - skip))
         return {"mb_per_s": amount * 2**20 / 1e6 / seconds, "cpu_us": cpu_us}
 
@@ -146,10 +138,7 @@ def names(root: Callable[[Setting], str], count: int) -> Contender:
     def parse(done: Done) -> Sample:
         found = dict(phases(done.output))
         pairs = (("create", "WRITE"), ("stat", "STAT"), ("unlink", "RMFILES"))
-        return {
-            f"{name}_per_s": float(_last(found[phase], "Files/s"))
-            for name, phase in pairs
-        }
+        return {f"{name}_per_s": float(_last(found[phase], "Files/s")) for name, phase in pairs}
 
     def steps(setting: Setting) -> Steps:
         files = ["--threads", "1", "--dirs", "0", "--files", str(count), "--size", "0"]

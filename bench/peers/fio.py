@@ -20,9 +20,7 @@ def figures(done: Done, side: str = "read") -> Sample:
         raise ValueError(f"error {group['error']}")
     part = group[side]
     ops, seconds = part["total_ios"], part["runtime"] / 1e3
-    cpu_us = (
-        (group["usr_cpu"] + group["sys_cpu"]) / 100 * group["job_runtime"] * 1e3 / ops
-    )
+    cpu_us = (group["usr_cpu"] + group["sys_cpu"]) / 100 * group["job_runtime"] * 1e3 / ops
     sample = {
         "ops": ops,
         "bytes": part["io_bytes"],
@@ -103,9 +101,7 @@ def ring(depth: int) -> Contender:
     """The bare io_uring loop that comes with fio, `t/io_uring`; it reports once a second, so it runs for two."""
 
     def parse(done: Done) -> Sample:
-        number, suffix = re.search(
-            r"Maximum IOPS=([\d.]+)([KM]?)", done.output
-        ).groups()
+        number, suffix = re.search(r"Maximum IOPS=([\d.]+)([KM]?)", done.output).groups()
         rate = float(number) * {"": 1, "K": 1e3, "M": 1e6}[suffix]
         return {"ops_per_s": rate, "cpu_us": done.cpu_s * 1e6 / (rate * done.wall_s)}
 
@@ -180,6 +176,4 @@ def names(root: Callable[[Setting], str], count: int) -> Contender:
                 lambda done, name=name: {f"{name}_per_s": figures(done)["ops_per_s"]},
             )
 
-    return Contender(
-        "fio", "fio file engines", steps, seconds=1.0, overhead=3 * START_UP
-    )
+    return Contender("fio", "fio file engines", steps, seconds=1.0, overhead=3 * START_UP)

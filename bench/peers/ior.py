@@ -14,10 +14,7 @@ START_UP = 0.9
 def _rate(done: Done) -> float:
     """Operations per second of all repetitions."""
     results = done.output.partition("Results:")[2].partition("Summary")[0]
-    rates = [
-        float(rate)
-        for rate in re.findall(r"^read +[\d.]+ +([\d.]+) ", results, re.MULTILINE)
-    ]
+    rates = [float(rate) for rate in re.findall(r"^read +[\d.]+ +([\d.]+) ", results, re.MULTILINE)]
     return statistics.harmonic_mean(rates)
 
 
@@ -36,9 +33,7 @@ def _runs(words: Callable[[Setting], list[str]], gib: int, times: int) -> Conten
             "-t",
             "4k",
         ]
-        blank = yield Step(
-            [*base, "-b", "8k"], lambda done: {"blank_cpu_s": done.cpu_s}
-        )
+        blank = yield Step([*base, "-b", "8k"], lambda done: {"blank_cpu_s": done.cpu_s})
 
         def parse(done: Done) -> Sample:
             cpu_us = max(0.0, done.cpu_s - blank["blank_cpu_s"]) * 1e6 / ops

@@ -37,17 +37,10 @@ def figures(done: Done, operation: str) -> Sample:
     """
     part = report(done)["by_op_type"][operation.upper()]
     if part["total_errors"]:
-        raise BenchError(
-            f"warp: {part['total_errors']} errors: {part['first_errors'][0]}"
-        )
-    begin, end = (
-        datetime.fromisoformat(part[key]).timestamp()
-        for key in ("start_time", "end_time")
-    )
+        raise BenchError(f"warp: {part['total_errors']} errors: {part['first_errors'][0]}")
+    begin, end = (datetime.fromisoformat(part[key]).timestamp() for key in ("start_time", "end_time"))
     cpu_s = cpu_between(done, begin, end)
-    return objects.figures(
-        part["total_requests"], part["total_bytes"], end - begin, cpu_s
-    )
+    return objects.figures(part["total_requests"], part["total_bytes"], end - begin, cpu_s)
 
 
 def runs(work: Work) -> Contender:

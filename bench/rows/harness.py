@@ -26,8 +26,7 @@ NULL_1 = Row(
         fio.null("--gtod_reduce=1", key="fio-reduced", label="fio null, reduced clock"),
         fio.null(
             "--gtod_reduce=1",
-            **NEW
-            | {"key": "fio-new-reduced", "label": "fio null, newest, reduced clock"},
+            **NEW | {"key": "fio-new-reduced", "label": "fio null, newest, reduced clock"},
         ),
         ior.dummy(),
     ],

@@ -26,9 +26,4 @@ def _row(name: str, operation: str, concurrent: int) -> Row:
     )
 
 
-ROWS = [
-    _row(name, operation, many)
-    for operation in ("put", "get")
-    for name in SIZES
-    for many in CONCURRENT
-]
+ROWS = [_row(name, operation, many) for operation in ("put", "get") for name in SIZES for many in CONCURRENT]

@@ -31,9 +31,7 @@ LANES = Row(
     title="Cached random reads, 16 lanes against 2 on all cores",
     contenders=[
         assay.reads(lanes=2, key="assay-2", label="Assay, 2 lanes"),
-        assay.reads(
-            lanes=16, key="assay-16", label="Assay, 16 lanes", against="assay-2"
-        ),
+        assay.reads(lanes=16, key="assay-16", label="Assay, 16 lanes", against="assay-2"),
         _fio(2),
         _fio(16, "fio-2"),
         _elbencho(2),

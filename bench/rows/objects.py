@@ -44,8 +44,7 @@ def _row(service: str, name: str, operation: str, concurrent: int) -> Row:
         headline=("requests_per_s", "cpu_us"),
         goals=GOALS[service],
         limit=None,
-        note=NOTES[service]
-        + (GET_NOTE if (service, operation) == (NULL, "get") else ""),
+        note=NOTES[service] + (GET_NOTE if (service, operation) == (NULL, "get") else ""),
         service=service,
     )
 

@@ -87,9 +87,7 @@ RING_32 = Row(
         ),
         assay.reads(depth=32),
         fio.reads("io_uring", "--iodepth=32", label="fio io_uring"),
-        fio.reads(
-            "io_uring", "--iodepth=32", **NEW | {"label": "fio io_uring, newest"}
-        ),
+        fio.reads("io_uring", "--iodepth=32", **NEW | {"label": "fio io_uring, newest"}),
         fio.reads(
             "io_uring",
             "--iodepth=32",
@@ -146,9 +144,7 @@ def _direct(depth: int, *goals: Goal) -> Row:
     engine = "io_uring" if deep else "psync"
     return Row(
         key=f"direct-{depth}",
-        title=f"Direct random reads of the disk, {depth} in flight"
-        if deep
-        else "Direct random reads, one at a time",
+        title=f"Direct random reads of the disk, {depth} in flight" if deep else "Direct random reads, one at a time",
         contenders=[
             bare.loop(
                 lambda s: [
@@ -163,12 +159,8 @@ def _direct(depth: int, *goals: Goal) -> Row:
             ),
             # Few operations in a run: a start of 10 ms would weigh as much as a tenth of what they cost.
             assay.reads(depth=depth, direct=True, parse=assay.one_phase),
-            fio.reads(
-                engine, "--direct=1", f"--iodepth={depth}", label=f"fio {engine}"
-            ),
-            elbencho.reads(
-                "--direct", "--iodepth", str(depth), *LATENCY, label="elbencho --lat"
-            ),
+            fio.reads(engine, "--direct=1", f"--iodepth={depth}", label=f"fio {engine}"),
+            elbencho.reads("--direct", "--iodepth", str(depth), *LATENCY, label="elbencho --lat"),
         ],
         measures=MEASURES,
         headline=("ops_per_s", "cpu_us"),

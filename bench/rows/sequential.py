@@ -93,9 +93,7 @@ def _existing(write: bool, memory: bool, direct: bool) -> list[Contender]:
             label="Assay, unique data" if write else "Assay",
             seconds=seconds,
         ),
-        fio.runs(
-            words, label="fio psync", side="write" if write else "read", seconds=seconds
-        ),
+        fio.runs(words, label="fio psync", side="write" if write else "read", seconds=seconds),
         elbencho.sequential(
             "--write" if write else "--read",
             lambda s: _file(s, memory, name, seen=True),
@@ -130,13 +128,8 @@ def _new(memory: bool, direct: bool) -> list[Contender]:
 
     def job(setting: Setting) -> dict[str, Any]:
         path(setting)
-        phases = [
-            {"operation": "write", "measured": number > 0}
-            for number in range(NEW_PASSES + 1)
-        ]
-        return _job(
-            setting, memory, "new", phases, file_size_bytes=NEW_BYTES, direct=direct
-        )
+        phases = [{"operation": "write", "measured": number > 0} for number in range(NEW_PASSES + 1)]
+        return _job(setting, memory, "new", phases, file_size_bytes=NEW_BYTES, direct=direct)
 
     return [
         bare.loop(loop, "bare pwrite loop, one buffer", seconds=0.6),
@@ -168,15 +161,11 @@ def _row(kind: str, memory: bool, direct: bool) -> Row:
     return Row(
         key=f"{kind}-{how}-{where}",
         title=f"{title.get(kind, 'Sequential writes of 1 MiB to a new file')}, {how}, {where}",
-        contenders=_new(memory, direct)
-        if kind == "new"
-        else _existing(kind == "rewrite", memory, direct),
+        contenders=_new(memory, direct) if kind == "new" else _existing(kind == "rewrite", memory, direct),
         measures=MEASURES,
         headline=("mb_per_s",),
         goals=[at_least("mb_per_s", 0.97, "bare")],
-        cached=("memory file" if memory else "file",)
-        if kind == "read" and (memory or not direct)
-        else (),
+        cached=("memory file" if memory else "file",) if kind == "read" and (memory or not direct) else (),
         note=notes.get(kind, "") + ("" if memory or kind == "read" else flushed),
     )
 

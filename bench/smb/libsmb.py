@@ -27,9 +27,7 @@ GUESS = ctypes.CFUNCTYPE(
 def main() -> int:
     """Exit code 1 if a call fails."""
     what, url, user, size = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
-    library = ctypes.CDLL(
-        ctypes.util.find_library("smbclient") or "libsmbclient.so.0", use_errno=True
-    )
+    library = ctypes.CDLL(ctypes.util.find_library("smbclient") or "libsmbclient.so.0", use_errno=True)
 
     def told(_server, _share, _group, _room, name, name_room, password, password_room):  # type: ignore[no-untyped-def]
         for to, room, text in (

@@ -53,20 +53,14 @@ GOALS: tuple[Goal, ...] = (
 class Bench(Copying):
     """The contenders in a box that is up."""
 
-    def __init__(
-        self, box: RunningBox, folder: Path, size: int, seconds: float
-    ) -> None:
+    def __init__(self, box: RunningBox, folder: Path, size: int, seconds: float) -> None:
         """As `Copying`; `seconds` is the length of the random reads."""
         super().__init__(box, folder, size)
         (server,) = box.host("server1").servers
         self.login, self.seconds = server.credentials[USER], seconds
         lines = Path(self.login).read_text().splitlines()
-        (self.password,) = (
-            line.partition("=")[2] for line in lines if line.startswith("password=")
-        )
-        times = [
-            self._smbclient(f"put {folder}/empty empty", "start") for _ in range(7)
-        ]
+        (self.password,) = (line.partition("=")[2] for line in lines if line.startswith("password="))
+        times = [self._smbclient(f"put {folder}/empty empty", "start") for _ in range(7)]
         self.start_up = statistics.median(times)
 
     def contenders(self) -> list[Callable[[], Figures]]:
@@ -75,14 +69,8 @@ class Bench(Copying):
         made: list[Callable[[], Figures]] = [self.copy, self.library]
         for depth in (1, 4):
             made.append(self.engine(self._job(), self.size, MIB, depth, phases))
-        made.append(
-            self.engine(self._job(signing=True), self.size, MIB, 4, phases, "signed")
-        )
-        made.append(
-            self.engine(
-                self._job(encryption=True), self.size, MIB, 4, phases, "encrypted"
-            )
-        )
+        made.append(self.engine(self._job(signing=True), self.size, MIB, 4, phases, "signed"))
+        made.append(self.engine(self._job(encryption=True), self.size, MIB, 4, phases, "encrypted"))
         reads: dict[str, Any] = {
             "operation": "random_read",
             "runtime_ns": round(self.seconds * 1e9),
@@ -90,11 +78,7 @@ class Bench(Copying):
         prepared = [{"operation": "prepare", "measured": False}, reads]
         for depth, channels in ((1, 1), (32, 1), (32, 2)):
             way = f"{channels} channels" if channels > 1 else ""
-            made.append(
-                self.engine(
-                    self._job(channels=channels), 64 * MIB, 4096, depth, prepared, way
-                )
-            )
+            made.append(self.engine(self._job(channels=channels), 64 * MIB, 4096, depth, prepared, way))
         return made
 
     def _job(self, **how: Any) -> dict[str, Any]:
@@ -138,18 +122,14 @@ class Bench(Copying):
                 str(self.size),
             ]
             self.commands[f"libsmbclient {what}"] = f"PASSWD=... {shlex.join(words)}"
-            found[f"libsmbclient {what}"] = float(
-                self.run("env", f"PASSWD={self.password}", *words)
-            )
+            found[f"libsmbclient {what}"] = float(self.run("env", f"PASSWD={self.password}", *words))
         subprocess.run([*self.server, "rm", "/export/lib"], check=True)
         return found
 
 
 def main() -> int:
     """Exit code 1 if a goal is not met."""
-    parser = argparse.ArgumentParser(
-        description="Assay's SMB client beside smbclient and libsmbclient."
-    )
+    parser = argparse.ArgumentParser(description="Assay's SMB client beside smbclient and libsmbclient.")
     parser.add_argument("--rounds", type=int, default=5, metavar="N")
     parser.add_argument("--size", type=int, default=256, metavar="MIB")
     parser.add_argument("--seconds", type=float, default=1.0, metavar="S")
@@ -157,13 +137,9 @@ def main() -> int:
     asked = parser.parse_args()
     for program in ("smbclient", "smbd"):
         if shutil.which(program) is None:
-            raise SystemExit(
-                f"error: {program} is missing\nhint: apt-get install samba smbclient"
-            )
+            raise SystemExit(f"error: {program} is missing\nhint: apt-get install samba smbclient")
 
-    def make(
-        box: RunningBox, folder: Path
-    ) -> tuple[Bench, list[Callable[[], Figures]]]:
+    def make(box: RunningBox, folder: Path) -> tuple[Bench, list[Callable[[], Figures]]]:
         bench = Bench(box, folder, asked.size * MIB, asked.seconds)
         return bench, bench.contenders()
 

@@ -24,18 +24,12 @@ BY_KEY = {work.key: work for work in WORKLOADS}
 RUN = Path(__file__).resolve().parent.parent / "agreement" / "run.py"
 
 
-def rounds_of(
-    source: random.Random, count: int, factor: float, noise: float, drift: float = 0.0
-) -> RowResult:
+def rounds_of(source: random.Random, count: int, factor: float, noise: float, drift: float = 0.0) -> RowResult:
     """Rounds in which Assay measures `factor` times what fio does; both vary by `noise`, the disk drifts each run."""
     result, at = RowResult(), 0
     for number in range(count):
         for key in order(number, []):
-            rate = (
-                1000
-                * math.exp(source.gauss(0, noise) + drift * at)
-                * (factor if "assay" in key else 1)
-            )
+            rate = 1000 * math.exp(source.gauss(0, noise) + drift * at) * (factor if "assay" in key else 1)
             latency = 1e6 / rate
             sample = {
                 "ops_per_s": rate,
@@ -59,22 +53,17 @@ def canned() -> Results:
     """All workloads, ten rounds each; Assay is 10 % faster at one of them and fio's variants differ."""
     results = Results({"kernel": "6"}, {"fio": "3.33"}, 10, 3.0, 10.0)
     for number, work in enumerate(WORKLOADS):
-        result = rounds_of(
-            random.Random(number), 10, 1.1 if work.key == "read-32" else 1.0, 0.01
-        )
+        result = rounds_of(random.Random(number), 10, 1.1 if work.key == "read-32" else 1.0, 0.01)
         for variant in work.variants:
             result.rounds[variant.key] = [
-                sample | {"ops_per_s": sample["ops_per_s"] * 1.2}
-                for sample in result.rounds["fio"]
+                sample | {"ops_per_s": sample["ops_per_s"] * 1.2} for sample in result.rounds["fio"]
             ]
         for key, per_call in (
             ("fio", 7.0),
             ("assay", 10.0),
             *((v.key, v.batch) for v in work.variants),
         ):
-            result.rounds[CALLS.format(key)] = [
-                {"calls_per_op": 1 / per_call, "ops_per_call": per_call}
-            ]
+            result.rounds[CALLS.format(key)] = [{"calls_per_op": 1 / per_call, "ops_per_call": per_call}]
             result.commands[key] = [[f"/usr/bin/{key}", "--x"]]
         results.rows[work.key] = result
     return results
@@ -96,29 +85,18 @@ def test_both_tools_are_told_the_same():
             int(words_["iodepth"]),
             int(words_["randseed"]),
         )
-        assert (
-            job["phases"][0]["runtime_ns"]
-            == int(words_["runtime"].removesuffix("ms")) * 1_000_000
-        )
+        assert job["phases"][0]["runtime_ns"] == int(words_["runtime"].removesuffix("ms")) * 1_000_000
         assert job["direct"] and words_["direct"] == "1"
         assert job["method"] == words_["ioengine"] == "io_uring"
         assert ("write" in job["phases"][0]["operation"]) == ("end_fsync" in words_)
-        assert words_.get("iodepth_batch_complete_max") == (
-            str(work.depth) if work.depth > 1 else None
-        )
-        assert (
-            words_["filename"]
-            == f"{job['target']['root']}/{job['target']['directory']}/f0"
-        )
+        assert words_.get("iodepth_batch_complete_max") == (str(work.depth) if work.depth > 1 else None)
+        assert words_["filename"] == f"{job['target']['root']}/{job['target']['directory']}/f0"
 
 
 def test_a_variant_hands_over_another_number():
     """One at a time is fio's default, without any option."""
     work = BY_KEY["read-32"]
-    one, all_ = (
-        next(by_fio(work, batch=v.batch, key=v.key).steps(setting())).argv
-        for v in work.variants
-    )
+    one, all_ = (next(by_fio(work, batch=v.batch, key=v.key).steps(setting())).argv for v in work.variants)
     assert not [word for word in one if "batch" in word]
     assert [word for word in all_ if "batch" in word and word.endswith("=32")] == [
         "--iodepth_batch_submit=32",
@@ -188,18 +166,13 @@ def test_the_interval_covers_the_median():
     """In at least 95 % of 2,000 series of ten and of eleven, whose distribution is skewed; seed 3."""
     source = random.Random(3)
     for count in (10, 11):
-        bounds = [
-            compare.interval([source.expovariate(math.log(2)) for _ in range(count)])
-            for _ in range(2000)
-        ]
+        bounds = [compare.interval([source.expovariate(math.log(2)) for _ in range(count)]) for _ in range(2000)]
         assert sum(low <= 1 <= high for low, high in bounds) >= 1900 - 30
 
 
 def test_a_drift_is_no_difference():
     """Each run 2 % slower than the one before: the ratio stays 1, and a tool is apart from itself."""
-    line = compare.compare(
-        rounds_of(random.Random(1), 10, 1.0, 0.0, drift=-0.02).rounds, "ops_per_s"
-    )
+    line = compare.compare(rounds_of(random.Random(1), 10, 1.0, 0.0, drift=-0.02).rounds, "ops_per_s")
     assert line.ratio.median == pytest.approx(1)
     assert (line.same_fio, line.same_assay) == (
         pytest.approx(math.expm1(0.04)),
@@ -214,10 +187,7 @@ def test_equal_tools_seldom_differ_and_unequal_ones_do(monkeypatch):
     monkeypatch.setattr(compare, "DRAWS", 400)
 
     def share(factor: float, noise: float = 0.06) -> float:
-        lines = [
-            compare.compare(rounds_of(source, 10, factor, noise).rounds, "ops_per_s")
-            for _ in range(150)
-        ]
+        lines = [compare.compare(rounds_of(source, 10, factor, noise).rounds, "ops_per_s") for _ in range(150)]
         return sum(line.verdict is Verdict.DIFFER for line in lines) / len(lines)
 
     assert share(1.0) <= 0.06
@@ -229,15 +199,11 @@ def test_verdicts():
     """3 % agrees; more agrees if chance goes as far, also downwards; without an interval nothing is said."""
 
     def judged(median: float, by_chance: float | None, reach: float = 0.01) -> Verdict:
-        return compare.judge(
-            compare.Ratio(median, (median - reach, median + reach)), by_chance
-        )
+        return compare.judge(compare.Ratio(median, (median - reach, median + reach)), by_chance)
 
     assert judged(1.029, 0.0) is Verdict.AGREE
     assert judged(1.031, 0.0) is Verdict.DIFFER
-    assert judged(1.031, 0.0, reach=0.05) is Verdict.AGREE_BY_CHANCE, (
-        "its interval holds 1"
-    )
+    assert judged(1.031, 0.0, reach=0.05) is Verdict.AGREE_BY_CHANCE, "its interval holds 1"
     assert judged(0.96, 0.05) is Verdict.AGREE_BY_CHANCE
     assert judged(0.94, 0.05) is Verdict.DIFFER
     assert judged(0.5, None) is Verdict.UNKNOWN
@@ -261,9 +227,7 @@ def test_what_is_said_of_a_difference_was_measured():
     assert "× 1.2" in said and "hands over 32 at a time" in said
     assert "fio hands over 7.00 operations, Assay 10.0" in said
     unexplained = rounds_of(random.Random(2), 10, 1.2, 0.01)
-    assert "nothing that is measured here explains it" in " ".join(
-        words.sentences(BY_KEY["read-1"], unexplained)
-    )
+    assert "nothing that is measured here explains it" in " ".join(words.sentences(BY_KEY["read-1"], unexplained))
     equal = " ".join(words.sentences(BY_KEY["read-1"], results.rows["read-1"]))
     assert "differs" not in equal and "apart by" in equal
 
@@ -278,9 +242,7 @@ def test_huge_pages_and_requests_explain_a_difference():
         for sample in samples:
             sample["requests_per_op"] = 1.0 if "assay" in key else 2.0
     said = " ".join(words.sentences(BY_KEY["sequential-read"], result, twin))
-    assert (
-        "**IOPS** differs by 10" in said and "in huge pages, Assay / fio is 1.0" in said
-    )
+    assert "**IOPS** differs by 10" in said and "in huge pages, Assay / fio is 1.0" in said
     assert "the disk got 2.00 requests of fio for an operation, 1.00 of Assay" in said
     unequal = " ".join(
         words.sentences(
@@ -299,10 +261,7 @@ def test_time_outside_the_latency_explains_a_p50():
         for sample in result.rounds[key]:
             sample["p50_us"] = sample["p50_all_us"] - 120
     said = words.sentences(BY_KEY["read-1"], result)[-1]
-    assert (
-        "**p50 latency** differs by 14" in said
-        and "with the time that is in no latency it is 0." in said
-    )
+    assert "**p50 latency** differs by 14" in said and "with the time that is in no latency it is 0." in said
 
 
 def test_the_page_is_filled():
@@ -313,9 +272,7 @@ def test_the_page_is_filled():
         assert f"### {work.title}" in text
     # Bandwidth goes with IOPS, and so do both percentiles here.
     assert "24 lines: 20 agree; 4 **differ**." in text
-    assert (
-        "| IOPS | 1" in text and "| kernel | 6 |" in text and "fio-batch-32 --x" in text
-    )
+    assert "| IOPS | 1" in text and "| kernel | 6 |" in text and "fio-batch-32 --x" in text
     with pytest.raises(BenchError, match="nonsense"):
         page.fill("{{nonsense}}\n", canned())
 
@@ -336,16 +293,10 @@ def test_calls_are_counted_by_perf(tmp_path):
     here = setting()
     here.memory, here.tools["perf"] = tmp_path, Path("/bin/perf")
     event = "syscalls:sys_enter_io_uring_enter"
-    (tmp_path / "calls").write_text(
-        f"# started\n\n408,,{event},28094018,100.00,,\n250,,{event},28094018,100.00,,\n"
-    )
+    (tmp_path / "calls").write_text(f"# started\n\n408,,{event},28094018,100.00,,\n250,,{event},28094018,100.00,,\n")
     assert read_counts(tmp_path / "calls") == (408, 250)
     (step,) = counted(by_assay(BY_KEY["read-1"])).steps(here)
-    assert (
-        step.argv[0] == "/bin/perf"
-        and step.argv[-1] == "run"
-        and step.job["queue_depth"] == 1
-    )
+    assert step.argv[0] == "/bin/perf" and step.argv[-1] == "run" and step.job["queue_depth"] == 1
     latency = {"mean_ns": 1.0, "p50_ns": 1, "p99_ns": 1}
     assert step.parse(Done(event_lines("ok", latency), "", 1, 1, 1, 0)) == {
         "calls_per_op": 0.408,
@@ -357,13 +308,9 @@ def test_what_the_tracer_saw(tmp_path):
     """Counts and percentiles of its file, and what is said of a tool that does not fit."""
     file = tmp_path / "seen"
     took = json.dumps({str(key): 1 for key in range(100, 200)})
-    file.write_text(
-        f'{{"type": "map", "data": {{"@ops": 100}}}}\n{{"type": "map", "data": {{"@took": {took}}}}}\n'
-    )
+    file.write_text(f'{{"type": "map", "data": {{"@ops": 100}}}}\n{{"type": "map", "data": {{"@took": {took}}}}}\n')
     with file.open("a") as more:
-        more.write(
-            '{"type": "map", "data": {"@bytes": 409600}}\n{"type": "attached_probes", "data": {"probes": 3}}\n'
-        )
+        more.write('{"type": "map", "data": {"@bytes": 409600}}\n{"type": "attached_probes", "data": {"probes": 3}}\n')
     seen = trace.read_seen(file)
     assert seen == {
         "ops": 100,
@@ -391,18 +338,14 @@ def test_the_tracer_is_asked_for_the_right_calls():
     assert "sys_enter_pwrite64" in write and "$bytes == 1048576" in write
     assert "io_uring_complete" in trace.program("io_uring", BY_KEY["read-32"])
     (step,) = trace.by_call(by_fio(BY_KEY["read-1"])).steps(setting())
-    assert "--ioengine=psync" in step.argv and not any(
-        "registerfiles" in word for word in step.argv
-    )
+    assert "--ioengine=psync" in step.argv and not any("registerfiles" in word for word in step.argv)
     (step,) = trace.by_call(by_assay(BY_KEY["read-1"])).steps(setting())
     assert step.job["method"] == "sync"
 
 
 def test_the_command_refuses_in_one_line(tmp_path):
     """No traceback; and --list measures nothing."""
-    listed = subprocess.run(
-        [sys.executable, RUN, "--list"], capture_output=True, text=True, check=True
-    )
+    listed = subprocess.run([sys.executable, RUN, "--list"], capture_output=True, text=True, check=True)
     assert [line.split()[0] for line in listed.stdout.splitlines()] == list(BY_KEY)
     wrong = subprocess.run(
         [sys.executable, RUN, "--only", "nothing"],
@@ -442,8 +385,6 @@ def test_a_short_real_pair(tmp_path):
     assert [line.measure for line in show.lines(result)] == list(show.MEASURES)
     for key in ("fio", "assay", "fio again", "assay again"):
         (sample,) = result.rounds[key]
-        assert sample["mb_per_s"] == pytest.approx(
-            sample["ops_per_s"] * 1.048576, rel=1e-3
-        )
+        assert sample["mb_per_s"] == pytest.approx(sample["ops_per_s"] * 1.048576, rel=1e-3)
         assert 0 < sample["p50_us"] <= sample["p99_us"]
     assert not list(tmp_path.iterdir())

@@ -17,9 +17,7 @@ def no_steps(_):
 
 def made_up() -> tuple[Row, RowResult]:
     """A row with three contenders, one of them absent, one failed in one round."""
-    contenders = [
-        Contender(key, key.title(), no_steps) for key in ("bare", "assay", "fio")
-    ]
+    contenders = [Contender(key, key.title(), no_steps) for key in ("bare", "assay", "fio")]
     goals = [
         at_most("cpu_us", 1.05, "bare"),
         at_least("ops_per_s", 2000),
@@ -90,12 +88,6 @@ def test_rows_fit_together():
     for row in every:
         keys = [contender.key for contender in row.contenders]
         assert len(set(keys)) == len(keys)
-        assert set(row.measures) | set(row.headline) | {
-            goal.measure for goal in row.goals
-        } <= set(MEASURES)
-        named = {goal.contender for goal in row.goals} | {
-            goal.against for goal in row.goals if goal.against
-        }
-        assert named | {c.against for c in row.contenders if c.against} | (
-            {row.limit} - {None}
-        ) <= set(keys)
+        assert set(row.measures) | set(row.headline) | {goal.measure for goal in row.goals} <= set(MEASURES)
+        named = {goal.contender for goal in row.goals} | {goal.against for goal in row.goals if goal.against}
+        assert named | {c.against for c in row.contenders if c.against} | ({row.limit} - {None}) <= set(keys)

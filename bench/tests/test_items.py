@@ -39,8 +39,7 @@ def test_the_loop_says_what_its_requests_took():
 def test_both_do_the_same_work_at_the_same_service():
     """As large, as many at a time, with the same credentials."""
     (loop,), (engine,) = (
-        list(one.steps(setting()))
-        for one in (boto3_items.runs(WORK), assay.items(WORK, against="boto3"))
+        list(one.steps(setting())) for one in (boto3_items.runs(WORK), assay.items(WORK, against="boto3"))
     )
     assert loop.argv == [
         sys.executable,
@@ -53,8 +52,4 @@ def test_both_do_the_same_work_at_the_same_service():
     ]
     assert engine.job["target"]["endpoints"] == ["http://127.0.0.1:7"]
     assert (engine.job["file_size_bytes"], engine.job["queue_depth"]) == (1024, 8)
-    assert (
-        engine.environment
-        == loop.environment
-        == {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
-    )
+    assert engine.environment == loop.environment == {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}

@@ -25,9 +25,7 @@ def filled(template: str) -> str:
 
 def test_markers_become_tables():
     """All of them, and nothing else changes."""
-    text = filled(
-        "# Title\n\n{{machine}}\n\n{{goals}}\n\n{{rows}}\n\n{{commands}}\n\nend\n"
-    )
+    text = filled("# Title\n\n{{machine}}\n\n{{goals}}\n\n{{rows}}\n\n{{commands}}\n\nend\n")
     assert "{{" not in text
     assert text.startswith("# Title\n") and text.endswith("\nend\n")
     assert "| kernel | 6 |" in text and "### A row" in text and "**A row**" in text

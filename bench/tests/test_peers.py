@@ -64,9 +64,7 @@ def test_elbencho_flush_counts_and_first_pass_does_not():
     )
     first = sync.format("9.000s") + write.format("9.000s") + sync.format("9.000s")
     second = sync.format("9.000s") + write.format("750ms") + sync.format("250ms")
-    contender = elbencho.sequential(
-        "--write", lambda s: s.disk / "x", 100, "--sync", passes=2, skip=1
-    )
+    contender = elbencho.sequential("--write", lambda s: s.disk / "x", 100, "--sync", passes=2, skip=1)
     sample = last_parse(contender, (first + second, 0.2))
     assert sample["mb_per_s"] == pytest.approx(104.8576)
     assert sample["cpu_us"] == pytest.approx(1000)
@@ -91,9 +89,7 @@ def test_fio_takes_the_job_s_own_cpu_time():
         "job_runtime": 500,
         "read": part,
     }
-    sample = fio.figures(
-        done("note: something\n" + json.dumps({"jobs": [job]}), cpu_s=9.0)
-    )
+    sample = fio.figures(done("note: something\n" + json.dumps({"jobs": [job]}), cpu_s=9.0))
     assert (sample["cpu_us"], sample["mean_us"], sample["p99_us"]) == (
         pytest.approx(400),
         1.5,
@@ -105,9 +101,7 @@ def test_fio_takes_the_job_s_own_cpu_time():
 def test_ior_start_up_is_taken_off():
     """The rate is that of all repetitions."""
     lines = "read  1 100000 0\nread 1 300000 0\n"
-    sample = last_parse(
-        ior.reads(), ("", 0.25), (f"Results:\n{lines}Summary\nread 5 5 5\n", 1.25)
-    )
+    sample = last_parse(ior.reads(), ("", 0.25), (f"Results:\n{lines}Summary\nread 5 5 5\n", 1.25))
     assert sample["ops_per_s"] == pytest.approx(150_000)
     assert sample["cpu_us"] == pytest.approx(1e6 / (2 << 18))
 
@@ -115,19 +109,14 @@ def test_ior_start_up_is_taken_off():
 def test_iozone():
     """One number in its table is the rate."""
     assert (
-        last_parse(
-            iozone.reads(), ("         1048576       4      617354        0   \n", 0.5)
-        )["ops_per_s"]
-        == 617354
+        last_parse(iozone.reads(), ("         1048576       4      617354        0   \n", 0.5))["ops_per_s"] == 617354
     )
 
 
 LATENCY = {"mean_ns": 700.0, "p50_ns": 600, "p99_ns": 900}
 
 
-def event_lines(
-    status: str, latency: dict[str, float] = LATENCY, **fields: object
-) -> str:
+def event_lines(status: str, latency: dict[str, float] = LATENCY, **fields: object) -> str:
     """A job with one measured phase."""
     reads = {
         "operation": "read",
@@ -144,10 +133,7 @@ def event_lines(
         "last_finisher": {"start_ns": 0, "end_ns": 500_000_000},
         "resources": {"user_ns": 100_000, "system_ns": 300_000},
     } | fields
-    return "\n".join(
-        json.dumps(e)
-        for e in (end, {"event": "bye", "status": status, "reason": "why"})
-    )
+    return "\n".join(json.dumps(e) for e in (end, {"event": "bye", "status": status, "reason": "why"}))
 
 
 def test_assay_whole_process_and_phase():
