@@ -73,11 +73,7 @@ def versions(setting: Setting) -> dict[str, str]:
     for name, (words, pattern) in VERSION_WORDS.items():
         if name in setting.tools:
             done = subprocess.run(
-                [setting.tool(name), *words],
-                capture_output=True,
-                text=True,
-                check=False,
-                cwd=setting.memory,
+                [setting.tool(name), *words], capture_output=True, text=True, check=False, cwd=setting.memory
             )
             match = re.search(pattern, done.stdout + done.stderr)
             found[name] = match[1].rstrip(",:") if match else "unknown"
@@ -85,12 +81,7 @@ def versions(setting: Setting) -> dict[str, str]:
 
 
 def _engine(setting: Setting) -> str:
-    done = subprocess.run(
-        [setting.tool("assay-engine"), "--version"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = subprocess.run([setting.tool("assay-engine"), "--version"], capture_output=True, text=True, check=False)
     if done.returncode:
         raise BenchError(f"assay-engine: {(done.stderr.strip() or 'does not start').splitlines()[0]}")
     return done.stdout.split()[-1]

@@ -90,11 +90,7 @@ def cpu_between(done: Done, begin: float, end: float) -> float:
 
 
 def run(
-    launcher: str,
-    argv: list[str],
-    folder: Path,
-    environment: dict[str, str] | None = None,
-    watched: bool = False,
+    launcher: str, argv: list[str], folder: Path, environment: dict[str, str] | None = None, watched: bool = False
 ) -> Done:
     """Run a command through `assay-bare measure`, whose small memory does not hide the command's own peak.
 
@@ -163,14 +159,7 @@ def run_step(launcher: str, step: Step, folder: Path) -> tuple[Sample, list[str]
     done = run(launcher, [*argv, *extra], folder, step.environment, step.watched)
     try:
         sample = step.parse(done)
-    except (
-        ValueError,
-        KeyError,
-        IndexError,
-        TypeError,
-        AttributeError,
-        ZeroDivisionError,
-    ) as error:
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, ZeroDivisionError) as error:
         name = Path(argv[0]).name
         raise BenchError(f"{name}: its output was not understood ({type(error).__name__}: {error})") from error
     sample.setdefault("rss_mib", done.rss_bytes / 2**20)

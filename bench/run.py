@@ -31,33 +31,16 @@ def options() -> argparse.Namespace:
     """What the user asks for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--objects",
-        action="store_true",
-        help="objects of S3 services beside warp, and nothing else; no page",
+        "--objects", action="store_true", help="objects of S3 services beside warp, and nothing else; no page"
     )
     rounds = f"rounds of each row (default: {ROUNDS}, of objects {OBJECT_ROUNDS})"
     parser.add_argument("--rounds", type=int, metavar="N", help=rounds)
-    parser.add_argument(
-        "--only",
-        default="",
-        metavar="WORD",
-        help="only rows whose name or title has WORD",
-    )
+    parser.add_argument("--only", default="", metavar="WORD", help="only rows whose name or title has WORD")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_ROUNDS} short rounds, to try")
-    parser.add_argument(
-        "--disk",
-        type=Path,
-        default=Path("/var/tmp"),
-        metavar="DIR",
-        help="on the disk to measure",
-    )
+    parser.add_argument("--disk", type=Path, default=Path("/var/tmp"), metavar="DIR", help="on the disk to measure")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep all figures in FILE")
     parser.add_argument(
-        "--from",
-        type=Path,
-        metavar="FILE",
-        dest="source",
-        help="measure nothing, show what FILE keeps",
+        "--from", type=Path, metavar="FILE", dest="source", help="measure nothing, show what FILE keeps"
     )
     parser.add_argument("--page", action="store_true", help=f"write {page.PAGE.relative_to(page.ROOT)}")
     parser.add_argument("--list", action="store_true", help="name the rows and end")
@@ -125,10 +108,7 @@ def show(row: Row, result: RowResult) -> None:
     print(f"\n{row.title} [{row.key}]")
     print(tables.plain(tables.of_row(row, result)))
     goals = tables.of_goals([(row, result)])
-    print(
-        *(f"  {line[3].strip('*')}: {line[1]}{': ' * bool(line[2])}{line[2]}" for line in goals[1:]),
-        sep="\n",
-    )
+    print(*(f"  {line[3].strip('*')}: {line[1]}{': ' * bool(line[2])}{line[2]}" for line in goals[1:]), sep="\n")
     for key, why in result.failures.items():
         print(f"  failed: {key}: {why}")
     sys.stdout.flush()
@@ -137,12 +117,7 @@ def show(row: Row, result: RowResult) -> None:
 def place(chosen: argparse.Namespace) -> contextlib.AbstractContextManager[Setting]:
     """Where the rows run: objects need no files."""
     if chosen.objects:
-        return directories(
-            QUICK_OBJECT_SECONDS if chosen.quick else OBJECT_SECONDS,
-            chosen.disk,
-            0,
-            4 * GIB,
-        )
+        return directories(QUICK_OBJECT_SECONDS if chosen.quick else OBJECT_SECONDS, chosen.disk, 0, 4 * GIB)
     return prepared(QUICK_SECONDS if chosen.quick else SECONDS, chosen.disk)
 
 
@@ -153,19 +128,13 @@ def measure(rows: list[Row], chosen: argparse.Namespace) -> Results:
     with place(chosen) as setting:
         seconds = setting.seconds
         expected = sum(expected_seconds(row, setting) for row in rows) * (rounds + 1)
-        print(
-            f"{len(rows)} rows, {rounds} rounds: about {expected / 60:.0f} minutes",
-            flush=True,
-        )
+        print(f"{len(rows)} rows, {rounds} rounds: about {expected / 60:.0f} minutes", flush=True)
         results = Results(machine.describe(setting), machine.versions(setting), rounds, seconds)
         for number, row in enumerate(rows, 1):
             results.rows[row.key] = run_row(row, setting, rounds)
             results.minutes = (time.monotonic() - begin) / 60
             show(row, results.rows[row.key])
-            print(
-                f"  {number} of {len(rows)} rows after {results.minutes:.1f} minutes",
-                flush=True,
-            )
+            print(f"  {number} of {len(rows)} rows after {results.minutes:.1f} minutes", flush=True)
             if chosen.json:
                 results.save(chosen.json)
     return results

@@ -57,15 +57,7 @@ def _gateway(setting: Setting, folder: Path) -> tuple[subprocess.Popen[str], Ser
     data = folder / "data"
     data.mkdir()
     address = f"{HOST}:{_free_port()}"
-    words = [
-        setting.tool("versitygw"),
-        "--quiet",
-        "--keep-alive",
-        "--port",
-        address,
-        "posix",
-        str(data),
-    ]
+    words = [setting.tool("versitygw"), "--quiet", "--keep-alive", "--port", address, "posix", str(data)]
     # A bench that is killed must not leave it behind.
     leash = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
     keys = dict(zip(("ROOT_ACCESS_KEY", "ROOT_SECRET_KEY"), KEYS, strict=True))
@@ -79,18 +71,7 @@ def _moto(_: Setting, folder: Path) -> tuple[subprocess.Popen[str], Service]:
     address = f"{HOST}:{_free_port()}"
     host, port = address.split(":")
     leash = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
-    words = [
-        *leash,
-        sys.executable,
-        "-W",
-        "ignore",
-        "-m",
-        "moto.server",
-        "-H",
-        host,
-        "-p",
-        port,
-    ]
+    words = [*leash, sys.executable, "-W", "ignore", "-m", "moto.server", "-H", host, "-p", port]
     process = _start(words, folder, {"PYTHONDONTWRITEBYTECODE": "1"})
     _wait(process, address)
     return process, Service(address, *KEYS, lambda: None)
@@ -139,10 +120,7 @@ def _wait(process: subprocess.Popen[str], address: str) -> None:
     host, port = address.split(":")
     begin = time.monotonic()
     while process.poll() is None and time.monotonic() < begin + PATIENCE_S:
-        with (
-            contextlib.suppress(OSError),
-            socket.create_connection((host, int(port)), timeout=1.0),
-        ):
+        with contextlib.suppress(OSError), socket.create_connection((host, int(port)), timeout=1.0):
             return
         time.sleep(0.02)
     _stop(process)

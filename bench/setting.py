@@ -24,16 +24,7 @@ WRITTEN_BYTES = 512 << 20
 """Size of the file that is written over."""
 LOOP_BYTES = 1 << 30
 LOOP_INODES = 200_000
-PEERS = (
-    "fio",
-    "fio-new",
-    "fio-t-io_uring",
-    "elbencho",
-    "ior",
-    "mdtest",
-    "iozone",
-    "warp",
-)
+PEERS = ("fio", "fio-new", "fio-t-io_uring", "elbencho", "ior", "mdtest", "iozone", "warp")
 SERVERS = ROOT / "target" / "servers"
 """Where tools/servers.py puts what it builds."""
 
@@ -45,10 +36,7 @@ def find_tools() -> dict[str, Path]:
         BenchError: Assay's own programs are not built.
     """
     found = {}
-    for name, variable in (
-        ("assay-engine", "ASSAY_ENGINE"),
-        ("assay-bare", "ASSAY_BARE"),
-    ):
+    for name, variable in (("assay-engine", "ASSAY_ENGINE"), ("assay-bare", "ASSAY_BARE")):
         path = Path(os.environ.get(variable) or ROOT / "target" / "release" / name)
         if not os.access(path, os.X_OK):
             raise BenchError(f"{path} is missing: cargo build --release -p assay-cli -p assay-bare")
@@ -151,12 +139,7 @@ def remove(disk: Path) -> None:
         _command("umount", str(mount))
     image = MEMORY / "disk.img"
     if image.exists() and os.geteuid() == 0:
-        listing = subprocess.run(
-            ["losetup", "--associated", str(image)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        listing = subprocess.run(["losetup", "--associated", str(image)], capture_output=True, text=True, check=False)
         for line in listing.stdout.splitlines():
             _command("losetup", "--detach", line.partition(":")[0])
     for folder in (disk, MEMORY):
@@ -183,14 +166,7 @@ def _mount_loop(mount: Path) -> tuple[Path | None, str]:
             # Written, not sparse: no block is first touched while something is measured.
             for _ in range(LOOP_BYTES >> 20):
                 file.write(bytes(1 << 20))
-        options = [
-            "-E",
-            "lazy_itable_init=0,lazy_journal_init=0",
-            "-J",
-            "size=256",
-            "-N",
-            str(LOOP_INODES),
-        ]
+        options = ["-E", "lazy_itable_init=0,lazy_journal_init=0", "-J", "size=256", "-N", str(LOOP_INODES)]
         _command("mkfs.ext4", "-q", "-F", *options, str(image))
         mount.mkdir()
         _command("mount", "-o", "loop", str(image), str(mount))
@@ -205,20 +181,10 @@ def _write_data(setting: Setting, root: Path, name: str, size: int) -> None:
     target = {"kind": "file", "root": str(root), "directory": name}
     sizes = {"file_size_bytes": size, "record_size_bytes": 4096}
     phases = [{"operation": "prepare", "measured": False}]
-    job = {
-        "spec_version": 2,
-        "id": "bench",
-        "target": target,
-        "keep_files": True,
-        "phases": phases,
-    } | sizes
+    job = {"spec_version": 2, "id": "bench", "target": target, "keep_files": True, "phases": phases} | sizes
     file = root / "job.json"
     file.write_text(json.dumps(job))
-    run(
-        setting.tool("assay-bare"),
-        [setting.tool("assay-engine"), "run", str(file)],
-        root,
-    )
+    run(setting.tool("assay-bare"), [setting.tool("assay-engine"), "run", str(file)], root)
 
 
 def read_into_cache(file: Path) -> None:

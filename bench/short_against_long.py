@@ -22,18 +22,7 @@ Key = tuple[str, str, str]
 def measured(places: list[str], length: str, folder: Path) -> tuple[float, dict[Key, dict[str, Any]]]:
     """Seconds that it took, and the results by target, operation and point."""
     begin = time.monotonic()
-    words = [
-        sys.executable,
-        "-m",
-        "assay",
-        "measure",
-        *places,
-        "--time",
-        length,
-        "--out",
-        str(folder),
-        "--json",
-    ]
+    words = [sys.executable, "-m", "assay", "measure", *places, "--time", length, "--out", str(folder), "--json"]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     seconds = time.monotonic() - begin
     return seconds, {(one["case"], one["label"], one["operation"]): one for one in json.loads(done.stdout)["results"]}
@@ -69,10 +58,7 @@ def main() -> int:
             counts = {word: list(found.values()).count(word) for word in ("near", "unsure", "wrong")}
             wrong = [" ".join(key[1:]) for key, word in found.items() if word == "wrong"]
             bad += bool(wrong)
-            print(
-                f"try {number}: {took:.1f} s, {counts}{f'; wrong: {wrong}' if wrong else ''}",
-                flush=True,
-            )
+            print(f"try {number}: {took:.1f} s, {counts}{f'; wrong: {wrong}' if wrong else ''}", flush=True)
     print(f"{asked.tries - bad} of {asked.tries} tries have no number that is wrong and sounds sure")
     return int(10 * bad > asked.tries)
 

@@ -45,10 +45,7 @@ def of_row(row: Row, result: RowResult) -> Table:
             table.append([label, f"absent: {result.absent[contender.key]}"] + [""] * (len(head) - 2))
             continue
         samples = result.rounds[contender.key]
-        line = [
-            label,
-            *(with_spread(of_measure(samples, m), MEASURES[m].scale) for m in row.measures),
-        ]
+        line = [label, *(with_spread(of_measure(samples, m), MEASURES[m].scale) for m in row.measures)]
         for measure in row.headline:
             other = contender.against or row.limit
             of_limit = other is not None and other != contender.key

@@ -86,12 +86,7 @@ def traced(contender: Contender, method: str, work: Workload) -> Contender:
     def steps(setting: Setting) -> Steps:
         (step,) = contender.steps(setting)
         seen = setting.memory / "seen"
-        argv = [
-            setting.tool("bpftrace"),
-            str(seen),
-            program(method, work),
-            " ".join(step.argv),
-        ]
+        argv = [setting.tool("bpftrace"), str(seen), program(method, work), " ".join(step.argv)]
 
         def parse(done: Done) -> Sample:
             # bpftrace ends with an empty line.
@@ -153,19 +148,7 @@ def lines(work: Workload, setting: Setting) -> list[Line]:
 
 def table(found: list[Line]) -> list[list[str]]:
     """What was said beside what was seen."""
-    rows = [
-        [
-            "",
-            "",
-            "operations",
-            "bytes",
-            "p50 µs, tool",
-            "tracer",
-            "p99 µs, tool",
-            "tracer",
-            "",
-        ]
-    ]
+    rows = [["", "", "operations", "bytes", "p50 µs, tool", "tracer", "p99 µs, tool", "tracer", ""]]
     for line in found:
         both = [
             f"{line.said[name]:.0f}" + ("" if line.said[name] == line.seen[name] else f", tracer {line.seen[name]:.0f}")

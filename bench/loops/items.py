@@ -44,11 +44,7 @@ def loop(dynamodb, operation, table, contents, first, end, done):
     while time.monotonic() < end:
         key = {"pk": {"S": f"{number % COUNT:020}"}}
         if operation == "put":
-            dynamodb.put_item(
-                TableName=table,
-                Item={**key, "d": {"B": contents}},
-                ReturnConsumedCapacity="TOTAL",
-            )
+            dynamodb.put_item(TableName=table, Item={**key, "d": {"B": contents}}, ReturnConsumedCapacity="TOTAL")
         else:
             dynamodb.get_item(TableName=table, Key=key, ReturnConsumedCapacity="TOTAL")["Item"]["d"]["B"]
         number += 1
@@ -65,18 +61,7 @@ def main():
         one.describe_table(TableName=table)
     done, cpu, begin = [], time.process_time(), time.monotonic()
     threads = [
-        threading.Thread(
-            target=loop,
-            args=(
-                one,
-                operation,
-                table,
-                contents,
-                17 * first,
-                begin + float(seconds),
-                done,
-            ),
-        )
+        threading.Thread(target=loop, args=(one, operation, table, contents, 17 * first, begin + float(seconds), done))
         for first, one in enumerate(clients)
     ]
     for thread in threads:
@@ -87,16 +72,7 @@ def main():
     clients[0].delete_table(TableName=table)
     if len(done) < len(clients):
         sys.exit("a thread has failed")
-    print(
-        json.dumps(
-            {
-                "requests": sum(done),
-                "bytes": sum(done) * int(size),
-                "seconds": took,
-                "cpu_s": used,
-            }
-        )
-    )
+    print(json.dumps({"requests": sum(done), "bytes": sum(done) * int(size), "seconds": took, "cpu_s": used}))
 
 
 main()

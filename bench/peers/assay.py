@@ -51,11 +51,7 @@ def counts(end: dict[str, Any]) -> tuple[int, int, float]:
     kinds = end["operations"]
     window = end["last_finisher"]
     seconds = (window["end_ns"] - window["start_ns"]) / 1e9
-    return (
-        sum(kind["ops"] for kind in kinds),
-        sum(kind["bytes"] for kind in kinds),
-        seconds,
-    )
+    return sum(kind["ops"] for kind in kinds), sum(kind["bytes"] for kind in kinds), seconds
 
 
 def phase_figures(end: dict[str, Any]) -> Sample:
@@ -149,13 +145,7 @@ def names(root: Callable[[Setting], Path], count: int) -> Contender:
     def make(setting: Setting) -> dict[str, Any]:
         phases = [{"operation": operation} for operation in ("create", "stat", "unlink")]
         tree = {"files": count, "depth": 0, "width": 1}
-        return job(
-            file_target(root(setting), "names"),
-            phases,
-            file_size_bytes=0,
-            tree=tree,
-            sync="none",
-        )
+        return job(file_target(root(setting), "names"), phases, file_size_bytes=0, tree=tree, sync="none")
 
     def parse(done: Done) -> Sample:
         return {f"{name}_per_s": phase_figures(end)["ops_per_s"] for name, end in ends(done).items()}
@@ -182,11 +172,7 @@ def open_loop(share: float) -> Contender:
         target = file_target(setting.disk, "data")
         kept = {"keep_files": True, "reuse_files": True}
         closed = job(target, [timed("random_read", setting)], **kept)
-        rate = yield Step(
-            engine,
-            lambda done: {"closed_per_s": one_phase(done)["ops_per_s"]},
-            job=closed,
-        )
+        rate = yield Step(engine, lambda done: {"closed_per_s": one_phase(done)["ops_per_s"]}, job=closed)
         phase = timed("random_read", setting, rate_per_s=round(rate["closed_per_s"] * share))
         yield Step(engine, parse, job=job(target, [phase], **kept))
 
@@ -198,12 +184,7 @@ def start(lanes: int) -> Contender:
 
     def make(setting: Setting) -> dict[str, Any]:
         phase = {"operation": "random_read", "runtime_ns": 100_000_000}
-        fields = {
-            "lanes": lanes,
-            "layout": "shared",
-            "keep_files": True,
-            "reuse_files": True,
-        }
+        fields = {"lanes": lanes, "layout": "shared", "keep_files": True, "reuse_files": True}
         return job(file_target(setting.disk, "data"), [phase], **fields)
 
     def parse(done: Done) -> Sample:
@@ -222,21 +203,13 @@ def start(lanes: int) -> Contender:
 
 def items(work: Work, against: str | None = None) -> Contender:
     """Puts of items, or gets of items that it puts before; by one lane, whose CPU time of the phase counts."""
-    return _requests(
-        work,
-        against,
-        {"kind": "dynamodb", "table": "assay-bench"},
-        {"objects": {"count": 200}},
-    )
+    return _requests(work, against, {"kind": "dynamodb", "table": "assay-bench"}, {"objects": {"count": 200}})
 
 
 def objects(work: Work, against: str | None = None) -> Contender:
     """Puts of new objects, or gets of objects that it puts before; by one lane, whose CPU time of the phase counts."""
     # As warp does, puts make new objects all the time; the bench takes them away.
-    many = {
-        "objects": {"count": work.count if work.operation == "get" else 1_000_000},
-        "keep_files": True,
-    }
+    many = {"objects": {"count": work.count if work.operation == "get" else 1_000_000}, "keep_files": True}
     return _requests(work, against, {"kind": "s3", "bucket": "assay-bench"}, many)
 
 
@@ -262,15 +235,7 @@ def _requests(work: Work, against: str | None, place: dict[str, Any], many: dict
     def steps(setting: Setting) -> Steps:
         service = setting.served()
         service.forget()
-        keys = {
-            "AWS_ACCESS_KEY_ID": service.access_key,
-            "AWS_SECRET_ACCESS_KEY": service.secret_key,
-        }
-        yield Step(
-            [setting.tool("assay-engine"), "run"],
-            parse,
-            job=make(setting),
-            environment=keys,
-        )
+        keys = {"AWS_ACCESS_KEY_ID": service.access_key, "AWS_SECRET_ACCESS_KEY": service.secret_key}
+        yield Step([setting.tool("assay-engine"), "run"], parse, job=make(setting), environment=keys)
 
     return Contender("assay", "Assay", steps, overhead=1.0, against=against)

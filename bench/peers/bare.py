@@ -47,9 +47,6 @@ def names(root: Callable[[Setting], str], count: int) -> Contender:
         folder = root(setting)
         for action in ("create", "stat", "unlink"):
             words = [setting.tool("assay-bare"), action, folder, "--count", str(count)]
-            yield Step(
-                words,
-                lambda done, action=action: {f"{action}_per_s": figures(done)["ops_per_s"]},
-            )
+            yield Step(words, lambda done, action=action: {f"{action}_per_s": figures(done)["ops_per_s"]})
 
     return Contender("bare", "bare loop", steps, seconds=1.0)

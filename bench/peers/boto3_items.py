@@ -25,20 +25,8 @@ def runs(work: Work) -> Contender:
 
     def steps(setting: Setting) -> Steps:
         service = setting.served()
-        words = [
-            f"http://{service.address}",
-            work.operation,
-            str(work.size),
-            str(work.concurrent),
-        ]
-        keys = {
-            "AWS_ACCESS_KEY_ID": service.access_key,
-            "AWS_SECRET_ACCESS_KEY": service.secret_key,
-        }
-        yield Step(
-            [sys.executable, str(PROGRAM), *words, f"{setting.seconds:g}"],
-            figures,
-            environment=keys,
-        )
+        words = [f"http://{service.address}", work.operation, str(work.size), str(work.concurrent)]
+        keys = {"AWS_ACCESS_KEY_ID": service.access_key, "AWS_SECRET_ACCESS_KEY": service.secret_key}
+        yield Step([sys.executable, str(PROGRAM), *words, f"{setting.seconds:g}"], figures, environment=keys)
 
     return Contender("boto3", "boto3 loop", steps, overhead=2.0)

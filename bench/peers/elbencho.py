@@ -8,15 +8,7 @@ from pathlib import Path
 
 from model import Contender, Done, Sample, Setting, Step, Steps
 
-QUIET = [
-    "--nolive",
-    "--csvfile",
-    "/dev/null",
-    "--jsonfile",
-    "/dev/null",
-    "--resfile",
-    "/dev/null",
-]
+QUIET = ["--nolive", "--csvfile", "/dev/null", "--jsonfile", "/dev/null", "--resfile", "/dev/null"]
 
 
 def _seconds(text: str) -> float:
@@ -66,34 +58,14 @@ def _latency(part: dict[str, str]) -> Sample:
 
 
 def reads(
-    *extra: str,
-    threads: int = 1,
-    key: str = "elbencho",
-    label: str = "elbencho",
-    against: str | None = None,
+    *extra: str, threads: int = 1, key: str = "elbencho", label: str = "elbencho", against: str | None = None
 ) -> Contender:
     """Random 4 KiB reads of the common file."""
 
     def steps(setting: Setting) -> Steps:
         ops = setting.ops(threads)
-        amount = [
-            "--size",
-            "1g",
-            "--block",
-            "4k",
-            "--rand",
-            "--randamount",
-            str(ops // threads * threads * 4096),
-        ]
-        words = [
-            "--read",
-            "--threads",
-            str(threads),
-            *amount,
-            *extra,
-            *QUIET,
-            str(setting.file),
-        ]
+        amount = ["--size", "1g", "--block", "4k", "--rand", "--randamount", str(ops // threads * threads * 4096)]
+        words = ["--read", "--threads", str(threads), *amount, *extra, *QUIET, str(setting.file)]
         yield Step([setting.tool("elbencho"), *words], lambda done: figures(done, ops))
 
     return Contender(key, label, steps, against=against)

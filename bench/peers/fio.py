@@ -66,14 +66,7 @@ def runs(
         argv = [setting.tool(tool), *BASE, *words(setting)]
         yield Step(argv, lambda done: figures(done, side))
 
-    return Contender(
-        key or tool,
-        label or tool,
-        steps,
-        seconds=seconds,
-        overhead=START_UP,
-        against=against,
-    )
+    return Contender(key or tool, label or tool, steps, seconds=seconds, overhead=START_UP, against=against)
 
 
 def timed(setting: Setting) -> list[str]:
@@ -85,13 +78,7 @@ def reads(engine: str, *extra: str, **more: str | None) -> Contender:
     """Random 4 KiB reads of the common file, which stays in the page cache."""
 
     def words(setting: Setting) -> list[str]:
-        base = [
-            f"--filename={setting.file}",
-            "--invalidate=0",
-            "--rw=randread",
-            "--bs=4k",
-            "--size=1g",
-        ]
+        base = [f"--filename={setting.file}", "--invalidate=0", "--rw=randread", "--bs=4k", "--size=1g"]
         return [*base, f"--ioengine={engine}", *extra, *timed(setting)]
 
     return runs(words, **more)
@@ -106,19 +93,7 @@ def ring(depth: int) -> Contender:
         return {"ops_per_s": rate, "cpu_us": done.cpu_s * 1e6 / (rate * done.wall_s)}
 
     def steps(setting: Setting) -> Steps:
-        words = [
-            f"-d{depth}",
-            f"-s{depth}",
-            f"-c{depth}",
-            "-b4096",
-            "-p0",
-            "-B0",
-            "-F1",
-            "-O0",
-            "-n1",
-            "-R1",
-            "-r2",
-        ]
+        words = [f"-d{depth}", f"-s{depth}", f"-c{depth}", "-b4096", "-p0", "-B0", "-F1", "-O0", "-n1", "-R1", "-r2"]
         yield Step([setting.tool("fio-t-io_uring"), *words, str(setting.file)], parse)
 
     return Contender("fio-ring", "fio t/io_uring", steps, seconds=2.0)
@@ -128,14 +103,7 @@ def null(*extra: str, rw: str = "randread", **more: str | None) -> Contender:
     """Operations that go nowhere."""
     side = "write" if "write" in rw else "read"
     return runs(
-        lambda setting: [
-            "--ioengine=null",
-            f"--rw={rw}",
-            "--bs=4k",
-            "--size=1g",
-            *extra,
-            *timed(setting),
-        ],
+        lambda setting: ["--ioengine=null", f"--rw={rw}", "--bs=4k", "--size=1g", *extra, *timed(setting)],
         side=side,
         **more,
     )
@@ -146,17 +114,8 @@ def names(root: Callable[[Setting], str], count: int) -> Contender:
 
     def steps(setting: Setting) -> Steps:
         # Without these options fio writes into the files first, keeps them open, and finds the next one ever slower.
-        files = [
-            f"--nrfiles={count}",
-            "--filesize=4k",
-            "--create_on_open=1",
-            "--openfiles=1",
-        ]
-        files += [
-            "--fallocate=none",
-            "--file_service_type=sequential",
-            f"--directory={root(setting)}",
-        ]
+        files = [f"--nrfiles={count}", "--filesize=4k", "--create_on_open=1", "--openfiles=1"]
+        files += ["--fallocate=none", "--file_service_type=sequential", f"--directory={root(setting)}"]
         # Names like those of the others: their length has a price. No fadvise on what is only looked at.
         files += ["--filename_format=f0.$filenum", "--fadvise_hint=0"]
         for engine, name, extra in (
@@ -164,16 +123,7 @@ def names(root: Callable[[Setting], str], count: int) -> Contender:
             ("stat", "stat", []),
             ("delete", "unlink", ["--unlink=0"]),
         ):
-            argv = [
-                setting.tool("fio"),
-                *BASE,
-                f"--ioengine=file{engine}",
-                *files,
-                *extra,
-            ]
-            yield Step(
-                argv,
-                lambda done, name=name: {f"{name}_per_s": figures(done)["ops_per_s"]},
-            )
+            argv = [setting.tool("fio"), *BASE, f"--ioengine=file{engine}", *files, *extra]
+            yield Step(argv, lambda done, name=name: {f"{name}_per_s": figures(done)["ops_per_s"]})
 
     return Contender("fio", "fio file engines", steps, seconds=1.0, overhead=3 * START_UP)

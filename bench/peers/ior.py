@@ -23,27 +23,13 @@ def _runs(words: Callable[[Setting], list[str]], gib: int, times: int) -> Conten
 
     def steps(setting: Setting) -> Steps:
         ops = gib * times << 18
-        base = [
-            setting.tool("ior"),
-            *words(setting),
-            "-r",
-            "-E",
-            "-k",
-            "-z",
-            "-t",
-            "4k",
-        ]
+        base = [setting.tool("ior"), *words(setting), "-r", "-E", "-k", "-z", "-t", "4k"]
         blank = yield Step([*base, "-b", "8k"], lambda done: {"blank_cpu_s": done.cpu_s})
 
         def parse(done: Done) -> Sample:
             cpu_us = max(0.0, done.cpu_s - blank["blank_cpu_s"]) * 1e6 / ops
             rate = _rate(done)
-            return {
-                "cpu_us": cpu_us,
-                "cpu_ns": cpu_us * 1e3,
-                "ops_per_s": rate,
-                "mops_per_s": rate / 1e6,
-            }
+            return {"cpu_us": cpu_us, "cpu_ns": cpu_us * 1e3, "ops_per_s": rate, "mops_per_s": rate / 1e6}
 
         yield Step([*base, "-b", f"{gib}g", "-i", str(times)], parse)
 
@@ -65,11 +51,7 @@ def names(root: Callable[[Setting], str], count: int) -> Contender:
 
     def parse(done: Done) -> Sample:
         found = {}
-        for name, word in (
-            ("create", "creation"),
-            ("stat", "stat"),
-            ("unlink", "removal"),
-        ):
+        for name, word in (("create", "creation"), ("stat", "stat"), ("unlink", "removal")):
             line = re.search(rf"^ +File {word} +([\d.]+)", done.output, re.MULTILINE)
             found[f"{name}_per_s"] = float(line[1])
         return found

@@ -17,19 +17,7 @@ def reads() -> Contender:
         return {"cpu_us": done.cpu_s * 1e6 / OPS, "ops_per_s": float(line[1])}
 
     def steps(setting: Setting) -> Steps:
-        words = [
-            "-i",
-            "2",
-            "-s",
-            "1g",
-            "-r",
-            "4k",
-            "-w",
-            "-O",
-            "-+E",
-            "-f",
-            str(setting.file),
-        ]
+        words = ["-i", "2", "-s", "1g", "-r", "4k", "-w", "-O", "-+E", "-f", str(setting.file)]
         yield Step([setting.tool("iozone"), *words], parse)
 
     return Contender("iozone", "iozone", steps, seconds=0.5)

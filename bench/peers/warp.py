@@ -14,12 +14,7 @@ from peers.objects import Work
 
 BUCKET = "warp-bench"
 # Whole objects, none of them hashed: over HTTP it would sign each 64 KiB. It sends no checksum by itself.
-SAME = (
-    "--disable-multipart",
-    "--disable-sha256-payload",
-    "--lookup=path",
-    "--region=us-east-1",
-)
+SAME = ("--disable-multipart", "--disable-sha256-payload", "--lookup=path", "--region=us-east-1")
 PAUSE_S = 3.0
 """What it waits for between its preparation and its benchmark, whatever it is told."""
 
@@ -49,28 +44,14 @@ def runs(work: Work) -> Contender:
     def steps(setting: Setting) -> Steps:
         service = setting.served()
         service.forget()
-        amount = [
-            f"--obj.size={work.size}B",
-            f"--concurrent={work.concurrent}",
-            f"--duration={setting.seconds:g}s",
-        ]
+        amount = [f"--obj.size={work.size}B", f"--concurrent={work.concurrent}", f"--duration={setting.seconds:g}s"]
         amount += [f"--objects={work.count}"] if work.operation == "get" else []
         out = ["--json", "--noclear", f"--benchdata=warp-{work.operation}"]
-        words = [
-            work.operation,
-            f"--host={service.address}",
-            f"--bucket={BUCKET}",
-            *amount,
-            *SAME,
-            *out,
-        ]
+        words = [work.operation, f"--host={service.address}", f"--bucket={BUCKET}", *amount, *SAME, *out]
         yield Step(
             [setting.tool("warp"), *words],
             lambda done: figures(done, work.operation),
-            environment={
-                "WARP_ACCESS_KEY": service.access_key,
-                "WARP_SECRET_KEY": service.secret_key,
-            },
+            environment={"WARP_ACCESS_KEY": service.access_key, "WARP_SECRET_KEY": service.secret_key},
             watched=True,
         )
 

@@ -6,12 +6,6 @@ from model import Row
 
 from rows import harness, items, lanes, metadata, objects, reads, sequential
 
-ROWS: list[Row] = [
-    *reads.ROWS,
-    *harness.ROWS,
-    *sequential.ROWS,
-    *metadata.ROWS,
-    *lanes.ROWS,
-]
+ROWS: list[Row] = [*reads.ROWS, *harness.ROWS, *sequential.ROWS, *metadata.ROWS, *lanes.ROWS]
 OBJECTS: list[Row] = [*items.ROWS, *objects.ROWS]
 """Apart, since they take longer than all others together."""

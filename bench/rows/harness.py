@@ -10,8 +10,7 @@ NEW = {"tool": "fio-new", "label": "fio null, newest"}
 
 def _nop(depth: int) -> Contender:
     return bare.loop(
-        lambda s: ["nop", "--depth", str(depth), "--seconds", str(s.seconds)],
-        f"bare io_uring no-op, depth {depth}",
+        lambda s: ["nop", "--depth", str(depth), "--seconds", str(s.seconds)], f"bare io_uring no-op, depth {depth}"
     )
 
 
@@ -24,10 +23,7 @@ NULL_1 = Row(
         fio.null(label="fio null"),
         fio.null(**NEW),
         fio.null("--gtod_reduce=1", key="fio-reduced", label="fio null, reduced clock"),
-        fio.null(
-            "--gtod_reduce=1",
-            **NEW | {"key": "fio-new-reduced", "label": "fio null, newest, reduced clock"},
-        ),
+        fio.null("--gtod_reduce=1", **NEW | {"key": "fio-new-reduced", "label": "fio null, newest, reduced clock"}),
         ior.dummy(),
     ],
     measures=("cpu_ns", "mops_per_s", "rss_mib"),
@@ -39,12 +35,7 @@ NULL_1 = Row(
 NULL_32 = Row(
     key="null-32",
     title="No storage, 32 in flight",
-    contenders=[
-        _nop(32),
-        assay.null(32),
-        fio.null("--iodepth=32", label="fio null"),
-        fio.null("--iodepth=32", **NEW),
-    ],
+    contenders=[_nop(32), assay.null(32), fio.null("--iodepth=32", label="fio null"), fio.null("--iodepth=32", **NEW)],
     measures=("cpu_ns", "mops_per_s", "rss_mib"),
     headline=("cpu_ns",),
     goals=[at_most("cpu_ns", 40), at_least("mops_per_s", 25)],
@@ -55,22 +46,9 @@ DATA = Row(
     key="data",
     title="Making and checking unique data, 4 KiB records",
     contenders=[
-        bare.loop(
-            lambda s: ["data", "--fill", "--seconds", str(s.seconds)],
-            "Assay, make",
-            "assay",
-        ),
-        bare.loop(
-            lambda s: ["data", "--check", "--seconds", str(s.seconds)],
-            "Assay, check",
-            "assay-check",
-        ),
-        fio.null(
-            "--refill_buffers",
-            rw="write",
-            key="fio",
-            label="fio null write, refill_buffers",
-        ),
+        bare.loop(lambda s: ["data", "--fill", "--seconds", str(s.seconds)], "Assay, make", "assay"),
+        bare.loop(lambda s: ["data", "--check", "--seconds", str(s.seconds)], "Assay, check", "assay-check"),
+        fio.null("--refill_buffers", rw="write", key="fio", label="fio null write, refill_buffers"),
         fio.null(
             "--verify=crc32c",
             "--do_verify=0",

@@ -19,10 +19,7 @@ def _fio(jobs: int, against: str | None = None) -> Contender:
 
 def _elbencho(threads: int, against: str | None = None) -> Contender:
     return elbencho.reads(
-        threads=threads,
-        key=f"elbencho-{threads}",
-        label=f"elbencho, {threads} threads",
-        against=against,
+        threads=threads, key=f"elbencho-{threads}", label=f"elbencho, {threads} threads", against=against
     )
 
 

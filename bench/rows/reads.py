@@ -22,10 +22,7 @@ SYNC = Row(
     key="sync-1",
     title="Cached random reads, one at a time",
     contenders=[
-        bare.loop(
-            lambda s: ["pread", str(s.file), "--seconds", str(s.seconds)],
-            "bare pread loop",
-        ),
+        bare.loop(lambda s: ["pread", str(s.file), "--seconds", str(s.seconds)], "bare pread loop"),
         assay.reads(),
         fio.reads("psync", label="fio psync"),
         fio.reads("psync", **NEW | {"label": "fio psync, newest"}),
@@ -52,10 +49,7 @@ MMAP = Row(
     key="mmap",
     title="Cached random reads through a mapping",
     contenders=[
-        bare.loop(
-            lambda s: ["mmap", str(s.file), "--seconds", str(s.seconds)],
-            "bare copy loop",
-        ),
+        bare.loop(lambda s: ["mmap", str(s.file), "--seconds", str(s.seconds)], "bare copy loop"),
         assay.reads(method="mmap"),
         fio.reads("mmap", label="fio mmap"),
         elbencho.reads("--mmap", *LATENCY, label="elbencho --mmap --lat"),
@@ -74,28 +68,11 @@ RING_32 = Row(
     key="ring-32",
     title="Cached random reads, 32 in flight",
     contenders=[
-        bare.loop(
-            lambda s: [
-                "ring",
-                str(s.file),
-                "--depth",
-                "32",
-                "--seconds",
-                str(s.seconds),
-            ],
-            "bare io_uring loop",
-        ),
+        bare.loop(lambda s: ["ring", str(s.file), "--depth", "32", "--seconds", str(s.seconds)], "bare io_uring loop"),
         assay.reads(depth=32),
         fio.reads("io_uring", "--iodepth=32", label="fio io_uring"),
         fio.reads("io_uring", "--iodepth=32", **NEW | {"label": "fio io_uring, newest"}),
-        fio.reads(
-            "io_uring",
-            "--iodepth=32",
-            *TUNED,
-            tool="fio-new",
-            key="fio-tuned",
-            label="fio io_uring, tuned",
-        ),
+        fio.reads("io_uring", "--iodepth=32", *TUNED, tool="fio-new", key="fio-tuned", label="fio io_uring, tuned"),
         fio.ring(32),
         elbencho.reads("--iodepth", "32", *LATENCY, label="elbencho libaio --lat"),
     ],
@@ -115,17 +92,7 @@ RING_1 = Row(
     key="ring-1",
     title="Cached random reads through io_uring, one in flight",
     contenders=[
-        bare.loop(
-            lambda s: [
-                "ring",
-                str(s.file),
-                "--depth",
-                "1",
-                "--seconds",
-                str(s.seconds),
-            ],
-            "bare io_uring loop",
-        ),
+        bare.loop(lambda s: ["ring", str(s.file), "--depth", "1", "--seconds", str(s.seconds)], "bare io_uring loop"),
         assay.reads(method="io_uring"),
         fio.reads("io_uring", label="fio io_uring"),
         fio.reads("io_uring", **NEW | {"label": "fio io_uring, newest"}),
@@ -147,14 +114,7 @@ def _direct(depth: int, *goals: Goal) -> Row:
         title=f"Direct random reads of the disk, {depth} in flight" if deep else "Direct random reads, one at a time",
         contenders=[
             bare.loop(
-                lambda s: [
-                    kind[0],
-                    str(s.file),
-                    *kind[1:],
-                    "--direct",
-                    "--seconds",
-                    str(s.seconds),
-                ],
+                lambda s: [kind[0], str(s.file), *kind[1:], "--direct", "--seconds", str(s.seconds)],
                 f"bare {kind[0]} loop",
             ),
             # Few operations in a run: a start of 10 ms would weigh as much as a tenth of what they cost.
@@ -164,20 +124,8 @@ def _direct(depth: int, *goals: Goal) -> Row:
         ],
         measures=MEASURES,
         headline=("ops_per_s", "cpu_us"),
-        goals=[
-            at_least("ops_per_s", 0.98, "fio"),
-            at_most("cpu_us", 1.0, "fio"),
-            *goals,
-        ],
+        goals=[at_least("ops_per_s", 0.98, "fio"), at_most("cpu_us", 1.0, "fio"), *goals],
     )
 
 
-ROWS = [
-    SYNC,
-    MMAP,
-    RING_32,
-    RING_1,
-    _direct(1),
-    _direct(32),
-    _direct(128, at_most("cpu_us", 1.1, "bare")),
-]
+ROWS = [SYNC, MMAP, RING_32, RING_1, _direct(1), _direct(32), _direct(128, at_most("cpu_us", 1.1, "bare"))]

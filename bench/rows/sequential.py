@@ -21,13 +21,7 @@ def _file(setting: Setting, memory: bool, name: str, seen: bool = False) -> Path
     return setting.disk / name / "f0"
 
 
-def _job(
-    setting: Setting,
-    memory: bool,
-    name: str,
-    phases: list[dict[str, Any]],
-    **fields: Any,
-) -> dict[str, Any]:
+def _job(setting: Setting, memory: bool, name: str, phases: list[dict[str, Any]], **fields: Any) -> dict[str, Any]:
     target = assay.file_target(_file(setting, memory, name).parent.parent, name)
     return assay.job(target, phases, record_size_bytes=RECORD, **fields)
 
@@ -43,56 +37,23 @@ def _existing(write: bool, memory: bool, direct: bool) -> list[Contender]:
     def loop(setting: Setting) -> list[str]:
         time = [] if once else ["--seconds", str(setting.seconds)]
         mode = ["--rewrite", "--fsync"] if write else ["--read"]
-        return [
-            "sequential",
-            str(_file(setting, memory, name)),
-            *mode,
-            "--bytes",
-            str(size),
-            *time,
-            *option,
-        ]
+        return ["sequential", str(_file(setting, memory, name)), *mode, "--bytes", str(size), *time, *option]
 
     def job(setting: Setting) -> dict[str, Any]:
         operation = "rewrite" if write else "read"
         phase = {"operation": operation} if once else assay.timed(operation, setting)
-        kept = {
-            "keep_files": True,
-            "reuse_files": True,
-            "file_size_bytes": size,
-            "direct": direct,
-        }
+        kept = {"keep_files": True, "reuse_files": True, "file_size_bytes": size, "direct": direct}
         return _job(setting, memory, name, [phase], **kept)
 
     def words(setting: Setting) -> list[str]:
-        base = [
-            f"--filename={_file(setting, memory, name)}",
-            "--invalidate=0",
-            "--bs=1m",
-            f"--size={size >> 20}m",
-        ]
+        base = [f"--filename={_file(setting, memory, name)}", "--invalidate=0", "--bs=1m", f"--size={size >> 20}m"]
         mode = ["--rw=write", "--end_fsync=1"] if write else ["--rw=read"]
-        return [
-            *base,
-            *mode,
-            "--ioengine=psync",
-            f"--direct={int(direct)}",
-            *([] if once else fio.timed(setting)),
-        ]
+        return [*base, *mode, "--ioengine=psync", f"--direct={int(direct)}", *([] if once else fio.timed(setting))]
 
     flush = ["--sync"] if write and not memory else []
     return [
-        bare.loop(
-            loop,
-            "bare pwrite loop, one buffer" if write else "bare pread loop",
-            seconds=seconds,
-        ),
-        assay.runs(
-            job,
-            assay.one_phase,
-            label="Assay, unique data" if write else "Assay",
-            seconds=seconds,
-        ),
+        bare.loop(loop, "bare pwrite loop, one buffer" if write else "bare pread loop", seconds=seconds),
+        assay.runs(job, assay.one_phase, label="Assay, unique data" if write else "Assay", seconds=seconds),
         fio.runs(words, label="fio psync", side="write" if write else "read", seconds=seconds),
         elbencho.sequential(
             "--write" if write else "--read",
@@ -117,14 +78,7 @@ def _new(memory: bool, direct: bool) -> list[Contender]:
 
     def loop(setting: Setting) -> list[str]:
         amount = ["--bytes", str(NEW_BYTES), "--passes", str(NEW_PASSES)]
-        return [
-            "sequential",
-            str(path(setting)),
-            "--write",
-            "--fsync",
-            *amount,
-            *option,
-        ]
+        return ["sequential", str(path(setting)), "--write", "--fsync", *amount, *option]
 
     def job(setting: Setting) -> dict[str, Any]:
         path(setting)
@@ -149,14 +103,8 @@ def _new(memory: bool, direct: bool) -> list[Contender]:
 
 def _row(kind: str, memory: bool, direct: bool) -> Row:
     how, where = "direct" if direct else "buffered", "tmpfs" if memory else "disk"
-    title = {
-        "read": "Sequential reads of 1 MiB",
-        "rewrite": "Sequential writes of 1 MiB over an existing file",
-    }
-    notes = {
-        "read": "",
-        "new": "fio cannot leave out its first pass, so it is not here. ",
-    }
+    title = {"read": "Sequential reads of 1 MiB", "rewrite": "Sequential writes of 1 MiB over an existing file"}
+    notes = {"read": "", "new": "fio cannot leave out its first pass, so it is not here. "}
     flushed = "The flush counts; elbencho's is sync(2), whose time is added."
     return Row(
         key=f"{kind}-{how}-{where}",

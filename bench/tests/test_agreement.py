@@ -31,18 +31,8 @@ def rounds_of(source: random.Random, count: int, factor: float, noise: float, dr
         for key in order(number, []):
             rate = 1000 * math.exp(source.gauss(0, noise) + drift * at) * (factor if "assay" in key else 1)
             latency = 1e6 / rate
-            sample = {
-                "ops_per_s": rate,
-                "mb_per_s": rate / 250,
-                "p50_us": latency * 0.9,
-                "p99_us": latency * 2,
-            }
-            sample |= {
-                "mean_us": latency - 10,
-                "outside_us": 10.0,
-                "op_us": latency,
-                "p50_all_us": latency * 0.9 + 10,
-            }
+            sample = {"ops_per_s": rate, "mb_per_s": rate / 250, "p50_us": latency * 0.9, "p99_us": latency * 2}
+            sample |= {"mean_us": latency - 10, "outside_us": 10.0, "op_us": latency, "p50_all_us": latency * 0.9 + 10}
             sample |= {"clat_p50_us": latency * 0.8, "cpu_us": 5.0}
             result.rounds.setdefault(key, []).append(sample)
             at += 1
@@ -58,11 +48,7 @@ def canned() -> Results:
             result.rounds[variant.key] = [
                 sample | {"ops_per_s": sample["ops_per_s"] * 1.2} for sample in result.rounds["fio"]
             ]
-        for key, per_call in (
-            ("fio", 7.0),
-            ("assay", 10.0),
-            *((v.key, v.batch) for v in work.variants),
-        ):
+        for key, per_call in (("fio", 7.0), ("assay", 10.0), *((v.key, v.batch) for v in work.variants)):
             result.rounds[CALLS.format(key)] = [{"calls_per_op": 1 / per_call, "ops_per_call": per_call}]
             result.commands[key] = [[f"/usr/bin/{key}", "--x"]]
         results.rows[work.key] = result
@@ -75,16 +61,10 @@ def test_both_tools_are_told_the_same():
     here.seed = 7
     for work in WORKLOADS:
         (one,), (other,) = by_assay(work).steps(here), by_fio(work).steps(here)
-        job, words_ = (
-            one.job,
-            dict(word.removeprefix("--").partition("=")[::2] for word in other.argv),
-        )
+        job, words_ = one.job, dict(word.removeprefix("--").partition("=")[::2] for word in other.argv)
         assert job["record_size_bytes"] == int(words_["bs"].removesuffix("k")) << 10
         assert job["file_size_bytes"] == int(words_["size"].removesuffix("m")) << 20
-        assert (job["queue_depth"], job["seed"]) == (
-            int(words_["iodepth"]),
-            int(words_["randseed"]),
-        )
+        assert (job["queue_depth"], job["seed"]) == (int(words_["iodepth"]), int(words_["randseed"]))
         assert job["phases"][0]["runtime_ns"] == int(words_["runtime"].removesuffix("ms")) * 1_000_000
         assert job["direct"] and words_["direct"] == "1"
         assert job["method"] == words_["ioengine"] == "io_uring"
@@ -107,33 +87,14 @@ def test_a_variant_hands_over_another_number():
 def test_fio_is_read_by_lat_and_not_by_clat():
     """What is outside the latency is depth / rate less the mean."""
     percentile = {"50.000000": 450_000, "99.000000": 700_000}
-    part = {
-        "total_ios": 32_000,
-        "runtime": 500,
-        "iops": 64_000.0,
-        "io_bytes": 4096 * 32_000,
-    }
+    part = {"total_ios": 32_000, "runtime": 500, "iops": 64_000.0, "io_bytes": 4096 * 32_000}
     part |= {"lat_ns": {"mean": 470_000.0, "percentile": percentile}}
     part |= {"clat_ns": {"percentile": {"50.000000": 400_000, "99.000000": 600_000}}}
-    job = {
-        "error": 0,
-        "usr_cpu": 20.0,
-        "sys_cpu": 60.0,
-        "job_runtime": 500,
-        "read": part,
-    }
+    job = {"error": 0, "usr_cpu": 20.0, "sys_cpu": 60.0, "job_runtime": 500, "read": part}
     (step,) = by_fio(BY_KEY["read-32"]).steps(setting())
     sample = step.parse(done(json.dumps({"jobs": [job]})))
-    assert (sample["p50_us"], sample["p99_us"], sample["clat_p50_us"]) == (
-        450,
-        700,
-        400,
-    )
-    assert (sample["op_us"], sample["outside_us"], sample["p50_all_us"]) == (
-        500,
-        30,
-        480,
-    )
+    assert (sample["p50_us"], sample["p99_us"], sample["clat_p50_us"]) == (450, 700, 400)
+    assert (sample["op_us"], sample["outside_us"], sample["p50_all_us"]) == (500, 30, 480)
 
 
 def test_assay_has_one_latency():
@@ -141,11 +102,7 @@ def test_assay_has_one_latency():
     latency = {"mean_ns": 480_000.0, "p50_ns": 460_000, "p99_ns": 900_000}
     (step,) = by_assay(BY_KEY["read-1"]).steps(setting())
     sample = step.parse(done(event_lines("ok", latency)))
-    assert (sample["p50_us"], sample["clat_p50_us"], sample["p99_us"]) == (
-        460,
-        460,
-        900,
-    )
+    assert (sample["p50_us"], sample["clat_p50_us"], sample["p99_us"]) == (460, 460, 900)
     assert (sample["op_us"], sample["outside_us"]) == (500, pytest.approx(20))
 
 
@@ -174,10 +131,7 @@ def test_a_drift_is_no_difference():
     """Each run 2 % slower than the one before: the ratio stays 1, and a tool is apart from itself."""
     line = compare.compare(rounds_of(random.Random(1), 10, 1.0, 0.0, drift=-0.02).rounds, "ops_per_s")
     assert line.ratio.median == pytest.approx(1)
-    assert (line.same_fio, line.same_assay) == (
-        pytest.approx(math.expm1(0.04)),
-        pytest.approx(math.expm1(0.04)),
-    )
+    assert (line.same_fio, line.same_assay) == (pytest.approx(math.expm1(0.04)), pytest.approx(math.expm1(0.04)))
     assert line.verdict is Verdict.AGREE
 
 
@@ -234,23 +188,14 @@ def test_what_is_said_of_a_difference_was_measured():
 
 def test_huge_pages_and_requests_explain_a_difference():
     """The same work in huge pages is equal, and elsewhere the disk gets two requests of fio for one of Assay."""
-    result, twin = (
-        rounds_of(random.Random(5), 10, 1.1, 0.01),
-        rounds_of(random.Random(6), 10, 1.0, 0.01),
-    )
+    result, twin = rounds_of(random.Random(5), 10, 1.1, 0.01), rounds_of(random.Random(6), 10, 1.0, 0.01)
     for key, samples in result.rounds.items():
         for sample in samples:
             sample["requests_per_op"] = 1.0 if "assay" in key else 2.0
     said = " ".join(words.sentences(BY_KEY["sequential-read"], result, twin))
     assert "**IOPS** differs by 10" in said and "in huge pages, Assay / fio is 1.0" in said
     assert "the disk got 2.00 requests of fio for an operation, 1.00 of Assay" in said
-    unequal = " ".join(
-        words.sentences(
-            BY_KEY["sequential-read"],
-            rounds_of(random.Random(5), 10, 1.1, 0.01),
-            result,
-        )
-    )
+    unequal = " ".join(words.sentences(BY_KEY["sequential-read"], rounds_of(random.Random(5), 10, 1.1, 0.01), result))
     assert "nothing that is measured here explains it" in unequal
 
 
@@ -298,10 +243,7 @@ def test_calls_are_counted_by_perf(tmp_path):
     (step,) = counted(by_assay(BY_KEY["read-1"])).steps(here)
     assert step.argv[0] == "/bin/perf" and step.argv[-1] == "run" and step.job["queue_depth"] == 1
     latency = {"mean_ns": 1.0, "p50_ns": 1, "p99_ns": 1}
-    assert step.parse(Done(event_lines("ok", latency), "", 1, 1, 1, 0)) == {
-        "calls_per_op": 0.408,
-        "ops_per_call": 4,
-    }
+    assert step.parse(Done(event_lines("ok", latency), "", 1, 1, 1, 0)) == {"calls_per_op": 0.408, "ops_per_call": 4}
 
 
 def test_what_the_tracer_saw(tmp_path):
@@ -312,12 +254,7 @@ def test_what_the_tracer_saw(tmp_path):
     with file.open("a") as more:
         more.write('{"type": "map", "data": {"@bytes": 409600}}\n{"type": "attached_probes", "data": {"probes": 3}}\n')
     seen = trace.read_seen(file)
-    assert seen == {
-        "ops": 100,
-        "bytes": 409600,
-        "p50_us": 149.5 * 0.25,
-        "p99_us": 198.5 * 0.25,
-    }
+    assert seen == {"ops": 100, "bytes": 409600, "p50_us": 149.5 * 0.25, "p99_us": 198.5 * 0.25}
     assert trace.Line("w", "Assay", 1, seen | {"p50_us": 40.0}, seen).faults == []
     said = {"ops": 99, "bytes": 409600.0, "p50_us": 60.0, "p99_us": 40.0}
     assert trace.Line("w", "Assay", 1, said, seen).faults == [
@@ -330,10 +267,7 @@ def test_what_the_tracer_saw(tmp_path):
 
 def test_the_tracer_is_asked_for_the_right_calls():
     """By the kind of work and the way into the kernel; braces are bpftrace's own."""
-    read, write = (
-        trace.program("sync", BY_KEY["read-1"]),
-        trace.program("sync", BY_KEY["sequential-write"]),
-    )
+    read, write = trace.program("sync", BY_KEY["read-1"]), trace.program("sync", BY_KEY["sequential-write"])
     assert "sys_exit_pread64" in read and "$bytes == 4096" in read and "{{" not in read
     assert "sys_enter_pwrite64" in write and "$bytes == 1048576" in write
     assert "io_uring_complete" in trace.program("io_uring", BY_KEY["read-32"])
@@ -347,24 +281,11 @@ def test_the_command_refuses_in_one_line(tmp_path):
     """No traceback; and --list measures nothing."""
     listed = subprocess.run([sys.executable, RUN, "--list"], capture_output=True, text=True, check=True)
     assert [line.split()[0] for line in listed.stdout.splitlines()] == list(BY_KEY)
-    wrong = subprocess.run(
-        [sys.executable, RUN, "--only", "nothing"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (wrong.returncode, wrong.stderr) == (
-        2,
-        "agreement: no workload has 'nothing'; --list names them\n",
-    )
+    wrong = subprocess.run([sys.executable, RUN, "--only", "nothing"], capture_output=True, text=True, check=False)
+    assert (wrong.returncode, wrong.stderr) == (2, "agreement: no workload has 'nothing'; --list names them\n")
     other = tmp_path / "other.json"
     other.write_text("{}")
-    wrong = subprocess.run(
-        [sys.executable, RUN, "--from", other],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    wrong = subprocess.run([sys.executable, RUN, "--from", other], capture_output=True, text=True, check=False)
     assert wrong.returncode == 2 and wrong.stderr.count("\n") == 1
 
 

@@ -18,19 +18,11 @@ def no_steps(_):
 def made_up() -> tuple[Row, RowResult]:
     """A row with three contenders, one of them absent, one failed in one round."""
     contenders = [Contender(key, key.title(), no_steps) for key in ("bare", "assay", "fio")]
-    goals = [
-        at_most("cpu_us", 1.05, "bare"),
-        at_least("ops_per_s", 2000),
-        at_most("cpu_us", 0.8, "fio"),
-    ]
+    goals = [at_most("cpu_us", 1.05, "bare"), at_least("ops_per_s", 2000), at_most("cpu_us", 0.8, "fio")]
     row = Row("row", "A row", contenders, ("cpu_us", "ops_per_s"), ("cpu_us",), goals)
     result = RowResult(absent={"fio": "not on PATH"})
     result.rounds["bare"] = [{"cpu_us": cost} for cost in (1.0, 2.0, 4.0)]
-    result.rounds["assay"] = [
-        {"cpu_us": 1.0, "ops_per_s": 2500.0},
-        None,
-        {"cpu_us": 4.4, "ops_per_s": 2500.0},
-    ]
+    result.rounds["assay"] = [{"cpu_us": 1.0, "ops_per_s": 2500.0}, None, {"cpu_us": 4.4, "ops_per_s": 2500.0}]
     result.rounds["fio"] = []
     return row, result
 

@@ -17,15 +17,7 @@ WORK = Work("get", 1024, 8)
 def setting() -> Setting:
     """Nothing in it exists."""
     service = Service("127.0.0.1:7", "key", "secret", lambda: None)
-    return Setting(
-        Path("/d"),
-        Path("/m"),
-        None,
-        "",
-        2.0,
-        {"assay-engine": Path("/bin/assay-engine")},
-        service=service,
-    )
+    return Setting(Path("/d"), Path("/m"), None, "", 2.0, {"assay-engine": Path("/bin/assay-engine")}, service=service)
 
 
 def test_the_loop_says_what_its_requests_took():
@@ -41,15 +33,7 @@ def test_both_do_the_same_work_at_the_same_service():
     (loop,), (engine,) = (
         list(one.steps(setting())) for one in (boto3_items.runs(WORK), assay.items(WORK, against="boto3"))
     )
-    assert loop.argv == [
-        sys.executable,
-        str(boto3_items.PROGRAM),
-        "http://127.0.0.1:7",
-        "get",
-        "1024",
-        "8",
-        "2",
-    ]
+    assert loop.argv == [sys.executable, str(boto3_items.PROGRAM), "http://127.0.0.1:7", "get", "1024", "8", "2"]
     assert engine.job["target"]["endpoints"] == ["http://127.0.0.1:7"]
     assert (engine.job["file_size_bytes"], engine.job["queue_depth"]) == (1024, 8)
     assert engine.environment == loop.environment == {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}

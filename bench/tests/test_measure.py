@@ -43,13 +43,7 @@ def test_a_watched_command_is_seen_at_work(tmp_path):
     launcher.write_text(LAUNCHER.format(python=sys.executable))
     launcher.chmod(0o700)
     spin = "import os, time\nprint(os.environ['WORD'])\nwhile time.process_time() < 0.3: pass"
-    done = run(
-        str(launcher),
-        [sys.executable, "-c", spin],
-        tmp_path,
-        {"WORD": "here"},
-        watched=True,
-    )
+    done = run(str(launcher), [sys.executable, "-c", spin], tmp_path, {"WORD": "here"}, watched=True)
     assert done.output == "here\n"
     (begin, nothing), (end, everything) = done.course[0], done.course[-1]
     assert (nothing, everything) == (0.0, done.cpu_s)

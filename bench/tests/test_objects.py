@@ -25,16 +25,7 @@ def warp_done(output: str, course: list[tuple[float, float]]) -> Done:
 def setting(service: Service | None) -> Setting:
     """Nothing in it exists."""
     tools = {name: Path("/bin") / name for name in ("assay-engine", "warp")}
-    return Setting(
-        Path("/d"),
-        Path("/m"),
-        None,
-        "",
-        2.0,
-        tools,
-        service=service,
-        service_absent="no service",
-    )
+    return Setting(Path("/d"), Path("/m"), None, "", 2.0, tools, service=service, service_absent="no service")
 
 
 def service(forgotten: list[str]) -> Service:
@@ -58,10 +49,7 @@ def test_warp_whose_requests_fail_says_why():
     said = json.loads(GOLDEN.read_text())
     said["by_op_type"]["PUT"] |= {"total_errors": 3, "first_errors": ["SlowDown"]}
     with pytest.raises(BenchError, match="3 errors: SlowDown"):
-        warp.figures(
-            warp_done(f"warp: <ERROR> SlowDown\n\n{json.dumps(said, indent=2)}\n", []),
-            "put",
-        )
+        warp.figures(warp_done(f"warp: <ERROR> SlowDown\n\n{json.dumps(said, indent=2)}\n", []), "put")
 
 
 def test_commands_say_what_is_the_same():
@@ -69,19 +57,10 @@ def test_commands_say_what_is_the_same():
     forgotten: list[str] = []
     there = setting(service(forgotten))
     step = next(warp.runs(WORK).steps(there))
-    assert {
-        "--obj.size=4096B",
-        "--concurrent=8",
-        "--duration=2s",
-        "--host=127.0.0.1:7",
-    } <= set(step.argv)
+    assert {"--obj.size=4096B", "--concurrent=8", "--duration=2s", "--host=127.0.0.1:7"} <= set(step.argv)
     assert step.watched and "secret" not in " ".join(step.argv)
     job = next(assay.objects(WORK).steps(there)).job
-    assert (
-        job["file_size_bytes"],
-        job["queue_depth"],
-        job["phases"][-1]["runtime_ns"],
-    ) == (4096, 8, 2_000_000_000)
+    assert (job["file_size_bytes"], job["queue_depth"], job["phases"][-1]["runtime_ns"]) == (4096, 8, 2_000_000_000)
     assert forgotten == ["all", "all"]
     got = Work("get", 8 << 20, 32)
     assert "--objects=32" in next(warp.runs(got).steps(there)).argv

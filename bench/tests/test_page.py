@@ -16,11 +16,7 @@ def filled(template: str) -> str:
         "assay": [["/x/assay-engine", "run", '{"id": "x y"}']],
         "fio": [["/usr/bin/fio", "--name=a b"]],
     }
-    return page.fill(
-        template,
-        [row],
-        Results({"kernel": "6"}, {"fio": "3"}, 3, 0.5, 1.5, {"row": result}),
-    )
+    return page.fill(template, [row], Results({"kernel": "6"}, {"fio": "3"}, 3, 0.5, 1.5, {"row": result}))
 
 
 def test_markers_become_tables():

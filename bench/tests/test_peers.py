@@ -48,20 +48,12 @@ READ        Elapsed time     :       941ms       941ms
 def test_elbencho_reads():
     """CPU time is that of the process, over the operations asked for."""
     sample = last_parse(elbencho.reads(), (READ, 0.75))
-    assert sample == {
-        "cpu_us": 1.5,
-        "ops_per_s": 557091.0,
-        "mean_us": 2.0,
-        "p99_us": 2.4,
-    }
+    assert sample == {"cpu_us": 1.5, "ops_per_s": 557091.0, "mean_us": 2.0, "p99_us": 2.4}
 
 
 def test_elbencho_flush_counts_and_first_pass_does_not():
     """Each pass is SYNC, WRITE, SYNC."""
-    sync, write = (
-        "SYNC Elapsed time : {0} {0}\n---\n",
-        "WRITE Elapsed time : {0} {0}\n Total MiB : 100 100\n---\n",
-    )
+    sync, write = "SYNC Elapsed time : {0} {0}\n---\n", "WRITE Elapsed time : {0} {0}\n Total MiB : 100 100\n---\n"
     first = sync.format("9.000s") + write.format("9.000s") + sync.format("9.000s")
     second = sync.format("9.000s") + write.format("750ms") + sync.format("250ms")
     contender = elbencho.sequential("--write", lambda s: s.disk / "x", 100, "--sync", passes=2, skip=1)
@@ -72,29 +64,11 @@ def test_elbencho_flush_counts_and_first_pass_does_not():
 
 def test_fio_takes_the_job_s_own_cpu_time():
     """Its start-up is not part of it."""
-    latency = {
-        "lat_ns": {"mean": 1500.0},
-        "clat_ns": {"percentile": {"99.000000": 2500}},
-    }
-    part = {
-        "total_ios": 1000,
-        "runtime": 500,
-        "iops": 2000.0,
-        "io_bytes": 4096000,
-    } | latency
-    job = {
-        "error": 0,
-        "usr_cpu": 20.0,
-        "sys_cpu": 60.0,
-        "job_runtime": 500,
-        "read": part,
-    }
+    latency = {"lat_ns": {"mean": 1500.0}, "clat_ns": {"percentile": {"99.000000": 2500}}}
+    part = {"total_ios": 1000, "runtime": 500, "iops": 2000.0, "io_bytes": 4096000} | latency
+    job = {"error": 0, "usr_cpu": 20.0, "sys_cpu": 60.0, "job_runtime": 500, "read": part}
     sample = fio.figures(done("note: something\n" + json.dumps({"jobs": [job]}), cpu_s=9.0))
-    assert (sample["cpu_us"], sample["mean_us"], sample["p99_us"]) == (
-        pytest.approx(400),
-        1.5,
-        2.5,
-    )
+    assert (sample["cpu_us"], sample["mean_us"], sample["p99_us"]) == (pytest.approx(400), 1.5, 2.5)
     assert sample["mb_per_s"] == pytest.approx(8.192)
 
 
@@ -118,13 +92,7 @@ LATENCY = {"mean_ns": 700.0, "p50_ns": 600, "p99_ns": 900}
 
 def event_lines(status: str, latency: dict[str, float] = LATENCY, **fields: object) -> str:
     """A job with one measured phase."""
-    reads = {
-        "operation": "read",
-        "ops": 1000,
-        "bytes": 4096000,
-        "errors": 0,
-        "latency": latency,
-    }
+    reads = {"operation": "read", "ops": 1000, "bytes": 4096000, "errors": 0, "latency": latency}
     end = {
         "event": "phase_end",
         "measured": True,
@@ -139,11 +107,7 @@ def event_lines(status: str, latency: dict[str, float] = LATENCY, **fields: obje
 def test_assay_whole_process_and_phase():
     """CPU time of the process for one, of the phase for the other."""
     whole = assay.whole_process(done(event_lines("ok"), cpu_s=0.001))
-    assert (whole["cpu_us"], whole["phase_cpu_us"], whole["ops_per_s"]) == (
-        1.0,
-        pytest.approx(0.4),
-        2000.0,
-    )
+    assert (whole["cpu_us"], whole["phase_cpu_us"], whole["ops_per_s"]) == (1.0, pytest.approx(0.4), 2000.0)
     assert assay.one_phase(done(event_lines("ok")))["cpu_us"] == pytest.approx(0.4)
 
 

@@ -18,10 +18,7 @@ sys.stdin.read()
 def test_a_service_runs_while_its_row_does(tmp_path):
     """What it has made is gone afterwards; one that is missing is named."""
     there = Setting(tmp_path, tmp_path, None, "", 1.0, {})
-    with (
-        serving("assay-service", there),
-        pytest.raises(AbsentError, match="assay-service is not"),
-    ):
+    with serving("assay-service", there), pytest.raises(AbsentError, match="assay-service is not"):
         there.served()
     program = tmp_path / "null"
     program.write_text(NULL.format(python=sys.executable))
