@@ -104,7 +104,7 @@ def test_users_have_passwords_that_nobody_sees(ring: RunningBox) -> None:
             assert ask(ring, name, "/secret", f"{user}:{lines['password']}")[0] == 200
             assert ask(ring, name, "/secret", f"{user}:wrong")[0] == 401
             seen.add(lines["password"])
-    assert len(seen) == 4
+    assert len(seen) == 2, "each user has one, at all servers of a kind"
     known = [path for path in ring.folder.rglob("*") if path.is_file() and path.parent.name != "secrets"]
     commands = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in own_processes(ring.folder.parent.parent)]
     told = b"".join([*(path.read_bytes() for path in known), *commands]).decode(errors="replace")

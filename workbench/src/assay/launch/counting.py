@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from types import TracebackType
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from pydantic import ValidationError
 
@@ -90,6 +90,10 @@ class Counting:
                 process.wait()
         for thread in self._threads:
             thread.join(_LEAVE_SECONDS)
+        for process in self._processes:
+            for pipe in (process.stdout, process.stderr):
+                if pipe is not None:
+                    pipe.close()
 
     def between(self, start: float, end: float) -> tuple[HostUse, ...]:
         """What each host did between two moments, in seconds since 1970, as far as that is known."""
@@ -101,11 +105,18 @@ class Counting:
         return tuple(use for use in found if use is not None)
 
 
+def _some(pipe: IO[bytes]) -> bytes:
+    """What has come; nothing when the process is gone."""
+    with contextlib.suppress(OSError, ValueError):
+        return pipe.read(65536)
+    return b""
+
+
 def _read(process: Process, lines: deque[Counted]) -> None:
     if process.stdout is None:
         return
     buffer = b""
-    while part := process.stdout.read(65536):
+    while part := _some(process.stdout):
         *whole, buffer = (buffer + part).split(b"\n")
         for line in whole:
             # Whatever else a host may print is no line of ours.
