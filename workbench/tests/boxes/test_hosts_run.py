@@ -112,8 +112,8 @@ def test_a_killed_workbench_leaves_no_engine_for_long_and_its_box_is_removed(box
 
 
 def engines(boxes: Path) -> list[int]:
-    """Engines in the boxes of this folder."""
-    return [pid for pid in own_processes(boxes) if command_of(pid)[:1] == [str(find_engine())]]
+    """Engines that measure in the boxes of this folder."""
+    return [pid for pid in own_processes(boxes) if command_of(pid)[:2] == [str(find_engine()), "run"]]
 
 
 def test_a_host_that_dies_is_named_and_the_run_goes_on(boxes: Path, tmp_path: Path) -> None:
