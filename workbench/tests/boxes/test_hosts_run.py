@@ -272,7 +272,8 @@ def test_engines_over_ssh_end_by_themselves_when_the_workbench_is_killed(
         file = study(work, INVENTORY, hosts=2, runtime="1h")
         with subprocess.Popen([ASSAY, "run", file], cwd=work, stderr=subprocess.DEVNULL) as run:
             try:
-                assert_soon(lambda: len(remote_engines(*nodes)) == 2, lambda: "no engines were seen")
+                # One measures on each, and one counts.
+                assert_soon(lambda: len(remote_engines(*nodes)) == 4, lambda: "no engines were seen")
                 time.sleep(0.5)
             finally:
                 run.kill()
