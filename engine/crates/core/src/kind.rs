@@ -1,7 +1,10 @@
 //! What a kind of storage implements.
 
 use crate::{Lane, LaneSetup, PhasePlan, SetupError};
-use assay_spec::{BackendCapabilities, ExistingObjects, Job, MethodShape, MethodsFound, PlaceAnswer, Target};
+use assay_spec::{
+    BackendCapabilities, CacheAction, ExistingObjects, Job, Layout, Method, MethodShape, MethodsFound, Operation,
+    PlaceAnswer, SyncPolicy, Target,
+};
 use std::sync::Arc;
 
 /// A kind of storage: whatever it is, the same commands work on it.
@@ -40,6 +43,27 @@ pub trait Kind: Sync {
 /// A defect: somebody asked the wrong kind.
 pub fn wrong_kind(target: &Target, kind: &str) -> SetupError {
     SetupError::new("open", format!("a {} target", target.kind()), format!("is not of kind {kind}"))
+}
+
+/// What files behind a protocol that the engine itself speaks can do anywhere; `kind` is the word of its targets.
+pub fn files_by_protocol(kind: &str) -> BackendCapabilities {
+    BackendCapabilities {
+        kind: kind.to_owned(),
+        // C stdio is a library for files of the host.
+        operations: Operation::of_files().filter(|operation| !operation.stdio()).collect(),
+        layouts: vec![Layout::Separate, Layout::Shared],
+        methods: vec![Method::Protocol],
+        // There is no cache on this side: each operation goes to the server anyway.
+        direct: true,
+        direct_bypasses_cache: true,
+        direct_alignment_bytes: 1,
+        sync: vec![SyncPolicy::None, SyncPolicy::Fsync, SyncPolicy::Fdatasync, SyncPolicy::OSync, SyncPolicy::ODsync],
+        cache: vec![CacheAction::Keep],
+        file_sets: true,
+        preallocate: false,
+        verify: true,
+        place: None,
+    }
 }
 
 /// An object that was there before the job.

@@ -19,7 +19,7 @@ pub use assay_spec::{Fault, OpKind};
 pub use buffers::Buffers;
 pub use error::{os_message, SetupError};
 pub use fault::{as_errno, fault_message, fault_name};
-pub use kind::{wrong_kind, Backend, Existing, ExistingObject, Kind};
+pub use kind::{files_by_protocol, wrong_kind, Backend, Existing, ExistingObject, Kind};
 pub use lane::{HostCounts, Lane, LaneSetup, MethodChoice, PhasePlan, ServiceCounts, ASKED_FOR};
 pub use named::{
     named_fault, status_of, CHECKSUM_MISMATCH, ETAG_MISMATCH, ITEM_LENGTH, MALFORMED_ANSWER, MALFORMED_TABLE_ANSWER,

@@ -1,14 +1,20 @@
 """What NFS exports and SMB shares have in common as a study names them."""
 
 import re
-from typing import Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema
 
 from assay.model.study import axis
 from assay.model.study.axis import Single, fault
-from assay.model.study.target import Service
+from assay.model.study.names import Group
+from assay.model.study.target import Service, Target
 from assay.model.units import shown
+
+if TYPE_CHECKING:
+    from assay.model.source import Fault
+    from assay.model.study.study import Workload
 
 
 def _plain(written: object) -> str:
@@ -35,3 +41,37 @@ def service_at(written: str, port: int) -> Service:
     if not colon or written.endswith("]"):
         name, own = written, ""
     return Service(name.strip("[]"), int(own or port))
+
+
+class ExportTarget(Target):
+    """What servers export by a protocol which the engine itself speaks: no mount, and no cache of the client."""
+
+    holds: ClassVar[tuple[Group, ...]] = ("data", "names")
+    keeps_data: ClassVar[bool] = True
+    through_kernel: ClassVar[bool] = False
+    is_directory: ClassVar[bool] = False
+    whole_device: ClassVar[bool] = False
+    has_files: ClassVar[bool] = True
+    made_by_engines: ClassVar[bool] = True
+    waits_when_gone: ClassVar[bool] = True
+    usual_port: ClassVar[int]
+    """Where its servers answer unless they say otherwise."""
+
+    if TYPE_CHECKING:
+        # Each kind has these as fields, in an order of its own.
+        @property
+        def servers(self) -> tuple[str, ...]:
+            """Its servers, as written."""
+
+        @property
+        def port(self) -> int | None:
+            """Of servers that are written without one."""
+
+    @property
+    def services(self) -> tuple[Service, ...]:
+        """Its servers, with the port of the protocol."""
+        return tuple(service_at(server, self.port or self.usual_port) for server in self.servers)
+
+    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
+        """Of servers; `crosscheck.py` of the kind."""
+        yield from self.part("crosscheck").crosscheck(self, name, workload, work)

@@ -11,6 +11,23 @@ def most_servers(work: Workload) -> int:
     return max((int(count) for count in work.axis("servers").values() if count is not None), default=0)
 
 
+def not_on_several(count: int, where: str, workload: str, work: Workload, hint: str) -> Iterator[Fault]:
+    """One file of all lanes lies in one place.
+
+    Args:
+        count: So many places are used.
+        where: They, in words, such as `on the 2 servers of target nas`.
+        workload: Name of the workload.
+        work: The workload.
+        hint: How to have one place.
+    """
+    if count > 1 and "shared" in work.axis("layout").values():
+        message = f"one file shared by all lanes cannot lie {where}"
+        yield Fault(
+            path=("workloads", workload, "layout"), message=message, hint=f"write `layout: separate`, or {hint}"
+        )
+
+
 def too_many(name: str, there: Sequence[str], what: str, workload: str, work: Workload) -> Iterator[Fault]:
     """No more servers than there are, or a case would be sold as what it is not.
 

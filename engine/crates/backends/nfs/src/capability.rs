@@ -1,27 +1,12 @@
 //! What an NFS export can do in general, and what a given one can do.
 
 use crate::place::Place;
-use assay_spec::{BackendCapabilities, CacheAction, Layout, Method, Operation, PlaceCapabilities, SyncPolicy};
+use assay_core::files_by_protocol;
+use assay_spec::{BackendCapabilities, Layout, PlaceCapabilities};
 
 /// What NFS exports can do anywhere.
 pub(crate) fn general() -> BackendCapabilities {
-    BackendCapabilities {
-        kind: "nfs".to_owned(),
-        // C stdio is a library for files of the host.
-        operations: Operation::of_files().filter(|operation| !operation.stdio()).collect(),
-        layouts: vec![Layout::Separate, Layout::Shared],
-        methods: vec![Method::Protocol],
-        // There is no cache on this side: each operation goes to the server anyway.
-        direct: true,
-        direct_bypasses_cache: true,
-        direct_alignment_bytes: 1,
-        sync: vec![SyncPolicy::None, SyncPolicy::Fsync, SyncPolicy::Fdatasync, SyncPolicy::OSync, SyncPolicy::ODsync],
-        cache: vec![CacheAction::Keep],
-        file_sets: true,
-        preallocate: false,
-        verify: true,
-        place: None,
-    }
+    files_by_protocol("nfs")
 }
 
 /// What can be done at `place`.

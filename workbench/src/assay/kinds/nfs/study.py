@@ -1,22 +1,17 @@
 """An NFS export, as a study file names it."""
 
 import posixpath
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from assay.kinds.exports import CallSize, Connections, PlainName, Port, Timeout, service_at
+from assay.kinds.exports import CallSize, Connections, ExportTarget, PlainName, Port, Timeout
 from assay.model.study import axis
 from assay.model.study.axis import Single, fault
 from assay.model.study.hosts import Servers
-from assay.model.study.names import Group
-from assay.model.study.target import Service, StatedCeilings, Target, Text
+from assay.model.study.target import StatedCeilings, Text
 from assay.model.units import shown
-
-if TYPE_CHECKING:
-    from assay.model.source import Fault
-    from assay.model.study.study import Workload
 
 PORT = 2049
 """Where NFS servers answer unless they say otherwise (IANA)."""
@@ -45,19 +40,12 @@ FLUSHES = {
 """Policy -> what it means (RFC 1813 section 3.3.7)."""
 
 
-class NfsTarget(Target):
+class NfsTarget(ExportTarget):
     """An NFS export, reached with version 3 over TCP by the engine itself: no mount, and no cache of the client."""
 
     noun: ClassVar[str] = "an NFS export"
-    holds: ClassVar[tuple[Group, ...]] = ("data", "names")
     rank: ClassVar[int] = 3
-    keeps_data: ClassVar[bool] = True
-    through_kernel: ClassVar[bool] = False
-    is_directory: ClassVar[bool] = False
-    whole_device: ClassVar[bool] = False
-    has_files: ClassVar[bool] = True
-    made_by_engines: ClassVar[bool] = True
-    waits_when_gone: ClassVar[bool] = True
+    usual_port: ClassVar[int] = PORT
     examples: ClassVar[dict[str, str]] = {"servers": "server1", "export": "/export"}
 
     kind: Literal["nfs"]
@@ -92,16 +80,7 @@ class NfsTarget(Target):
         return FLUSHES
 
     @property
-    def services(self) -> tuple[Service, ...]:
-        """Its servers, with the port of the NFS service."""
-        return tuple(service_at(server, self.port or PORT) for server in self.servers)
-
-    @property
     def path(self) -> str:
         """Where it is, for people: server:export/directory."""
         first, more = self.servers[0], len(self.servers) - 1
         return f"{first}{f' and {more} more' if more else ''}:{self.export.rstrip('/')}/{self.directory}"
-
-    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
-        """Of servers; `crosscheck.py`."""
-        yield from self.part("crosscheck").crosscheck(self, name, workload, work)

@@ -1,21 +1,16 @@
 """An SMB share, as a study file names it."""
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from assay.kinds.exports import CallSize, Connections, PlainName, Port, Timeout, service_at
+from assay.kinds.exports import CallSize, Connections, ExportTarget, PlainName, Port, Timeout
 from assay.model.study.axis import fault
 from assay.model.study.hosts import Servers
-from assay.model.study.names import Group
-from assay.model.study.target import Flag, Service, StatedCeilings, Target, Text
+from assay.model.study.target import Flag, StatedCeilings, Text
 from assay.model.units import shown
-
-if TYPE_CHECKING:
-    from assay.model.source import Fault
-    from assay.model.study.study import Workload
 
 PORT = 445
 """Where SMB servers answer unless they say otherwise (IANA)."""
@@ -82,19 +77,12 @@ FLUSHES = {
 """Policy -> what it means ([MS-SMB2] sections 2.2.13 and 2.2.17)."""
 
 
-class SmbTarget(Target):
+class SmbTarget(ExportTarget):
     """An SMB share, reached by the engine itself: no mount, and no cache of the client."""
 
     noun: ClassVar[str] = "an SMB share"
-    holds: ClassVar[tuple[Group, ...]] = ("data", "names")
     rank: ClassVar[int] = 4
-    keeps_data: ClassVar[bool] = True
-    through_kernel: ClassVar[bool] = False
-    is_directory: ClassVar[bool] = False
-    whole_device: ClassVar[bool] = False
-    has_files: ClassVar[bool] = True
-    made_by_engines: ClassVar[bool] = True
-    waits_when_gone: ClassVar[bool] = True
+    usual_port: ClassVar[int] = PORT
     examples: ClassVar[dict[str, str]] = {"servers": "server1", "shares": "data"}
 
     kind: Literal["smb"]
@@ -147,11 +135,6 @@ class SmbTarget(Target):
         return FLUSHES
 
     @property
-    def services(self) -> tuple[Service, ...]:
-        """Its servers, with the port of SMB."""
-        return tuple(service_at(server, self.port or PORT) for server in self.servers)
-
-    @property
     def path(self) -> str:
         """Where it is, for people: //server/share/directory."""
         more = len(self.servers) * len(self.shares) - 1
@@ -163,7 +146,3 @@ class SmbTarget(Target):
             return self
         files = [path for (host, user), path in logins.items() if host in self.host_names and self.user in (None, user)]
         return self.model_copy(update={"credentials": files[0]}) if files else self
-
-    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
-        """Of servers and shares; `crosscheck.py`."""
-        yield from self.part("crosscheck").crosscheck(self, name, workload, work)
