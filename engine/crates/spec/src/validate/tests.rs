@@ -97,6 +97,14 @@ fn hold(rules: &str) {
 }
 
 #[test]
+fn a_rate_is_read_to_its_last_bit() {
+    let mut job = base("null");
+    job["phases"][0]["rate_per_s"] = json!(1_105_535.839_458_268_1);
+    let read: Job = serde_json::from_str(&job.to_string()).unwrap();
+    assert_eq!(read.phases[0].rate_per_s.map(f64::to_bits), Some(1_105_535.839_458_268_1_f64.to_bits()));
+}
+
+#[test]
 fn identity() {
     hold(
         r#"
