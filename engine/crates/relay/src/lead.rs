@@ -4,7 +4,7 @@ use crate::engines::Engine;
 use crate::follow::gather;
 use crate::frame::Framer;
 use crate::merge::{pong, Gather};
-use crate::split::split;
+use crate::split::{split, Parts};
 use crate::up::Up;
 use crate::words::{Source, Word, Words};
 use assay_drive::control::{word, Word as Control};
@@ -24,6 +24,8 @@ const EAGER: Duration = Duration::from_millis(2);
 const CALM: Duration = Duration::from_millis(50);
 /// The ends of processes are noticed this late at most.
 const LOOK: Duration = Duration::from_millis(100);
+/// Engines that are started together here start so many nanoseconds after the word.
+const HEADSTART: u64 = 20_000_000;
 /// From SIGTERM to SIGKILL.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// What is left in the pipes of an engine that has ended is read for so long.
@@ -77,7 +79,7 @@ pub fn lead(engine: &Path, way: Way<'_>) -> anyhow::Result<ExitCode> {
         }
     };
     let one = engines.len() == 1;
-    let gather = Gather::new(engines.len(), String::new());
+    let gather = Gather::new(engines.len(), String::new(), true);
     let lead = Lead {
         engines,
         words,
@@ -90,6 +92,7 @@ pub fn lead(engine: &Path, way: Way<'_>) -> anyhow::Result<ExitCode> {
         stopped: false,
         hung_up: false,
         reason: None,
+        starts: false,
     };
     Ok(ExitCode::from(lead.run()))
 }
@@ -110,6 +113,8 @@ struct Lead {
     hung_up: bool,
     /// Why all was given up.
     reason: Option<String>,
+    /// The controller has left it to this process to start engines together.
+    starts: bool,
 }
 
 impl Lead {
@@ -180,10 +185,11 @@ impl Lead {
 
     fn begin(&mut self, text: &str) -> anyhow::Result<()> {
         self.begun = true;
-        let parts = split(text, self.engines.len() as u32, self.node)?;
+        let Parts { jobs, starts } = split(text, self.engines.len() as u32, self.node)?;
+        self.starts = starts;
         let sum = Sha256::digest(format!("{text}\n").as_bytes());
-        self.gather = Gather::new(self.engines.len(), sum.iter().map(|byte| format!("{byte:02x}")).collect());
-        for (engine, part) in self.engines.iter_mut().zip(parts) {
+        self.gather = Gather::new(self.engines.len(), sum.iter().map(|byte| format!("{byte:02x}")).collect(), !starts);
+        for (engine, part) in self.engines.iter_mut().zip(jobs) {
             engine.say(&part);
         }
         Ok(())
@@ -233,6 +239,13 @@ impl Lead {
             }
         }
         for event in self.gather.events() {
+            if self.starts && matches!(event, Event::Barrier(_)) {
+                self.gather.go();
+                self.at_work = true;
+                let at_ns = assay_core::clock::now() + HEADSTART;
+                self.engines.iter_mut().for_each(|engine| engine.say(&format!("{{\"go\":true,\"at_ns\":{at_ns}}}")));
+                continue;
+            }
             let line = serde_json::to_string(&event).map_err(std::io::Error::other)?;
             self.up.event(&line)?;
         }

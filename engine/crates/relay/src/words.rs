@@ -5,6 +5,7 @@
 //! hosts share. A line is `* WORD` or `NODE WORD`; a word is a line of JSON as an engine reads it, the job first, or `!N`:
 //! send the engines signal N.
 
+use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -52,6 +53,10 @@ impl Source {
     fn more(&mut self, into: &mut Vec<u8>) -> anyhow::Result<bool> {
         match self {
             Source::Pipe(pipe) => {
+                // Others may share the pipe, so that it is not made one that never blocks.
+                if !has_more(pipe.as_fd()) {
+                    return Ok(true);
+                }
                 let mut piece = [0; 65536];
                 match rustix::io::read(pipe.as_fd(), &mut piece) {
                     Ok(0) => Ok(false),
@@ -85,6 +90,12 @@ impl Source {
             }
         }
     }
+}
+
+/// Whether a pipe can be read without waiting: there is something, or its end.
+fn has_more(pipe: BorrowedFd<'_>) -> bool {
+    let mut places = [PollFd::from_borrowed_fd(pipe, PollFlags::IN)];
+    poll(&mut places, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
 }
 
 /// A word for this node.

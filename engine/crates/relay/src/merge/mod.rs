@@ -44,6 +44,7 @@ pub struct Gather {
     most_samples: usize,
     remarks: usize,
     job_sha256: String,
+    controlled: bool,
     greeted: bool,
     ready: bool,
     failing: bool,
@@ -52,8 +53,9 @@ pub struct Gather {
 }
 
 impl Gather {
-    /// Of so many engines; `job_sha256` is that of the job before it was split, in hex.
-    pub fn new(engines: usize, job_sha256: String) -> Self {
+    /// Of so many engines; `job_sha256` is that of the job before it was split, in hex, and `controlled` says that they wait
+    /// for words of the controller.
+    pub fn new(engines: usize, job_sha256: String, controlled: bool) -> Self {
         Gather {
             said: (0..engines).map(|_| Said::default()).collect(),
             phases: BTreeMap::new(),
@@ -61,6 +63,7 @@ impl Gather {
             most_samples: MOST_SAMPLES,
             remarks: 0,
             job_sha256,
+            controlled,
             greeted: false,
             ready: false,
             failing: false,
@@ -168,6 +171,7 @@ impl Gather {
         one.cpus = cpus.min(one.cpus.max(here).max(online()));
         split::join(&mut one.job, all.len() as u32);
         self.most_samples = MOST_SAMPLES * (one.job.lanes as usize + 1) * one.job.phases.len();
+        one.job.wait_for_go &= self.controlled;
         one.job_sha256.clone_from(&self.job_sha256);
         self.out.push(Event::Hello(one));
     }
