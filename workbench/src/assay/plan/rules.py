@@ -67,7 +67,11 @@ def _streams(values: Mapping[str, Any]) -> Iterator[Broken]:
 
 def _sizes(values: Mapping[str, Any]) -> Iterator[Broken]:
     record, file, lanes = values["record_size"], values["file_size"], values["lanes"] * values["hosts"]
-    if file == 0:
+    if values["total_size"] is not None and record * lanes > values["total_size"]:
+        message = f"total_size {format_size(values['total_size'])} has no record of {format_size(record)} for each"
+        hint = "make total_size larger, or records smaller, or lanes fewer"
+        yield Broken("total_size", "idle lanes", f"{message} of {lanes} lanes", hint)
+    elif file == 0:
         message = "a file of 0B has no record to write or read"
         yield Broken("file_size", "no file", message, "make it at least as large as record_size")
     elif record > file:

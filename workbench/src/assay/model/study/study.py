@@ -147,8 +147,8 @@ class Workload(_Swept):
     def _remember_order(cls, written: Any, handler: Any) -> "Workload":
         mapping = isinstance(written, dict)
         own = dict(_OWN_DEFAULTS.get(group_written(written), {})) if mapping else {}
-        if mapping and written.get("file_sizes") is not None:
-            # The largest one is found out with the cases.
+        if mapping and any(written.get(field) is not None for field in ("file_sizes", "total_size")):
+            # What a file has at most is found out with the cases.
             own["file_size"] = Axis(listed=(0,))
         workload: Workload = handler({**own, **written} if own else written)
         if mapping:
