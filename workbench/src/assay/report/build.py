@@ -22,6 +22,8 @@ from assay.report.sections import (
     published,
     rests,
     results,
+    scaling,
+    variation,
     verdicts,
 )
 from assay.report.view import View
@@ -36,6 +38,8 @@ _SECTIONS = (
     ceilings,
     verdicts,
     results,
+    scaling,
+    variation,
     hosts,
     cost,
     caching,

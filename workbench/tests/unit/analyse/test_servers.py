@@ -9,7 +9,8 @@ from assay.analyse.servers import growths
 from assay.model.result.result import Estimate, HostShare, Place, Row
 from assay.model.result.verdict import Finding, Verdict
 from assay.report.document import Bullets, Table
-from assay.report.sections.hosts import growth_sentence, section
+from assay.report.growth.words import growth_sentence
+from assay.report.sections.scaling import section
 from assay.report.view import View
 
 MB = 1e6
@@ -66,7 +67,7 @@ def test_the_sentence_says_the_share_and_where_it_bends() -> None:
     assert "Read on 4 servers" in str(head)
     assert words == (
         "366 MB/s at most, with 16 hosts: 76 % of the sum of the parts (484 MB/s). "
-        "From 1 host for each server on, more add nothing."
+        "From 1 host for each server on (1 to 1), more add nothing."
     )
 
 

@@ -17,4 +17,5 @@ def shared_out(values: Mapping[str, Any]) -> int:
     if values["layout"] == "shared":
         return total
     record: int = values["record_size"] or 1
-    return total // (values["lanes"] * values["hosts"]) // record * record
+    lanes: int = values["lanes"] * values["hosts"]
+    return total // lanes // record * record
