@@ -2,22 +2,17 @@
 
 import math
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from assay.analyse.estimate import mean_deviation, student_t
 from assay.analyse.usable import usable
 from assay.model.result.ceiling import Binding
 from assay.model.result.result import Row
 from assay.model.result.verdict import Verdict
-from assay.model.study.parameters import Parameters
-
-Work = Literal["weak", "strong", ""]
-"""weak: what each does stays the same; strong: what all do together stays the same; empty: neither."""
+from assay.model.study.growth import Work, work_of
 
 HOSTS = ("hosts", "tasks_per_host")
 """Axes along which engines are added."""
-GROWING = (*HOSTS, "lanes", "streams")
-"""Axes along which something is added that works."""
 BESIDE = {"hosts": ("streams",)}
 """Axes that may grow together with one of those."""
 PLATEAU = 0.95
@@ -27,8 +22,6 @@ BINDS = 0.8
 """From this share of a ceiling on it counts as what limits a result."""
 UNUSABLE = frozenset({Verdict.CACHED, Verdict.IMPOSSIBLE, Verdict.INCOMPLETE})
 """Results with one of these say nothing of the store."""
-SAME_WORK = 0.01
-"""What is shared out in whole records is the same up to this share."""
 
 
 class Point(NamedTuple):
@@ -139,7 +132,7 @@ def _scaling(axis: str, rows: Sequence[Row]) -> Scaling | None:
         greatest,
         binding,
         repeats,
-        _work({count: row.case.parameters for count, row in by_count.items()}),
+        work_of({count: row.case.parameters for count, row in by_count.items()}),
     )
 
 
@@ -175,25 +168,3 @@ def _reaches(repeats: dict[int, tuple[float, ...]]) -> dict[int, float]:
     t = student_t(freedom)
     found = {count: t * math.sqrt(noise * (1 / len(repeats[first]) + 1 / len(repeats[count]))) for count in repeats}
     return found | {first: 0.0}
-
-
-def _work(parameters: dict[int, Parameters]) -> Work:
-    """What the amounts of work at the numbers of hosts are to each other."""
-    amounts = {count: amount_of(item) for count, item in parameters.items()}
-    if not all(amounts.values()):
-        return ""
-    if max(amounts.values()) <= (1 + SAME_WORK) * min(amounts.values()):
-        return "strong"
-    each = [amount / count for count, amount in amounts.items()]
-    return "weak" if max(each) <= (1 + SAME_WORK) * min(each) else ""
-
-
-def amount_of(parameters: Parameters) -> float:
-    """What a phase has to do once: bytes of the files, or number of files or objects; 0 where nobody has told it."""
-    if not (parameters.tells("lanes") and parameters.tells("hosts") and parameters.tells("file_size")):
-        return 0.0
-    if parameters.known("objects") is not None:
-        return float(parameters.all_objects)
-    if parameters.known("record_size") is None:
-        return float(parameters.all_files)
-    return float(parameters.data_set_bytes)

@@ -25,6 +25,9 @@ def crosscheck(study: Study) -> Iterator[Fault]:
     yield from _started_servers(study)
     yield from _mounts(study)
     yield from _priced_targets(study)
+    if study.stages is not None and study.stages.cost is not None and study.prices is None:
+        message = "a cost needs prices, and the study names none"
+        yield Fault(path=("stages", "cost"), message=message, hint="add a section `prices:` to the study")
     for name, workload in study.workloads.items():
         yield from _targets_named(study, name, workload)
         yield from _server_caches(study, name, workload)

@@ -12,8 +12,7 @@ from assay.model.study.contents import sizes_of
 from assay.model.study.parameters import Parameters
 from assay.model.study.study import KINDS, MOST_CASES, MOST_JOBS, Study, Workload
 from assay.plan.broken import Broken
-from assay.plan.file_sets import counted_files
-from assay.plan.growth.total import shared_out
+from assay.plan.file_sets import counted_files, shared_out
 from assay.plan.rules import broken_rules
 from assay.plan.where import Condition, ExpressionError
 

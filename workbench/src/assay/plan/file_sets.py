@@ -1,4 +1,4 @@
-"""Sets of files: what operations on their data must obey, and how many files and directories there are.
+"""How large files are and how many; what operations on the data of sets of files must obey.
 
 The engine's side is `engine/crates/spec/src/validate/files.rs`.
 """
@@ -34,6 +34,23 @@ def counted_files(values: Mapping[str, Any]) -> dict[str, Any]:
     if scale != 1 and values["depth"] > 0:
         found["width"] = max(1, round(values["width"] * scale ** (1 / values["depth"])))
     return found
+
+
+def shared_out(values: Mapping[str, Any]) -> int:
+    """Bytes of each file of a workload that says `total_size`.
+
+    Of a shared file that is all of it. Of a file for each lane it is the lane's part in whole records: what is left
+    over, less than a record for each lane, is done by nobody.
+
+    Args:
+        values: Parameter -> value.
+    """
+    total: int = values["total_size"]
+    if values["layout"] == "shared":
+        return total
+    record: int = values["record_size"] or 1
+    lanes: int = values["lanes"] * values["hosts"]
+    return total // lanes // record * record
 
 
 def set_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:

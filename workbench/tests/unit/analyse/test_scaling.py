@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.analyse import hosts
-from assay.analyse.scaling import GROWING, PLATEAU, scalings
+from assay.analyse.scaling import PLATEAU, scalings
 from assay.model.result.ceiling import Binding
 from assay.model.result.result import Estimate, HostShare, Row, RunAnalysis
 from assay.model.result.verdict import Finding, Verdict
+from assay.model.study.growth import GROWING
 from assay.report.document import Bullets, Fold, Section, Table
 from assay.report.sections import hosts as hosts_section
 from assay.report.sections.scaling import section

@@ -40,7 +40,7 @@ def row(size: int, hosts: int, rates: list[float], target: str = "store", verdic
 
 
 def measured(seed: int = 1, repeats: int = 6) -> list[Row]:
-    """Of small transfers repeats vary by 20 % and the total grows with the hosts; of large ones by 2 %, and it is level."""
+    """Of small transfers repeats vary by 20 % and the total grows with the hosts; of large ones by 2 %; it is level."""
     random = np.random.default_rng(seed)
     found = []
     for size in SIZES:

@@ -38,7 +38,7 @@ def bests(rows: Sequence[Row], axis: str) -> list[Best]:
 
     Args:
         rows: Of a run.
-        axis: What grows, of `assay.analyse.scaling.GROWING`.
+        axis: What grows, of `assay.model.study.growth.GROWING`.
     """
     groups: dict[tuple[str, str, int], list[Row]] = {}
     for row in rows:

@@ -1,1 +1,1 @@
-"""What grows in a study, and in which stages."""
+"""What grows in a study, stage by stage."""

@@ -4,9 +4,10 @@ import math
 
 from assay.analyse.growth.bend import Bend, find_bend
 from assay.analyse.growth.draws import Range
-from assay.analyse.scaling import BINDS, GROWING, Scaling
+from assay.analyse.scaling import BINDS, Scaling
 from assay.analyse.servers import Growth
 from assay.analyse.usl import LEAST_POINTS, Law, fit_law
+from assay.model.study.growth import GROWING
 from assay.report import numbers
 from assay.report.document import Strong, Text
 from assay.report.measure import measure_of

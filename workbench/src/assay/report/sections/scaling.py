@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 from assay.analyse.growth.best import bests
-from assay.analyse.scaling import GROWING, HOSTS, Scaling, scalings
+from assay.analyse.scaling import HOSTS, Scaling, scalings
 from assay.analyse.servers import growths
+from assay.model.study.growth import GROWING
 from assay.report import numbers
 from assay.report.document import Block, Bullets, Chart, Gallery, Heading, Note, Paragraph, Section, Text
 from assay.report.growth.charts import MOST_LINES, best_chart, efficiency_chart, totals_chart
+from assay.report.growth.stages import stage_lines, stages_table
 from assay.report.growth.tables import best_table, servers_table, totals_table
 from assay.report.growth.words import bend_sentence, growth_sentence, law_sentence, noun, sentence, work_words
 from assay.report.view import View
@@ -36,6 +38,13 @@ def section(view: View) -> Section | None:
     if grown:
         blocks += [Heading("Servers", "scaling-servers")]
         blocks += [Bullets(tuple(growth_sentence(found) for found in grown)), servers_table(grown)]
+    if view.run.stages:
+        words = (
+            "The run was taken in stages, each only after the one before was accepted. Stages were measured one after "
+            "another, not in turns: what has changed meanwhile is a part of their differences."
+        )
+        blocks += [Heading("Stages", "scaling-stages"), Paragraph(words), *map(Paragraph, stage_lines(view.run))]
+        blocks.append(stages_table(view.run))
     blocks += _best(view)
     return Section("scaling", "Scaling", tuple(blocks)) if blocks else None
 
