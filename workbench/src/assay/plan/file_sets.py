@@ -9,7 +9,7 @@ from typing import Any
 from assay.model.study.contents import sizes_of
 from assay.model.study.names import SET_OPERATIONS
 from assay.plan.broken import Broken
-from assay.plan.tree import tree_shape
+from assay.plan.tree import all_lanes, tree_shape
 
 MOST_FILES = 10**9
 """Of one lane."""
@@ -24,7 +24,7 @@ def counted_files(values: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         values: Parameter -> value, one of `files` and `total_files` at least.
     """
-    scale, lanes = values["scale"], values["lanes"] * values["hosts"]
+    scale, lanes = values["scale"], all_lanes(values)
     found: dict[str, Any] = {}
     if values["total_files"] is not None:
         found["total_files"] = max(1, round(values["total_files"] * scale))
@@ -49,8 +49,7 @@ def shared_out(values: Mapping[str, Any]) -> int:
     if values["layout"] == "shared":
         return total
     record: int = values["record_size"] or 1
-    lanes: int = values["lanes"] * values["hosts"]
-    return total // lanes // record * record
+    return total // all_lanes(values) // record * record
 
 
 def set_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
@@ -72,12 +71,11 @@ def count_rules(values: Mapping[str, Any]) -> Iterator[Broken]:
     if files > MOST_FILES:
         message = f"a lane would have {files:,} files"
         yield Broken("files", "many files", message, f"at most {MOST_FILES:,}: fewer files, or more lanes")
-    total = values["total_files"] or files * values["lanes"] * values["hosts"]
+    total = values["total_files"] or files * all_lanes(values)
     if values["width"] > MOST_WIDTH:
         message = f"scale {values['scale']:g} makes the width {values['width']:,}"
         yield Broken("scale", "scaled width", message, f"at most {MOST_WIDTH:,}: a smaller scale, or more depth")
-    if total < values["lanes"] * values["hosts"]:
-        lanes = values["lanes"] * values["hosts"]
+    if total < (lanes := all_lanes(values)):
         few = f"{total:,} files are" if total != 1 else "one file is"
         message = f"{few} fewer than the {lanes:,} lanes, some of which would have nothing to do"
         yield Broken("total_files", "idle lanes", message, "more files, fewer lanes, or a larger scale")
