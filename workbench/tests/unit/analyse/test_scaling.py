@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from builders import make_analysis, make_case, make_sample
 from hypothesis import given
 from hypothesis import strategies as st
+from soak import times
 
 from assay.analyse import hosts
 from assay.analyse.scaling import PLATEAU, scalings
@@ -321,3 +323,21 @@ def test_lanes_are_shown_but_only_hosts_are_an_answer() -> None:
     assert bend.startswith("Read, store, where it bends: sharply, with 3 lanes (")
     (table,) = [block for block in found.blocks if isinstance(block, Table)]
     assert [line[1].text for line in table.rows] == ["1 lane", "2 lanes", "4 lanes", "8 lanes"]  # type: ignore[union-attr]
+
+
+def test_intervals_of_efficiency_hold_what_was_put_in() -> None:
+    random = np.random.default_rng(5)
+    held, tries = [], times(100, 1000)
+    for _ in range(tries):
+        found = []
+        for number, true in ((1, 1.0), (2, 1.8), (4, 2.8)):
+            rates = 30 * MB * true * np.exp(random.normal(0, 0.05, 4))
+            one = row(number, float(np.median(rates)))
+            samples = tuple(make_sample(one.case.id, place, rate) for place, rate in enumerate(rates, 1))
+            found.append(one.model_copy(update={"samples": samples}))
+        (scaling,) = scalings(found)
+        for point, true in zip(scaling.points[1:], (0.9, 0.7), strict=True):
+            assert point.sure is not None
+            held.append(point.sure[0] <= true <= point.sure[1])
+    # The interval is about the mean of logarithms, the value is a ratio of medians, which differ a little.
+    assert np.mean(held) >= 0.9

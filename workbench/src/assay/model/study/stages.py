@@ -14,7 +14,7 @@ _COST = r"^[0-9]+(?:\.[0-9]+)? ?[A-Z]{3}$"
 
 
 def _share(written: object) -> object:
-    if isinstance(written, float) or written is None:
+    if written is None:
         return written
     if not isinstance(written, str) or not re.fullmatch(_PERCENT, written):
         raise fault(f"{shown(written)} is no share", "write percent, such as 70%")
