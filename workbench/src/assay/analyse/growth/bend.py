@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.analyse.growth.draws import MOST_OFF, SURE, Range, Totals, interval, usable
+from assay.analyse.scaling import PLATEAU
 from assay.analyse.usl import fit_law
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ class Bend(NamedTuple):
     """What the curves say.
 
     Attributes:
-        at: Number of hosts; None where nothing up to the most that were measured shows it for sure. Beyond a sharp one
-            lie two numbers at least.
+        at: Number of hosts; None where nothing up to the most that were measured shows it for sure. With the last
+            two numbers the total is at least 95 % of what it is beyond a sharp one.
         sharp: From there on more add nothing; else half of what one host has alone is left to each there.
         described: One of the curves is no further from the points than repeats vary by chance, or than 2 %.
     """
@@ -64,8 +65,8 @@ def find_bend(rates: Mapping[int, Sequence[float]], seed: int = 1) -> Bend | Non
     if not sharp:
         return Bend(None, False, False)
     found = interval(float(np.exp(corner[0])), np.exp(_fitted(totals, totals.drawn(seed))[1]))
-    # One number beyond the bend does not show that the total is level there.
-    return Bend(found if found.high <= totals.counts[-2] else None, True, True)
+    # One number beyond the bend does not show that the total is level there: the last but one must be on it, too.
+    return Bend(found if PLATEAU * found.high <= totals.counts[-2] else None, True, True)
 
 
 def _fitted(totals: Totals, means: "Array") -> "tuple[Array, Array]":
