@@ -128,7 +128,7 @@ def test_the_ratio_of_clients_to_servers_that_was_put_in_is_found() -> None:
     for _ in range(times(15, 100)):
         rows = []
         for target, servers in (("one", 1), ("two", 2), ("four", 4)):
-            for hosts in (1, 2, 4, 8, 16):
+            for hosts in (1, 2, 4, 8, 16, 24):
                 rates = 1e9 * min(hosts, 2 * servers) * np.exp(random.normal(0, 0.02, 4))
                 one = row(target, hosts, float(np.median(rates)))
                 samples = tuple(make_sample(one.case.id, place, rate) for place, rate in enumerate(rates, 1))
