@@ -13,7 +13,7 @@ from assay.model.units import format_size
 from assay.plan.broken import Broken
 from assay.plan.file_sets import count_rules, set_rules
 from assay.plan.objects import object_rules, piece_bytes
-from assay.plan.tree import tree_rules
+from assay.plan.tree import all_lanes, tree_rules
 
 MOST_BUFFER_BYTES = 64 << 30
 SLOT_BYTES = 4096
@@ -55,11 +55,6 @@ def broken_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> list
     return [*_sizes(values), *common, *_mapping(values), *_stdio(values, operations)]
 
 
-def _all_lanes(values: Mapping[str, Any]) -> int:
-    lanes: int = values["lanes"] * values["tasks_per_host"] * values["hosts"]
-    return lanes
-
-
 def _streams(values: Mapping[str, Any]) -> Iterator[Broken]:
     streams, hosts, tasks = values["streams"], values["hosts"], values["tasks_per_host"]
     if streams is not None and streams % (hosts * tasks):
@@ -76,8 +71,12 @@ def _streams(values: Mapping[str, Any]) -> Iterator[Broken]:
 
 
 def _sizes(values: Mapping[str, Any]) -> Iterator[Broken]:
-    record, file, lanes = values["record_size"], values["file_size"], _all_lanes(values)
-    if file == 0:
+    record, file, lanes = values["record_size"], values["file_size"], all_lanes(values)
+    if values["total_size"] is not None and record * lanes > values["total_size"]:
+        message = f"total_size {format_size(values['total_size'])} has no record of {format_size(record)} for each"
+        hint = "make total_size larger, or records smaller, or lanes fewer"
+        yield Broken("total_size", "idle lanes", f"{message} of {lanes} lanes", hint)
+    elif file == 0:
         message = "a file of 0B has no record to write or read"
         yield Broken("file_size", "no file", message, "make it at least as large as record_size")
     elif record > file:
@@ -118,7 +117,7 @@ def _engine_bytes(values: Mapping[str, Any]) -> int:
 
 
 def _data(values: Mapping[str, Any]) -> Iterator[Broken]:
-    lanes = _all_lanes(values)
+    lanes = all_lanes(values)
     one = values["layout"] == "shared" and values["files"] is None
     files = values["total_files"] or lanes * (values["files"] or 1)
     total = values["file_size"] * (1 if one else files)

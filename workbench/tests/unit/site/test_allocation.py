@@ -55,7 +55,7 @@ def test_too_small_a_job_is_refused_before_anything_is_touched() -> None:
 
 
 def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
-    with pytest.raises(AssayError, match=r"PBS_NODEFILE: .*: there is no such file"):
+    with pytest.raises(AssayError, match=r"PBS_NODEFILE: .*: no such file or directory"):
         hosts({"PBS_JOBID": "1", "PBS_NODEFILE": str(tmp_path / "none")})
     with pytest.raises(AssayError, match="SLURM_JOB_NODELIST"):
         hosts({"SLURM_JOB_ID": "1", "SLURM_JOB_NODELIST": "n[1-"})

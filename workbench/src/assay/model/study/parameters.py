@@ -90,6 +90,20 @@ class Parameters(Telling):
             of_objects=(None,),
         ),
     ] = None
+    total_size: Annotated[
+        int | None,
+        Parameter(
+            kind=axis.size(1, 2**63 - 1, optional=True),
+            about="Bytes of all lanes of all hosts together, instead of file_size: shared out evenly, in whole records."
+            " More hosts or lanes then have less to do each (strong scaling).",
+            heading="Bytes of all lanes together, if the study counts so",
+            untold="how much data there was in all",
+            title="Data of all lanes",
+            column="total_size_bytes",
+            shown="limit",
+            only=("data",),
+        ),
+    ] = None
     files: Annotated[
         int | None,
         Parameter(
