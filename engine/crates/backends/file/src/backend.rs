@@ -3,11 +3,10 @@
 use crate::auto::{self, Known};
 use crate::capability;
 use crate::lane::FileLane;
-use crate::place::{self, Place};
-use crate::residency;
 use crate::tree::lane::TreeLane;
 use crate::tree::Forest;
 use assay_core::{pulse, Backend, Lane, LaneSetup, PhasePlan, SetupError};
+use assay_posix::place::{self, residency, Place};
 use assay_spec::{
     BackendCapabilities, CacheAction, FileTarget, Job, Layout, MethodShape, MethodsFound, Operation, Tree,
 };

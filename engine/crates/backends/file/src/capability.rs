@@ -1,7 +1,7 @@
 //! What files and devices can do in general, and what a given place can do, found by trying.
 
-use crate::place::{nameless, Place};
 use assay_core::SetupError;
+use assay_posix::place::{nameless, Place};
 use assay_spec::{BackendCapabilities, CacheAction, Layout, Method, Operation, PlaceCapabilities, SyncPolicy};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{self, Access, AtFlags, FallocateFlags, Mode, OFlags, CWD};

@@ -3,11 +3,10 @@
 //! Everything works on open directories and follows no symbolic link below them. What is there under another name than
 //! Assay gives, or without the mark of the run that asks, is left alone and told.
 
-use crate::mark::{self, is_mark, Found};
-use crate::place::{numbers, open_inside, open_root};
-use crate::tree::remove;
 use assay_core::names::{is_job_directory, job_mark, MARKER};
 use assay_core::{clock, os_message, pulse, SetupError};
+use assay_posix::place::mark::{self, is_mark, Found};
+use assay_posix::place::{numbers, open_inside, open_root, remove};
 use assay_spec::{Claim, Look, Mark, PlaceAnswer, PlaceState, Remains, Space};
 use rustix::fd::OwnedFd;
 use rustix::fs::{self, Access, AtFlags, FileType, FlockOperation, Mode, OFlags, RawDir, RenameFlags, CWD};

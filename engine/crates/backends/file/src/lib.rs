@@ -6,9 +6,6 @@ mod capability;
 mod claim;
 mod kind;
 mod lane;
-mod mark;
-mod place;
-mod residency;
 mod tree;
 
 pub use claim::{claim, inspect};

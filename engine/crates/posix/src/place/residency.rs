@@ -8,7 +8,7 @@ use rustix::mm::{self, MapFlags, ProtFlags};
 const STRETCH_BYTES: u64 = 1 << 30;
 
 /// Pages of a file in the page cache; none if the kernel does not tell.
-pub(crate) fn cached_pages(fd: &OwnedFd) -> Option<u64> {
+pub fn cached_pages(fd: &OwnedFd) -> Option<u64> {
     by_cachestat(fd).or_else(|| by_mincore(fd))
 }
 
