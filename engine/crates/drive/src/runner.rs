@@ -469,6 +469,7 @@ impl Runner<'_> {
             batch: job.queue_depth,
             tells_first_byte: false,
             ahead: false,
+            in_step: false,
         }
     }
 
@@ -505,7 +506,9 @@ impl Runner<'_> {
             self.commands.iter().for_each(|lane| drop(lane.send(Command::Abort)));
             return self.end_without_work(number, phase, PhaseStatus::Failed);
         };
-        let Some(at) = self.barrier(BarrierStep::Start, Some(number), go) else {
+        let told = self.barrier(BarrierStep::Start, Some(number), go);
+        let Some(at) = self.backend.meet(told) else {
+            self.stop.store(true, Ordering::Relaxed);
             self.commands.iter().for_each(|lane| drop(lane.send(Command::Abort)));
             return self.end_without_work(number, phase, PhaseStatus::Stopped);
         };
@@ -652,6 +655,7 @@ impl Runner<'_> {
             planned_ops: (!by_time).then_some(planned.0),
             // What comes in a mix of objects of several sizes is not known before.
             planned_bytes: (!by_time && phase.operation != Operation::ObjectMix).then_some(planned.1),
+            mpiio: choice.mpiio,
         }));
     }
 

@@ -12,9 +12,11 @@ use rustix::path::Arg;
 use std::ffi::CStr;
 use std::sync::{Arc, OnceLock};
 
+pub mod cache;
+pub mod claim;
+pub mod facts;
 pub mod mark;
 pub mod remove;
-pub mod residency;
 
 /// Names below a directory are resolved without leaving it and without following any symbolic link.
 const INSIDE: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_XDEV);
@@ -317,6 +319,19 @@ impl Place {
             }
         };
         opened.map_err(|errno| self.open_error(file, flags, errno))
+    }
+
+    /// Removes a file, which is made anew; one that is not there is no error.
+    ///
+    /// # Errors
+    /// If it is there and cannot be removed.
+    pub fn discard(&self, file: u32) -> Result<(), SetupError> {
+        let name = assay_core::names::file_name(file);
+        let gone = self.open_folder().and_then(|folder| fs::unlinkat(folder, name.as_str(), AtFlags::empty()));
+        match gone {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(errno) => Err(SetupError::os("remove", self.object_name(file), errno)),
+        }
     }
 
     /// A file below the marked directory that has no name and is gone when it is closed; none if there can be none.
