@@ -133,8 +133,8 @@ pub trait Backend: Send + Sync {
         0
     }
 
-    /// Bytes of the files in the host's page cache; none where that is unknown or means nothing.
-    fn cached_bytes(&self) -> Option<u64> {
+    /// Bytes of the files of a phase in the host's page cache; none where that is unknown or means nothing.
+    fn cached_bytes(&self, _plan: &PhasePlan) -> Option<u64> {
         None
     }
 

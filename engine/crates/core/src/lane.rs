@@ -1,6 +1,6 @@
 //! What a worker's connection to storage implements.
 
-use crate::{Buffers, Completion, Op, SetupError, Source};
+use crate::{Buffers, Completion, Op, Owners, SetupError, Source};
 use assay_spec::{CacheAction, Fault, Method, MpiioUse, Operation, SyncPolicy, Tuning};
 use std::sync::Arc;
 
@@ -30,6 +30,8 @@ pub struct PhasePlan {
     pub ranged: bool,
     /// Somebody looks at what is fetched of objects: it must lie in its slot then. Of files it always does.
     pub looked_at: bool,
+    /// Whose files or names each lane works on.
+    pub owners: Owners,
 }
 
 /// What a lane has counted of its connections to one host.

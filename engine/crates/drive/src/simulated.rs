@@ -221,6 +221,7 @@ impl Scene {
                 range_bytes: None,
                 stride_records: 17,
                 file_order: assay_spec::FileOrder::Sequential,
+                reorder: assay_spec::Reorder::None,
             },
             interval_ns: SECOND,
             sync_at_end: false,

@@ -12,6 +12,7 @@ mod counters;
 mod event;
 mod fault;
 mod job;
+mod layout;
 mod memory;
 mod mix;
 mod op;
@@ -33,9 +34,10 @@ pub use event::{
 };
 pub use fault::{Fault, FaultDomain};
 pub use job::{
-    Access, Arrivals, CacheAction, DataSpec, Group, Job, Layout, Method, Objects, Operation, Phase, Sizes, SyncPolicy,
-    Tuning, WeightedSize,
+    Access, Arrivals, CacheAction, DataSpec, Group, Job, Method, Objects, Operation, Phase, Sizes, SyncPolicy, Tuning,
+    WeightedSize,
 };
+pub use layout::{Layout, Reorder};
 pub use memory::{AHEAD_BYTES, PREPARE_BYTES, PREPARE_DEPTH};
 pub use op::{Expected, Moves, OpKind};
 pub use place::{

@@ -209,7 +209,7 @@ def _set_work(path: tuple[str, str], workload: Workload) -> Iterator[Fault]:
 
 def _files_once(path: tuple[str, str], workload: Workload) -> Iterator[Fault]:
     """What would be said twice of files."""
-    pairs = (("files", "total_files", None), ("file_size", "file_sizes", 0))
+    pairs = (("files", "total_files", None), ("file_size", "file_sizes", 0), ("file_size", "segments", 0))
     for one, other, unset in pairs:
         if workload.axis(other).values() != (None,) and workload.axis(one).values() != (unset,):
             message = f"{one} and {other} say the same of the files twice"

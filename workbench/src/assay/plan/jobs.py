@@ -28,6 +28,7 @@ from assay.model.study.contents import Sizes, access_of, shares_of
 from assay.model.study.names import MIXES, TAKES_ANY
 from assay.model.study.parameters import DEFINITIONS, Parameters
 from assay.model.study.study import Study
+from assay.plan.layout.blocks import reorder_of
 from assay.plan.objects import batch_of, piece_bytes
 from assay.plan.phases import cache_action, job_id, plan_phases, times_of
 from assay.plan.tree import PhasePlan
@@ -225,7 +226,10 @@ def _phase(planned: PhasePlan, case: Case) -> Phase:
         return Phase(operation=Operation(planned.operation), measured=False)
     parameters = case.parameters
     runtime, time_limit = times_of(planned.operation, parameters)
-    order = {"file_order": parameters.file_order} if parameters.on_set else {}
+    order: dict[str, Any] = {"file_order": parameters.file_order} if parameters.on_set else {}
+    reorder = reorder_of(planned.operation, parameters)
+    if reorder is not None:
+        order["reorder"] = reorder
     return Phase(
         **order,
         operation=Operation(planned.operation),

@@ -11,6 +11,7 @@ from assay.model.study.names import STDIO, group_of
 from assay.model.study.parameters import DEFAULTS, DEFINITIONS
 from assay.model.units import format_size
 from assay.plan.broken import Broken
+from assay.plan.layout.blocks import block_rules
 from assay.plan.file_sets import count_rules, set_rules
 from assay.plan.objects import object_rules, piece_bytes
 from assay.plan.tree import tree_rules
@@ -67,7 +68,9 @@ def _streams(values: Mapping[str, Any]) -> Iterator[Broken]:
 
 def _sizes(values: Mapping[str, Any]) -> Iterator[Broken]:
     record, file, lanes = values["record_size"], values["file_size"], values["lanes"] * values["hosts"]
-    if file == 0:
+    if file == 0 and values["segments"] is not None:
+        yield from block_rules(values)
+    elif file == 0:
         message = "a file of 0B has no record to write or read"
         yield Broken("file_size", "no file", message, "make it at least as large as record_size")
     elif record > file:
@@ -80,6 +83,8 @@ def _sizes(values: Mapping[str, Any]) -> Iterator[Broken]:
         )
         hint = "add `where: record_size <= file_size // (lanes * hosts)`, or make files larger or lanes fewer"
         yield Broken("record_size", "record over share", message, hint)
+    else:
+        yield from block_rules(values)
 
 
 def _buffers(values: Mapping[str, Any]) -> Iterator[Broken]:

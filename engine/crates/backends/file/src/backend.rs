@@ -5,7 +5,7 @@ use crate::capability;
 use crate::lane::FileLane;
 use crate::tree::lane::TreeLane;
 use crate::tree::Forest;
-use assay_core::{pulse, Backend, Lane, LaneSetup, PhasePlan, SetupError};
+use assay_core::{pulse, Backend, Lane, LaneSetup, Owners, PhasePlan, SetupError};
 use assay_posix::place::cache::{self, Emptied};
 use assay_posix::place::{self, Place};
 use assay_spec::{
@@ -24,6 +24,8 @@ pub(crate) struct FileBackend {
     files: Range<u32>,
     /// Other processes work in the same directory.
     accompanied: bool,
+    /// One file for the lanes of all processes.
+    shared: bool,
     /// A file that all lanes of all processes share is emptied by one process only.
     empties: bool,
     file_size: u64,
@@ -64,10 +66,12 @@ impl FileBackend {
 
     fn at(places: Vec<Place>, files: Range<u32>, file_size: u64) -> Result<Self, SetupError> {
         let capabilities = capability::of_all(&places)?;
+        let shared = files.len() == 1;
         Ok(FileBackend {
             places: places.into_iter().map(Arc::new).collect(),
             files,
             accompanied: false,
+            shared,
             empties: true,
             file_size,
             foreign: false,
@@ -89,6 +93,7 @@ impl FileBackend {
     #[must_use]
     pub(crate) fn among(mut self, job: &Job) -> Self {
         self.accompanied = job.ranks > 1;
+        self.shared = job.layout == Layout::Shared;
         self.empties = job.rank == 0 || job.layout == Layout::Separate;
         self
     }
@@ -115,11 +120,16 @@ impl FileBackend {
     }
 
     fn file_of(&self, lane: u32) -> u32 {
-        if self.files.len() == 1 {
+        if self.shared {
             self.files.start
         } else {
             lane
         }
+    }
+
+    /// The files that the lanes of this process work on.
+    fn files_in(&self, owners: Owners) -> impl Iterator<Item = u32> + '_ {
+        self.files.clone().map(move |file| owners.of(file))
     }
 
     fn place_of(&self, file: u32) -> &Arc<Place> {
@@ -141,9 +151,9 @@ impl FileBackend {
         Ok(())
     }
 
-    fn evict(&self) -> Result<String, SetupError> {
+    fn evict(&self, owners: Owners) -> Result<String, SetupError> {
         let mut emptied = Emptied::default();
-        for file in self.files.clone() {
+        for file in self.files_in(owners) {
             pulse::beat();
             let error = |e| SetupError::os("cache", self.place_of(file).object_name(file), e);
             emptied.evict(&self.place_of(file).open(file, OFlags::RDONLY)?).map_err(error)?;
@@ -188,7 +198,7 @@ impl Backend for FileBackend {
         }
         match plan.cache {
             CacheAction::Keep => Ok(String::new()),
-            CacheAction::Evict => self.evict(),
+            CacheAction::Evict => self.evict(plan.owners),
             CacheAction::Drop => cache::drop_caches(),
         }
     }
@@ -216,12 +226,12 @@ impl Backend for FileBackend {
         first.filter(|_| self.places.iter().all(|place| place.device_number() == first))
     }
 
-    fn cached_bytes(&self) -> Option<u64> {
+    fn cached_bytes(&self, plan: &PhasePlan) -> Option<u64> {
         if self.tree.is_some() {
             return None;
         }
         let pages = |file| cache::cached_pages(&self.place_of(file).open(file, OFlags::RDONLY).ok()?);
-        let pages: Option<u64> = self.files.clone().map(pages).sum();
+        let pages: Option<u64> = self.files_in(plan.owners).map(pages).sum();
         Some(pages? * rustix::param::page_size() as u64)
     }
 

@@ -3,7 +3,7 @@
 use crate::agree::{self, Ranks};
 use crate::capability;
 use crate::lane::MpiLane;
-use assay_core::{clock, pulse, Backend, Lane, LaneSetup, PhasePlan, SetupError};
+use assay_core::{clock, pulse, Backend, Lane, LaneSetup, Owners, PhasePlan, SetupError};
 use assay_posix::place::cache::{self, Emptied};
 use assay_posix::place::Place;
 use assay_spec::{BackendCapabilities, CacheAction, Job, Layout, MpiioTarget};
@@ -24,12 +24,17 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// The number of a rank's file.
-    pub(crate) fn file(&self) -> u32 {
+    /// The number of the file of the rank whose part of the data a lane works on.
+    pub(crate) fn file_of(&self, lane: u32) -> u32 {
         match self.layout {
-            Layout::Separate => self.ranks.0.rank,
+            Layout::Separate => lane,
             Layout::Shared => 0,
         }
+    }
+
+    /// The number of the file that this rank works on in a phase.
+    pub(crate) fn file_in(&self, owners: Owners) -> u32 {
+        self.file_of(owners.of(self.ranks.0.rank))
     }
 
     /// All ranks open one file together.
@@ -52,22 +57,22 @@ impl Site {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
     }
 
-    fn evict(&self) -> Result<String, SetupError> {
+    fn evict(&self, file: u32) -> Result<String, SetupError> {
         let mut emptied = Emptied::default();
-        let fd = match self.place.open(self.file(), OFlags::RDONLY) {
+        let fd = match self.place.open(file, OFlags::RDONLY) {
             Ok(fd) => fd,
             Err(error) if error.errno() == Some(Errno::NOENT.raw_os_error()) => return Ok(emptied.words()),
             Err(error) => return Err(error),
         };
-        let error = |errno| SetupError::os("cache", self.place.object_name(self.file()), errno);
+        let error = |errno| SetupError::os("cache", self.place.object_name(file), errno);
         emptied.evict(&fd).map_err(error)?;
         Ok(emptied.words())
     }
 
     /// Ranks of a host share its cache, and a file that they share is in it once.
-    fn empty_cache(&self, action: CacheAction) -> Result<String, SetupError> {
-        match action {
-            CacheAction::Evict if !self.shared() || self.first_on_host() => self.evict(),
+    fn empty_cache(&self, plan: &PhasePlan) -> Result<String, SetupError> {
+        match plan.cache {
+            CacheAction::Evict if !self.shared() || self.first_on_host() => self.evict(self.file_in(plan.owners)),
             CacheAction::Drop if self.first_on_host() => cache::drop_caches(),
             CacheAction::Evict | CacheAction::Drop => Ok("done by the first rank of this host".to_owned()),
             CacheAction::Keep => Ok(String::new()),
@@ -130,7 +135,7 @@ impl Backend for MpiBackend {
     /// Calls nothing of MPI, as the lane may still be closing the file of the phase before. A failure is the lane's to tell,
     /// since all ranks must fail then.
     fn begin_phase(&self, plan: &PhasePlan) -> Result<String, SetupError> {
-        let done = self.site.place.still_there().and_then(|()| self.site.empty_cache(plan.cache));
+        let done = self.site.place.still_there().and_then(|()| self.site.empty_cache(plan));
         done.or_else(|error| {
             *self.site.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             Ok(String::new())
@@ -141,19 +146,19 @@ impl Backend for MpiBackend {
         Ok(Box::new(MpiLane::new(Arc::clone(&self.site), setup)))
     }
 
-    fn object_name(&self, _lane: u32) -> String {
-        self.site.place.object_name(self.site.file())
+    fn object_name(&self, lane: u32) -> String {
+        self.site.place.object_name(self.site.file_of(lane))
     }
 
     fn device(&self) -> Option<(u32, u32)> {
         self.site.place.device_number()
     }
 
-    fn cached_bytes(&self) -> Option<u64> {
+    fn cached_bytes(&self, plan: &PhasePlan) -> Option<u64> {
         if self.site.shared() && !self.site.first_on_host() {
             return Some(0);
         }
-        let fd = self.site.place.open(self.site.file(), OFlags::RDONLY).ok()?;
+        let fd = self.site.place.open(self.site.file_in(plan.owners), OFlags::RDONLY).ok()?;
         Some(cache::cached_pages(&fd)? * rustix::param::page_size() as u64)
     }
 
@@ -176,6 +181,6 @@ impl Backend for MpiBackend {
 
     fn cleanup(&self) -> Result<(), SetupError> {
         self.site.place.still_there()?;
-        self.site.place.remove(std::iter::once(self.site.file()), self.accompanied)
+        self.site.place.remove(std::iter::once(self.site.file_of(self.site.ranks.0.rank)), self.accompanied)
     }
 }

@@ -34,6 +34,8 @@ struct Stretch {
 pub(crate) struct MpiLane {
     site: Arc<Site>,
     setup: LaneSetup,
+    /// The number of the phase's file.
+    number: u32,
     file: Option<File>,
     /// What all operations of the phase have in common.
     how: i32,
@@ -58,6 +60,7 @@ impl MpiLane {
     pub(crate) fn new(site: Arc<Site>, setup: LaneSetup) -> Self {
         let slots = setup.buffers.count();
         MpiLane {
+            number: site.file_of(setup.lane),
             site,
             file: None,
             how: 0,
@@ -74,14 +77,14 @@ impl MpiLane {
     }
 
     fn object(&self) -> String {
-        self.site.place.object_name(self.site.file())
+        self.site.place.object_name(self.number)
     }
 
     /// What one rank does before the file is opened: a new one takes the place of what is there, so that hints for new
     /// files count; of one that is there, that it is a plain file.
     fn make_way(&self, plan: &PhasePlan) -> Result<(), SetupError> {
         self.site.failure()?;
-        let file = self.site.file();
+        let file = self.number;
         match plan.operation {
             _ if !self.site.owns() => Ok(()),
             operation if operation.creates() => self.site.place.discard(file),
@@ -218,6 +221,7 @@ impl MpiLane {
 impl Lane for MpiLane {
     fn begin(&mut self, plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
         agree::works();
+        self.number = self.site.file_in(plan.owners);
         let (ranks, object) = (self.site.ranks, self.object());
         ranks.all(self.make_way(plan), &object)?;
         let file = ranks.all(self.open(plan), &object)?;

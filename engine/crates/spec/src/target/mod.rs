@@ -39,6 +39,11 @@ pub trait TargetRules {
         1
     }
 
+    /// Places that lanes are shared out among, each with files of its own.
+    fn places(&self) -> usize {
+        1
+    }
+
     /// Objects that belong together: those with numbers from a multiple of this on.
     fn group_objects(&self) -> u64 {
         1

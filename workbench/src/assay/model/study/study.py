@@ -150,6 +150,9 @@ class Workload(_Swept):
         if mapping and written.get("file_sizes") is not None:
             # The largest one is found out with the cases.
             own["file_size"] = Axis(listed=(0,))
+        if mapping and written.get("segments") is not None:
+            # They say it, with the lanes of each case.
+            own["file_size"] = Axis(listed=(0,))
         workload: Workload = handler({**own, **written} if own else written)
         if mapping:
             workload._written = tuple(written)

@@ -188,6 +188,7 @@ mod tests {
     fn plan(operation: Operation) -> PhasePlan {
         let (cache, sync) = (CacheAction::Keep, SyncPolicy::None);
         PhasePlan {
+            owners: assay_core::Owners::own(),
             operation,
             method: Method::Auto,
             cache,
