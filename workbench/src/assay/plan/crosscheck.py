@@ -109,6 +109,7 @@ def _kinds(study: Study, name: str, workload: Workload) -> Iterator[Fault]:
     for target in workload.targets or study.targets:
         if target in study.targets:
             yield from _held(target, study.targets[target], name, workload)
+            yield from _through_mpi(target, study.targets[target], name, workload)
             yield from study.targets[target].crosscheck(target, name, workload)
 
 
@@ -121,6 +122,17 @@ def _held(name: str, target: Target, workload: str, work: Workload) -> Iterator[
     others = " or ".join(word for word, kind in kinds().items() if work.group in kind.holds and kind.keeps_data)
     hint = f"use operations such as {can} there, or name a target of kind {others} in `targets` of the workload"
     yield Fault(path=("workloads", workload, "operations"), message=message, hint=hint)
+
+
+def _through_mpi(name: str, target: Target, workload: str, work: Workload) -> Iterator[Fault]:
+    """That only targets behind MPI-IO are asked for what only that has."""
+    if target.through_mpi:
+        return
+    for field in (field for field, item in DEFINITIONS.items() if item.through_mpi):
+        if work.axis(field).values() != (default_of(field, work.group),):
+            message = f"{field} is for targets behind MPI-IO, and target {name} is {target.noun}"
+            hint = "remove it, or limit the workload to targets of kind mpiio with `targets`"
+            yield Fault(path=("workloads", workload, field), message=message, hint=hint)
 
 
 _HELD: dict[Group, str] = {"data": "data of files", "names": "names of files", "objects": "objects"}

@@ -5,6 +5,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from pydantic import BaseModel
+
 from assay.contract import SPEC_VERSION
 from assay.contract._generated import (
     DataSpec,
@@ -115,7 +117,7 @@ def plan_job(study: Study, case: Case, repeat: int, destroy: bool = False) -> Pl
         spec_version=SPEC_VERSION,
         id=name,
         seed=data_seed(study.seed, case.id, repeat),
-        target=target.job_target(name, destroy=destroy, servers=parameters.servers),
+        target=_target(target.job_target(name, destroy=destroy, servers=parameters.servers), parameters),
         tuning=Tuning(**_placed(parameters, "tuning")),
         direct=parameters.cache == "direct",
         data=DataSpec(**_placed(parameters, "data")),
@@ -160,6 +162,16 @@ def _placed(parameters: Parameters, part: str = "") -> dict[str, Any]:
         place.field: parameters.get(place.name) if place.convert is None else place.convert(parameters.get(place.name))
         for place in _PLACES[part]
     }
+
+
+def _target(place: BaseModel, parameters: Parameters) -> BaseModel:
+    """A target with what the workload says of it, as far as its kind has that."""
+    known = type(place).model_fields
+    said = {field: value for field, value in _placed(parameters, "target").items() if field in known}
+    if "hints" in known:
+        hints = {key: str(value) for key, value in _placed(parameters, "target.hints").items() if value is not None}
+        said["hints"] = {**place.model_dump()["hints"], **hints}
+    return type(place).model_validate({**place.model_dump(), **said}) if said else place
 
 
 def _worked_on(parameters: Parameters) -> dict[str, Any]:

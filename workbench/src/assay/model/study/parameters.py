@@ -15,6 +15,7 @@ from assay.model.site.cpus import cpu_numbers
 from assay.model.study import axis, contents
 from assay.model.study.axis import AxisValue
 from assay.model.study.contents import Sizes
+from assay.model.study.mpiio import MpiioParameters
 from assay.model.study.names import (
     DATA,
     METADATA,
@@ -27,7 +28,6 @@ from assay.model.study.names import (
     Group,
 )
 from assay.model.study.parameter import Parameter
-from assay.model.told import Telling
 
 ServerCache = Literal["keep", "drop"]
 """keep: what servers have in memory stays there; drop: the hosts that serve the target drop their caches before each
@@ -62,7 +62,7 @@ def _cpu_list(value: str | None) -> list[int]:
     return list(cpu_numbers(value)) if value is not None else []
 
 
-class Parameters(Telling):
+class Parameters(MpiioParameters):
     """Everything that decides what a case does, resolved. Sizes in bytes, times in nanoseconds.
 
     Metadata operations have no `record_size`, data operations no `files`, and only those on objects have `objects`;
@@ -743,13 +743,13 @@ def _defined(field: FieldInfo) -> Parameter:
     return next(item for item in field.metadata if isinstance(item, Parameter))
 
 
-DEFINITIONS: Mapping[str, Parameter] = MappingProxyType(
-    {name: _defined(field) for name, field in Parameters.model_fields.items()}
-)
+_FIELDS = sorted(Parameters.model_fields.items(), key=lambda item: item[0] in MpiioParameters.model_fields)
+"""Those that one kind of target has come last."""
+DEFINITIONS: Mapping[str, Parameter] = MappingProxyType({name: _defined(field) for name, field in _FIELDS})
 """Parameter -> its definition, in the order of columns and of the reference."""
 Parameters.may_be_untold = {name: item.untold for name, item in DEFINITIONS.items()}
 DEFAULTS: Mapping[str, AxisValue] = MappingProxyType(
-    {name: None if field.is_required() else field.default for name, field in Parameters.model_fields.items()}
+    {name: None if field.is_required() else field.default for name, field in _FIELDS}
 )
 """Parameter -> its value where a workload of data operations does not say otherwise."""
 
