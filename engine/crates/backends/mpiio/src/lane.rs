@@ -13,10 +13,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Ranks agree about this often how many operations come next: a call of all ranks costs some microseconds.
+/// Ranks agree about this often how many operations come next, or less often:
 const STRETCH_NS: i64 = 10_000_000;
-/// A stretch is so many times as long as the one before at most: what comes may be slower.
-const GROWTH: i64 = 4;
+/// so that agreeing takes one part in so many of the time at most. It takes some microseconds where each rank has a CPU.
+const AGREEING: i64 = 400;
+const LONGEST_STRETCH_NS: i64 = 1_000_000_000;
+/// A stretch has so many times the operations of the one before at most: what comes may be slower.
+const GROWTH: i64 = 16;
+/// As many operations left as there are in a phase that runs by time.
+const ENDLESS: i64 = i64::MAX;
 /// So long a lane only gives its CPU to others between looks at what is in flight.
 const LOOKS_NS: u64 = 50_000;
 /// Later it sleeps for one part in so many of the time that it has waited, so that no latency is seen longer by more.
@@ -28,6 +33,10 @@ const LONGEST_SLEEP_NS: u64 = 1_000_000;
 struct Stretch {
     count: i64,
     begun: u64,
+    /// How long the ranks took to agree on it.
+    agreeing: i64,
+    /// All that is left is in it.
+    last: bool,
 }
 
 /// A rank's file, or that of all ranks.
@@ -285,17 +294,28 @@ impl Lane for MpiLane {
     }
 
     fn agree(&mut self, left: Option<u64>) -> Result<u64, Fault> {
+        if self.stretch.last {
+            return Ok(0);
+        }
         let now = clock::now();
         let each = match self.stretch.count {
             0 => 0,
             count => (now.saturating_sub(self.stretch.begun) as i64 / count).max(1),
         };
-        let most = i64::try_from(left.unwrap_or(0)).unwrap_or(i64::MAX);
-        let agreed = self.site.ranks.least([i64::from(left.is_some()), -most, -each]);
-        let [goes_on, most, slowest] = agreed.map_err(|number| status::fault(i64::from(number)))?;
-        let room = if slowest == 0 { 1 } else { (STRETCH_NS / -slowest).min(self.stretch.count * GROWTH).max(1) };
-        let count = if goes_on == 1 { room.min(-most) } else { 0 };
-        self.stretch = Stretch { count, begun: clock::now() };
+        let most = i64::try_from(left.unwrap_or(0)).unwrap_or(ENDLESS);
+        let mine = [i64::from(left.is_some()), -most, -each, -self.stretch.agreeing];
+        let agreed = self.site.ranks.least(mine).map_err(|number| status::fault(i64::from(number)))?;
+        let [goes_on, most, each, agreeing] = [agreed[0], -agreed[1], -agreed[2], -agreed[3]];
+        let long = agreeing.saturating_mul(AGREEING).clamp(STRETCH_NS, LONGEST_STRETCH_NS);
+        let room = if each == 0 { 1 } else { (long / each).min(self.stretch.count * GROWTH).max(1) };
+        let count = if goes_on == 1 { room.min(most) } else { 0 };
+        let begun = clock::now();
+        self.stretch = Stretch {
+            count,
+            begun,
+            agreeing: begun.saturating_sub(now) as i64,
+            last: count == most && most != ENDLESS,
+        };
         Ok(count as u64)
     }
 
