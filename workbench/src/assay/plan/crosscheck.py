@@ -24,6 +24,7 @@ def crosscheck(study: Study) -> Iterator[Fault]:
     yield from _target_paths(study)
     yield from _started_servers(study)
     yield from _mounts(study)
+    yield from _ranks(study)
     yield from _priced_targets(study)
     for name, workload in study.workloads.items():
         yield from _targets_named(study, name, workload)
@@ -55,6 +56,14 @@ def _started_servers(study: Study) -> Iterator[Fault]:
             message = "a server is started on this machine only, and others generate the load here"
             hint = "name the endpoints of one that they reach, or leave hosts and testbed out"
             yield Fault(path=("targets", name, "server"), message=message, hint=hint)
+
+
+def _ranks(study: Study) -> Iterator[Fault]:
+    """Ranks of an MPI are started by its launcher, or by the scheduler's."""
+    for name, target in study.targets.items():
+        if target.through_mpi and study.launcher == "ssh":
+            message = f"target {name} is reached through MPI, whose ranks only mpirun or srun can start"
+            yield Fault(path=("targets", name, "kind"), message=message, hint="add a line such as `launcher: mpirun`")
 
 
 def _mounts(study: Study) -> Iterator[Fault]:

@@ -12,10 +12,9 @@ from typing import Annotated, Literal, get_args
 from pydantic.fields import FieldInfo
 
 from assay.model.site.cpus import cpu_numbers
-from assay.model.study import axis, contents
+from assay.model.study import axis, contents, mpiio
 from assay.model.study.axis import AxisValue
 from assay.model.study.contents import Sizes
-from assay.model.study.mpiio import MpiioParameters
 from assay.model.study.names import (
     DATA,
     METADATA,
@@ -28,6 +27,7 @@ from assay.model.study.names import (
     Group,
 )
 from assay.model.study.parameter import Parameter
+from assay.model.told import Telling
 
 ServerCache = Literal["keep", "drop"]
 """keep: what servers have in memory stays there; drop: the hosts that serve the target drop their caches before each
@@ -62,7 +62,7 @@ def _cpu_list(value: str | None) -> list[int]:
     return list(cpu_numbers(value)) if value is not None else []
 
 
-class Parameters(MpiioParameters):
+class Parameters(Telling):
     """Everything that decides what a case does, resolved. Sizes in bytes, times in nanoseconds.
 
     Metadata operations have no `record_size`, data operations no `files`, and only those on objects have `objects`;
@@ -676,6 +676,18 @@ class Parameters(MpiioParameters):
         ),
     ] = 0
 
+    collective: Annotated[bool, mpiio.COLLECTIVE] = False
+    pointer: Annotated[mpiio.Pointer, mpiio.POINTER] = "explicit"
+    atomic: Annotated[bool, mpiio.ATOMIC] = False
+    cb_nodes: Annotated[int | None, mpiio.CB_NODES] = None
+    cb_buffer_size: Annotated[int | None, mpiio.CB_BUFFER_SIZE] = None
+    romio_cb_read: Annotated[mpiio.Wish | None, mpiio.ROMIO_CB_READ] = None
+    romio_cb_write: Annotated[mpiio.Wish | None, mpiio.ROMIO_CB_WRITE] = None
+    romio_ds_read: Annotated[mpiio.Wish | None, mpiio.ROMIO_DS_READ] = None
+    romio_ds_write: Annotated[mpiio.Wish | None, mpiio.ROMIO_DS_WRITE] = None
+    striping_factor: Annotated[int | None, mpiio.STRIPING_FACTOR] = None
+    striping_unit: Annotated[int | None, mpiio.STRIPING_UNIT] = None
+
     @property
     def all_lanes(self) -> int:
         """Lanes of all hosts together."""
@@ -758,13 +770,13 @@ def _defined(field: FieldInfo) -> Parameter:
     return next(item for item in field.metadata if isinstance(item, Parameter))
 
 
-_FIELDS = sorted(Parameters.model_fields.items(), key=lambda item: item[0] in MpiioParameters.model_fields)
-"""Those that one kind of target has come last."""
-DEFINITIONS: Mapping[str, Parameter] = MappingProxyType({name: _defined(field) for name, field in _FIELDS})
+DEFINITIONS: Mapping[str, Parameter] = MappingProxyType(
+    {name: _defined(field) for name, field in Parameters.model_fields.items()}
+)
 """Parameter -> its definition, in the order of columns and of the reference."""
 Parameters.may_be_untold = {name: item.untold for name, item in DEFINITIONS.items()}
 DEFAULTS: Mapping[str, AxisValue] = MappingProxyType(
-    {name: None if field.is_required() else field.default for name, field in _FIELDS}
+    {name: None if field.is_required() else field.default for name, field in Parameters.model_fields.items()}
 )
 """Parameter -> its value where a workload of data operations does not say otherwise."""
 
