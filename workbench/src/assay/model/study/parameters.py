@@ -409,7 +409,7 @@ class Parameters(Telling):
             kind=axis.choice(get_args(Order)),
             about="Whose data a lane reads, so that no host reads what it has in memory: its own (none), that of a "
             "lane reorder_by hosts further (node, IOR -C), of a lane reorder_by lanes further (lane, mdtest -N), or of "
-            "a random one (random, IOR -Z). Of the operations on names it is for stat, open, readdir, unlink and rmdir.",
+            "a random one (random, IOR -Z). Of operations on names it is for stat, open, readdir, unlink and rmdir.",
             heading="Whose data a lane read",
             untold="whose data was read",
             title="Order of lanes",
