@@ -39,7 +39,8 @@ class Layout(StrEnum):
     """
     shared = 'shared'
     """
-    One file, of which each lane has a contiguous part (IOR: single shared file, one segment).
+    One file, of which each lane has a contiguous part or, with `block_size_bytes`, a block of each segment (IOR:
+    single shared file).
     """
 
 

@@ -933,68 +933,6 @@ class OpTotals(BaseModel):
     """
 
 
-class Phase(BaseModel):
-    """
-    A stretch of the job between two barriers.
-    """
-
-    model_config = ConfigDict(
-        extra='forbid',
-    )
-    access: UniformAccess | ZipfianAccess | HotspotAccess | None = None
-    """
-    Which objects are fetched or changed how often; none: each as often as the others.
-    """
-    arrivals: Arrivals = Arrivals.constant
-    """
-    Spacing of the intended starts in open loop.
-    """
-    cache_before: CacheAction = CacheAction.keep
-    """
-    What is done to the page cache before the phase starts.
-    """
-    file_order: FileOrder = FileOrder.sequential
-    """
-    In an operation on the data of a tree's files, which file comes next.
-    """
-    measured: bool = True
-    """
-    Whether this phase is a result or only prepares one.
-    """
-    method: MethodFound | None = None
-    """
-    How its operations reach the kernel, and why; none: as the job says. Only where the job says `auto`.
-    """
-    mix: dict[str, Any] | None = None
-    """
-    With a mixed operation, what it consists of: kinds of operations and their shares in percent, 100 together.
-    """
-    operation: Operation
-    """
-    What is done.
-    """
-    range_bytes: Annotated[int | None, Field(ge=1, le=9223372036854775807)] = None
-    """
-    With `get`, ask for so many bytes from a random place of each object, not for all of it.
-    """
-    rate_per_s: Annotated[float | None, Field(ge=0.001, le=1000000000.0)] = None
-    """
-    Open loop: operations per second of all lanes together; latency counts from the intended start. None: closed loop.
-    """
-    runtime_ns: Annotated[int | None, Field(ge=1, le=31536000000000000)] = None
-    """
-    Run for this long, going over the data as often as needed. None: once over the data.
-    """
-    stride_records: Annotated[int, Field(ge=1, le=1048576)] = 17
-    """
-    Distance of successive records in stride_read, in records.
-    """
-    time_limit_ns: Annotated[int | None, Field(ge=1, le=31536000000000000)] = None
-    """
-    Stop once over the data early after this long; the numbers then cover the part done.
-    """
-
-
 class PhaseStart(BaseModel):
     """
     A phase has started.
@@ -1093,6 +1031,43 @@ class Ready(BaseModel):
     """
     The objects that were there before; none in jobs that make what they work on.
     """
+
+
+class OwnPart(BaseModel):
+    """
+    Its own.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    order: Literal['none']
+
+
+class ShiftedPart(BaseModel):
+    """
+    That of the lane so many further, the first lanes following the last (IOR -C with -Q, mdtest -N).
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    lanes: Annotated[int, Field(ge=1, le=67108864)]
+    """
+    Lanes of all ranks are counted.
+    """
+    order: Literal['shift']
+
+
+class RandomPart(BaseModel):
+    """
+    That of another lane, which is random; each part is that of one lane (IOR -Z given twice).
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    order: Literal['random']
 
 
 class Resources(BaseModel):
@@ -2162,6 +2137,74 @@ class OpInterval(BaseModel):
     """
 
 
+class Phase(BaseModel):
+    """
+    A stretch of the job between two barriers.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    access: UniformAccess | ZipfianAccess | HotspotAccess | None = None
+    """
+    Which objects are fetched or changed how often; none: each as often as the others.
+    """
+    arrivals: Arrivals = Arrivals.constant
+    """
+    Spacing of the intended starts in open loop.
+    """
+    cache_before: CacheAction = CacheAction.keep
+    """
+    What is done to the page cache before the phase starts.
+    """
+    file_order: FileOrder = FileOrder.sequential
+    """
+    In an operation on the data of a tree's files, which file comes next.
+    """
+    measured: bool = True
+    """
+    Whether this phase is a result or only prepares one.
+    """
+    method: MethodFound | None = None
+    """
+    How its operations reach the kernel, and why; none: as the job says. Only where the job says `auto`.
+    """
+    mix: dict[str, Any] | None = None
+    """
+    With a mixed operation, what it consists of: kinds of operations and their shares in percent, 100 together.
+    """
+    operation: Operation
+    """
+    What is done.
+    """
+    range_bytes: Annotated[int | None, Field(ge=1, le=9223372036854775807)] = None
+    """
+    With `get`, ask for so many bytes from a random place of each object, not for all of it.
+    """
+    rate_per_s: Annotated[float | None, Field(ge=0.001, le=1000000000.0)] = None
+    """
+    Open loop: operations per second of all lanes together; latency counts from the intended start. None: closed loop.
+    """
+    reorder: Annotated[
+        OwnPart | ShiftedPart | RandomPart | None, Field(discriminator='order')
+    ] = None
+    """
+    Whose part of the data each lane works on.
+    """
+    runtime_ns: Annotated[int | None, Field(ge=1, le=31536000000000000)] = None
+    """
+    Run for this long, going over the data as often as needed. None: once over the data.
+    """
+    stride_records: Annotated[int, Field(ge=1, le=1048576)] = 17
+    """
+    Distance of successive records in stride_read, in records.
+    """
+    time_limit_ns: Annotated[int | None, Field(ge=1, le=31536000000000000)] = None
+    """
+    Stop once over the data early after this long; the numbers then cover the part done.
+    """
+
+
 class ListedSizes(BaseModel):
     """
     Some of these sizes, as often as their weights say (vdbench sizes).
@@ -2372,6 +2415,11 @@ class Job(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
     )
+    block_size_bytes: Annotated[int | None, Field(ge=1, le=9223372036854775807)] = None
+    """
+    Bytes that a lane has one after the other (IOR's block size): the file is segments of one block of each lane, the
+    file of one lane segments of one block. Random orders go through it segment by segment. None: one segment.
+    """
     data: Annotated[DataSpec, Field(validate_default=True)] = {
         'compressible_percent': 0,
         'duplicate_percent': 0,

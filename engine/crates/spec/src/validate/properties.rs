@@ -159,6 +159,7 @@ fn phase() -> impl Strategy<Value = Phase> {
                 cache_before,
                 runtime_ns,
                 time_limit_ns,
+                wear_out: share % 7 == 0 && time_limit_ns.is_some(),
                 rate_per_s,
                 arrivals,
                 mix: mixed(operation, share),
@@ -167,9 +168,9 @@ fn phase() -> impl Strategy<Value = Phase> {
                 stride_records,
                 file_order: if share % 8 == 0 { FileOrder::Random } else { FileOrder::Sequential },
                 reorder: match share {
-                    0..20 => Reorder::Shift { lanes: u32::from(share) },
-                    20..25 => Reorder::Random,
-                    _ => Reorder::None,
+                    0..20 => Some(Reorder::Shift { lanes: u32::from(share) }),
+                    20..25 => Some(Reorder::Random),
+                    _ => None,
                 },
             }
         },

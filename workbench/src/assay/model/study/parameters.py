@@ -22,6 +22,7 @@ from assay.model.study.names import (
     REORDERED,
     SET_OPERATIONS,
     TAKES_ANY,
+    WEARS,
     WORK,
     WRITES,
     Group,
@@ -387,7 +388,7 @@ class Parameters(Telling):
             "reorder_by hosts further (node, IOR -C), of a lane reorder_by lanes further (lane, mdtest -N), or of a "
             "random one (random, IOR -Z). Of the operations on names it is for stat, open, readdir, unlink and rmdir.",
             heading="Whose data a lane read",
-            untold="whose data was read",
+            untold="whether lanes read what others had written",
             title="Order of lanes",
             shown="limit",
             used_by=REORDERED,
@@ -599,6 +600,21 @@ class Parameters(Telling):
             shown="limit",
         ),
     ] = None
+    wear_out: Annotated[
+        bool,
+        Parameter(
+            kind=axis.flag(),
+            about="At the time_limit of write, fwrite and create every lane goes on until it has done as much as the one "
+            "that had done most then (IOR -D with stoneWallingWearOut). The operations after it work on what is there, "
+            "and have no time_limit.",
+            heading="At the time limit every lane did as much as the fastest",
+            untold="whether lanes went on after the time limit",
+            title="Wear-out",
+            shown="limit",
+            only=("data", "names"),
+            used_by=WEARS,
+        ),
+    ] = False
     read_percent: Annotated[
         int,
         Parameter(
