@@ -8,6 +8,8 @@ pub mod histogram;
 mod interval;
 mod lane;
 #[cfg(test)]
+mod layout_tests;
+#[cfg(test)]
 mod lane_tests;
 mod names;
 pub mod objects;

@@ -119,23 +119,23 @@ impl Work {
 pub type Go<'a> = dyn FnMut() -> Option<control::Go> + 'a;
 
 /// The part of the data that is a lane's, numbered among all.
-fn share(job: &Job, lane: u32) -> Share {
+pub(crate) fn share(job: &Job, lane: u32) -> Share {
     let whole = Share::new(job.layout, lane, job.all_lanes(), job.file_size_bytes, job.record_size_bytes);
     whole.in_blocks(job.block_records())
 }
 
 /// Seed of what looks random in a phase.
-fn phase_seed(job: &Job, number: u32) -> u64 {
+pub(crate) fn phase_seed(job: &Job, number: u32) -> u64 {
     mix2(job.seed, u64::from(number) + 1)
 }
 
 /// Whose part of the data each lane works on in a phase.
-fn owners(job: &Job, number: u32, phase: &Phase) -> Owners {
+pub(crate) fn owners(job: &Job, number: u32, phase: &Phase) -> Owners {
     Owners::new(phase.reorder, job.all_lanes(), phase_seed(job, number))
 }
 
 /// All lanes of all processes work on one file.
-fn shares_file(job: &Job) -> bool {
+pub(crate) fn shares_file(job: &Job) -> bool {
     job.layout == Layout::Shared && job.tree.is_none()
 }
 

@@ -356,7 +356,7 @@ pub struct Phase {
     pub time_limit_ns: Option<u64>,
     /// At the time limit every lane goes on until it has done as many operations as the one that had done most then (IOR
     /// -D with stoneWallingWearOut). Phases that read after it go over what was written.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub wear_out: bool,
     /// Open loop: operations per second of all lanes together; latency counts from the intended start. None: closed loop.
     #[serde(default)]

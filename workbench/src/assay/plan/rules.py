@@ -11,8 +11,8 @@ from assay.model.study.names import STDIO, WEARS, group_of
 from assay.model.study.parameters import DEFAULTS, DEFINITIONS
 from assay.model.units import format_size
 from assay.plan.broken import Broken
-from assay.plan.layout.blocks import block_rules
 from assay.plan.file_sets import count_rules, set_rules
+from assay.plan.layout.blocks import block_rules
 from assay.plan.objects import object_rules, piece_bytes
 from assay.plan.tree import tree_rules
 
@@ -45,7 +45,15 @@ def _buffer(values: Mapping[str, Any]) -> int:
 
 def broken_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> list[Broken]:
     """All rules that a combination of parameters breaks."""
-    common = (*_wear_out(values, operations), *_streams(values), *_buffers(values), *_times(values), *_memory(values), *_needs(values), *_data(values))
+    common = (
+        *_wear_out(values, operations),
+        *_streams(values),
+        *_buffers(values),
+        *_times(values),
+        *_memory(values),
+        *_needs(values),
+        *_data(values),
+    )
     match group_of(operations[0]):
         case "names":
             return [*tree_rules(values, operations), *count_rules(values), *common]

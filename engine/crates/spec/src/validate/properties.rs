@@ -238,7 +238,7 @@ fn job() -> impl Strategy<Value = Job> {
 fn fitting(job: Job) -> Job {
     let alone = matches!(job.method, Method::Sync | Method::Mmap);
     let names = job.phases.iter().any(|phase| phase.operation.group() == Some(Group::Names));
-    let tree = Tree { files: 10, depth: 1, width: 2, more: 0 };
+    let tree = Tree { files: 10, depth: 1, width: 2, more: 0, inner: false };
     let blocks = job.segment_blocks();
     Job {
         queue_depth: if alone { 1 } else { job.queue_depth },
@@ -263,6 +263,7 @@ fn any_job() -> impl Strategy<Value = Job> {
         depth,
         width,
         more,
+        inner: files % 3 == 0,
     });
     let spans = (
         number(3_600_000_000_000),

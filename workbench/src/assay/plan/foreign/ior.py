@@ -86,10 +86,11 @@ def ior_study(text: str, read: Callable[[str], str], tasks: int | None = None) -
     workloads = {name: _workload(test, lanes, notes) for name, test in zip(names, tests, strict=True)}
     study: dict[str, Any] = {"study": "from-ior", "targets": {"place": _target(first, notes)}, "workloads": workloads}
     study |= _whole(first, notes)
-    return study_text(study, _head(text, notes))
+    return study_text(study, head(text, notes))
 
 
-def _head(text: str, notes: Notes) -> Iterator[str]:
+def head(text: str, notes: Notes) -> Iterator[str]:
+    """What a study says at its head of the command line that it was made from."""
     yield f"From: {' '.join(text.split())}"
     yield ""
     yield "  assay plan FILE     what will be done, how long, how many bytes"
@@ -112,9 +113,9 @@ def _tests(line: Line, read: Callable[[str], str], notes: Notes) -> list[Test]:
             test.take(given)
     script = test.texts.pop("script", None)
     tests = _script(read(script), script, test) if script is not None else [test]
-    for one in tests:
-        _refuse(one)
-        _tell(one, notes)
+    for found in tests:
+        _refuse(found)
+        _tell(found, notes)
     return tests
 
 
@@ -167,7 +168,9 @@ def _refuse(test: Test) -> None:
         raise AssayError("ior: -s is below 1", "write -s 1 or more")
     api = test.texts.get("api", "POSIX").upper()
     if api not in _APIS:
-        raise AssayError(f"ior -a {api}: there is no such target", "use -a POSIX or -a MPIIO, or write the study yourself")
+        raise AssayError(
+            f"ior -a {api}: there is no such target", "use -a POSIX or -a MPIIO, or write the study yourself"
+        )
     if test.has("reordertasks") and test.has("reordertasksrandom"):
         raise AssayError("ior: -C and -Z exclude each other", "leave one out")
     if test.has("stonewallingwearout") and not test.number("deadlineforstonewalling"):
@@ -196,7 +199,9 @@ def _workload(test: Test, lanes: Mapping[str, int], notes: Notes) -> dict[str, A
     found |= _time(test, notes)
     found["cache"] = "direct" if test.has("useo_direct") else "keep"
     if not test.has("useo_direct"):
-        notes.add("cache: keep", "as IOR, which leaves the page cache alone: results may be memory's, and are judged so")
+        notes.add(
+            "cache: keep", "as IOR, which leaves the page cache alone: results may be memory's, and are judged so"
+        )
     found["sync"] = _sync(test, notes)
     if test.has("preallocate"):
         found["preallocate"] = True
@@ -236,7 +241,10 @@ def _order(test: Test, notes: Notes) -> dict[str, Any]:
         return {"reorder": "node", **({"reorder_by": by} if by and by > 1 else {})}
     if test.has("reordertasksrandom"):
         if test.counts["reordertasksrandom"] == 1:
-            notes.add("-Z", "each part is read by one lane, as with IOR's -Z -Z; by -Z alone IOR reads some twice, others never")
+            notes.add(
+                "-Z",
+                "each part is read by one lane, as with IOR's -Z -Z; by -Z alone IOR reads some twice, others never",
+            )
         return {"reorder": "random"}
     if by is not None:
         notes.add(test.texts_of["taskpernodeoffset"], "it has no effect without -C or -Z")

@@ -70,7 +70,7 @@ LETTERS: dict[str, Option] = {
     "mpiio.useStridedDatatype": Option("usestrideddatatype", False, "mpiio.useStridedDatatype"),
     "mpiio.useFileView": Option("usefileview", False, "mpiio.useFileView"),
 }
-"""Letter, or long name of what has no letter -> the option. B, H, I, J, n, p, P, q, S, U and V are of versions before 4."""
+"""Letter, or long name of what has no letter -> the option; B, H, I, J, n, p, P, q, S, U and V are older."""
 
 DIRECTIVES = {option.name for option in LETTERS.values()} | {
     "stonewallingwearout",

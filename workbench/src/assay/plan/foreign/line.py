@@ -1,10 +1,10 @@
 """The words of another program's command line, and of the launcher before it."""
 
-import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.base import AssayError
@@ -132,12 +132,12 @@ def read_line(text: str, names: Sequence[str]) -> Line:
 
 
 def _is_program(word: str, names: Sequence[str]) -> bool:
-    base = os.path.basename(word).lower()
+    base = Path(word).name.lower()
     return base in names or base.split("-")[0].split(".")[0] in names
 
 
 def _launched(words: Sequence[str]) -> tuple[int | None, int | None]:
-    launcher = next((os.path.basename(word) for word in words if os.path.basename(word) in _MPIRUN + _OTHERS), "")
+    launcher = next((name for name in (Path(word).name for word in words) if name in _MPIRUN + _OTHERS), "")
     found: dict[str, int] = {}
     tasks_words = _TASKS if launcher in _MPIRUN else tuple(word for word in _TASKS if word != "-c")
     nodes_words = _NODES if launcher == "srun" else tuple(word for word in _NODES if word != "-N")
@@ -239,7 +239,7 @@ def lanes_of(line: Line, asked: int | None, notes: Notes, said: int | None = Non
     if nodes > 1:
         notes.add(
             f"{nodes} nodes",
-            f"name them as hosts of the study, then write hosts: {nodes} and lanes: {each}; until then all lanes are here",
+            f"name them as hosts of the study, then write hosts: {nodes} and lanes: {each}; till then all are here",
         )
     if tasks > MOST_LANES:
         notes.add(f"{tasks} tasks", f"one engine has {MOST_LANES} lanes at most: name hosts, and write lanes of each")
