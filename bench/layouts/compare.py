@@ -45,13 +45,13 @@ LAYOUTS = {
 Map = dict[str, list[list[list[Any]]]]
 """`write` and `read` -> for each task its transfers in order: number of the file, offset, length."""
 
-_CALL = re.compile(r'^(\d+)\s+(\w+)\((?:AT_FDCWD, "([^"]*)"|(\d+))(.*)\)\s+= (-?\d+)')
+_CALL = re.compile(r'^(\w+)\((?:AT_FDCWD, "([^"]*)"|(\d+))(.*)\)\s+= (-?\d+)')
 
 
 def traced(words: list[str], trace: Path, environment: dict[str, str]) -> None:
     """Run a program under strace; its calls are in `trace` and files beside it."""
     calls = "trace=openat,openat2,lseek,read,write,pread64,pwrite64,close,prctl"
-    shell = f"exec strace -f -e {calls} -o {trace}.${{OMPI_COMM_WORLD_RANK:-0}} " + " ".join(words)
+    shell = f"exec strace -ff -e {calls} -o {trace}.${{OMPI_COMM_WORLD_RANK:-0}} " + " ".join(words)
     launch = ["mpirun", "--oversubscribe", "-np", str(TASKS)] if "ior" in Path(words[0]).name else []
     done = subprocess.run(
         [*launch, "sh", "-c", shell], env={**os.environ, **environment}, capture_output=True, text=True, check=False
@@ -67,25 +67,31 @@ def ior_map(ior: str, options: str, folder: Path) -> Map:
     traced([ior, "-a", "POSIX", "-k", *options.split(), "-o", str(file)], folder / "ior", allowed)
     found: Map = {"write": [[] for _ in range(TASKS)], "read": [[] for _ in range(TASKS)]}
     for task in range(TASKS):
-        opened: dict[str, int] = {}
-        at: dict[str, int] = defaultdict(int)
-        for line in (folder / f"ior.{task}").read_text().splitlines():
-            call = _CALL.match(line)
-            if call is None:
-                continue
-            _thread, name, path, number, rest, result = call.groups()
-            if name == "openat" and path is not None and path.startswith(str(file)):
-                opened[result] = int(path.rpartition(".")[2]) if "." in Path(path).name else 0
-                at[result] = 0
-            elif number in opened and name == "lseek":
-                at[number] = int(result)
-            elif number in opened and name in ("read", "write"):
-                found[name][task].append([opened[number], at[number], int(result)])
-                at[number] += int(result)
-            elif number in opened and name in ("pread64", "pwrite64"):
-                offset = int(rest.rpartition(",")[2])
-                found["read" if name == "pread64" else "write"][task].append([opened[number], offset, int(result)])
+        for calls in folder.glob(f"ior.{task}.*"):
+            _add_calls(calls.read_text().splitlines(), str(file), found, task)
     return found
+
+
+def _add_calls(lines: list[str], file: str, found: Map, task: int) -> None:
+    """The transfers of one thread of IOR."""
+    opened: dict[str, int] = {}
+    at: dict[str, int] = defaultdict(int)
+    for line in lines:
+        call = _CALL.match(line)
+        if call is None:
+            continue
+        name, path, number, rest, result = call.groups()
+        if name == "openat" and path is not None and path.startswith(file):
+            opened[result] = int(path.rpartition(".")[2]) if "." in Path(path).name else 0
+            at[result] = 0
+        elif number in opened and name == "lseek":
+            at[number] = int(result)
+        elif number in opened and name in ("read", "write"):
+            found[name][task].append([opened[number], at[number], int(result)])
+            at[number] += int(result)
+        elif number in opened and name in ("pread64", "pwrite64"):
+            offset = int(rest.rpartition(",")[2])
+            found["read" if name == "pread64" else "write"][task].append([opened[number], offset, int(result)])
 
 
 def job_of(options: str) -> dict[str, Any]:
@@ -113,29 +119,23 @@ def engine_map(options: str, folder: Path) -> Map:
     job = {"spec_version": 2, "id": "layout", "target": target, "method": "sync", **job_of(options)}
     (folder / "job.json").write_text(json.dumps(job))
     traced([str(ENGINE), "run", str(folder / "job.json"), ">", str(folder / "events")], folder / "assay", {})
-    return _lanes((folder / "assay.0").read_text().splitlines(), job)
-
-
-def _lanes(lines: list[str], job: dict[str, Any]) -> Map:
     found: Map = {"write": [[] for _ in range(TASKS)], "read": [[] for _ in range(TASKS)]}
-    lane_of: dict[str, int] = {}
-    opened: dict[tuple[str, str], int] = {}
-    prepares = sum(phase["operation"] == "prepare" for phase in job["phases"])
-    for line in lines:
-        named = re.match(r'^(\d+)\s+prctl\(PR_SET_NAME, "lane(\d+)"', line)
-        if named:
-            lane_of[named[1]] = int(named[2])
-            continue
-        file = re.match(r'^(\d+)\s+openat2?\(\d+, "f(\d+)".*= (\d+)$', line)
-        if file:
-            opened[file[1], file[3]] = int(file[2])
-            continue
-        call = re.match(r"^(\d+)\s+p(read|write)64\((\d+), .*, (\d+), (\d+)\)\s+= (\d+)$", line)
-        if call and (call[1], call[3]) in opened and call[1] in lane_of:
-            transfer = [opened[call[1], call[3]], int(call[5]), int(call[6])]
-            found[call[2]][lane_of[call[1]]].append(transfer)
-    assert not prepares or found["write"]
+    for calls in folder.glob("assay.0.*"):
+        _add_lane(calls.read_text().splitlines(), found)
     return found
+
+
+def _add_lane(lines: list[str], found: Map) -> None:
+    """The transfers of one thread of the engine, if it is a lane."""
+    lane, opened = -1, dict[str, int]()
+    for line in lines:
+        if named := re.match(r'prctl\(PR_SET_NAME, "lane(\d+)"', line):
+            lane = int(named[1])
+        elif file := re.match(r'openat2?\(\d+, "f(\d+)".*= (\d+)$', line):
+            opened[file[2]] = int(file[1])
+        elif call := re.match(r"p(read|write)64\((\d+), .*, (\d+), (\d+)\)\s+= (\d+)$", line):
+            if call[2] in opened and lane >= 0:
+                found[call[1]][lane].append([opened[call[2]], int(call[4]), int(call[5])])
 
 
 def bytes_of_segments(transfers: list[list[Any]], segment: int) -> list[list[Any]]:

@@ -1698,7 +1698,7 @@ class Tree(BaseModel):
     """
     Files of each lane, or directories where directories are made. At least 1, or 0 with `more`.
     """
-    inner: bool | None = None
+    inner: bool = False
     """
     Every directory of the tree holds files, the top one first, not only the deepest (mdtest without -L).
     """
@@ -2208,7 +2208,7 @@ class Phase(BaseModel):
     """
     Stop once over the data early after this long; the numbers then cover the part done.
     """
-    wear_out: bool | None = None
+    wear_out: bool = False
     """
     At the time limit every lane goes on until it has done as many operations as the one that had done most then (IOR
     -D with stoneWallingWearOut). Phases that read after it go over what was written.

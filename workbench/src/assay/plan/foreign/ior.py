@@ -9,7 +9,7 @@ from assay.model.base import AssayError
 from assay.model.study.kinds import kinds
 from assay.model.units import format_size, one_of
 from assay.plan.foreign.ior_options import DIRECTIVES, LETTERS, OF_MPI, TOLD
-from assay.plan.foreign.line import Given, Line, Notes, binary_size, lanes_of, options_of, read_line, whole
+from assay.plan.foreign.line import Given, Line, Notes, binary_size, lanes_of, options_of, place_of, read_line, whole
 from assay.plan.text import study_text
 
 NAMES = ("ior",)
@@ -290,8 +290,8 @@ def _mpi(test: Test, notes: Notes) -> dict[str, Any]:
 
 def _target(test: Test, notes: Notes) -> dict[str, Any]:
     name = test.texts.get("testfile", "")
-    folder = name.rpartition("/")[0]
-    path = f"{folder}/{_PLACE}" if folder else f"/{_PLACE}" if name.startswith("/") else f"./{_PLACE}"
+    folder, slash, _ = name.rpartition("/")
+    path = place_of(folder or slash, _PLACE, "ior -o")
     if name:
         notes.add(f"-o {shlex.quote(name)}", f"files go to {path}, which Assay makes and removes")
     else:

@@ -1,5 +1,6 @@
 """The words of another program's command line, and of the launcher before it."""
 
+import posixpath
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -219,6 +220,18 @@ def _short(word: str, rest: list[str], letters: Mapping[str, Option], program: s
         given.append(Given(option.name, value, f"-{letter} {value}"))
         break
     return given
+
+
+def place_of(folder: str, name: str, option: str) -> str:
+    """Path of the directory `name` in a folder of the command line, which may be empty.
+
+    Raises:
+        AssayError: The folder goes up from where the study will be.
+    """
+    path = posixpath.normpath(posixpath.join(folder, name))
+    if ".." in path.split("/"):
+        raise AssayError(f"{option}: {folder!r} is above this directory", "write an absolute path")
+    return path
 
 
 def lanes_of(line: Line, asked: int | None, notes: Notes, said: int | None = None) -> dict[str, int]:

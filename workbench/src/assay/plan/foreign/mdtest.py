@@ -8,7 +8,7 @@ from assay.model.base import AssayError
 from assay.model.study.parameters import directories
 from assay.model.units import format_size
 from assay.plan.foreign.ior import head
-from assay.plan.foreign.line import Given, Notes, Option, binary_size, lanes_of, options_of, read_line, whole
+from assay.plan.foreign.line import Given, Notes, Option, binary_size, lanes_of, options_of, place_of, read_line, whole
 from assay.plan.text import study_text
 
 NAMES = ("mdtest",)
@@ -167,7 +167,7 @@ def _refuse(given: Mapping[str, Given]) -> None:
 def _path(given: Mapping[str, Given], notes: Notes) -> str:
     written = given["dir"].value if "dir" in given else ""
     first, several, _ = written.partition("@")
-    path = f"{first.rstrip('/') or '.'}/{_PLACE}" if not first.startswith("/") or first.strip("/") else f"/{_PLACE}"
+    path = place_of(first, _PLACE, "mdtest -d")
     if several:
         notes.add(given["dir"].text, "several directories: write the others as shares of the target")
     if written:
