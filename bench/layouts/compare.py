@@ -134,8 +134,9 @@ def _add_lane(lines: list[str], found: Map) -> None:
         elif file := re.match(r'openat2?\(\d+, "f(\d+)".*= (\d+)$', line):
             opened[file[2]] = int(file[1])
         elif call := re.match(r"p(read|write)64\((\d+), .*, (\d+), (\d+)\)\s+= (\d+)$", line):
-            if call[2] in opened and lane >= 0:
-                found[call[1]][lane].append([opened[call[2]], int(call[4]), int(call[5])])
+            if call[2] not in opened or lane < 0:
+                continue
+            found[call[1]][lane].append([opened[call[2]], int(call[4]), int(call[5])])
 
 
 def bytes_of_segments(transfers: list[list[Any]], segment: int) -> list[list[Any]]:

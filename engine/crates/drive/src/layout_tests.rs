@@ -61,7 +61,10 @@ fn every_transfer_of_every_task_is_iors() {
                 if matches!(phase.operation, Operation::RandomRead | Operation::RandomWrite) {
                     // Random numbers decide the order in a segment; its bytes and the order of segments are the same.
                     for transfers in [&mut ours, &mut iors] {
-                        assert!(transfers.is_sorted_by_key(|(_, offset, _)| offset / segment), "{name} {way} of {lane}");
+                        assert!(
+                            transfers.is_sorted_by_key(|(_, offset, _)| offset / segment),
+                            "{name} {way} of {lane}"
+                        );
                         transfers.sort_unstable();
                     }
                 }

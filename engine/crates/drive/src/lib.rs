@@ -8,9 +8,9 @@ pub mod histogram;
 mod interval;
 mod lane;
 #[cfg(test)]
-mod layout_tests;
-#[cfg(test)]
 mod lane_tests;
+#[cfg(test)]
+mod layout_tests;
 mod names;
 pub mod objects;
 mod outcome;

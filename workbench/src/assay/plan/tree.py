@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from assay.model.study.names import LOOKUPS, WHOLE
-from assay.model.study.parameters import directories
+from assay.model.study.shape import directories
 from assay.model.units import format_size
 from assay.plan.broken import Broken
 

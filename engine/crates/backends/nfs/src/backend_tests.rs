@@ -23,6 +23,7 @@ fn least_job() -> Job {
         target: Target::Null(assay_spec::NullTarget::default()),
         lanes: 1,
         layout: Layout::Separate,
+        block_size_bytes: None,
         file_size_bytes: 100_000,
         record_size_bytes: 50_000,
         queue_depth: 5,

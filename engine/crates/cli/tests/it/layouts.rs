@@ -51,7 +51,7 @@ fn every_lane_does_as_much_as_the_fastest_and_only_that_is_read() {
         let ends = said.ends();
         let wall = ends[0].stonewall.unwrap();
         assert!(wall.most_ops > 0 && wall.least_ops <= wall.most_ops, "{wall:?}");
-        assert_eq!(of_lanes(&ends[0], OpKind::Write), [wall.most_ops; LANES as usize]);
+        assert_eq!(of_lanes(ends[0], OpKind::Write), [wall.most_ops; LANES as usize]);
         assert!(wall.window.ops >= wall.most_ops && wall.window.ops <= ends[0].last_finisher.ops, "{wall:?}");
         assert_eq!((wall.window.bytes, wall.window.start_ns), (wall.window.ops * RECORD, 0));
         assert!(wall.window.end_ns >= 20_000_000 && wall.window.end_ns <= ends[0].last_finisher.end_ns, "{wall:?}");
@@ -78,7 +78,7 @@ fn what_is_over_before_its_time_wears_out_at_once() {
 fn engines_hear_how_far_the_furthest_of_all_is() {
     let root = Marked::new(PLACE);
     let phases = json!([{"operation": "write", "time_limit_ns": 1_000_000, "wear_out": true}, {"operation": "read"}]);
-    let change = json!({"file_size_bytes": 2 * LANES << 28, "phases": phases, "wait_for_go": true, "ranks": 2});
+    let change = json!({"file_size_bytes": (2 * LANES) << 28, "phases": phases, "wait_for_go": true, "ranks": 2});
     let mut talk = Talk::start(&job(&root, &change));
     talk.pass("setup", Some(0), 0);
     talk.pass("start", Some(0), 0);

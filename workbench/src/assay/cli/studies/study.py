@@ -5,8 +5,12 @@ from pathlib import Path
 
 import typer
 
-from assay.cli.output import note, say
+from assay.cli.output import note
 from assay.model.base import EXIT_INCOMPLETE, EXIT_REFUSED, AssayError
+from assay.model.named import read_named
+
+_MOST_SCRIPT = 1 << 20
+"""Bytes of a script."""
 
 app = typer.Typer(no_args_is_help=True, help="Make study files from what other programs were told.")
 source = typer.Typer(no_args_is_help=True, help="Make a study file from the command line of another program.")
@@ -45,12 +49,11 @@ def from_mdtest(line: str = _LINE, tasks: int | None = _TASKS, save: Path | None
 
 
 def _script(path: str) -> str:
+    hint = "name a script of IOR"
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return read_named(path, f"ior -f {path}", hint, _MOST_SCRIPT).decode()
     except UnicodeDecodeError:
-        raise AssayError(f"ior -f {path}: it is not text", "name a script of IOR") from None
-    except OSError as error:
-        raise AssayError(f"ior -f {path}: {(error.strerror or str(error)).lower()}", "name a script of IOR") from None
+        raise AssayError(f"ior -f {path}: it is not text", hint) from None
 
 
 def _give(make: Callable[[], str], save: Path | None) -> None:
@@ -58,7 +61,7 @@ def _give(make: Callable[[], str], save: Path | None) -> None:
         raise AssayError(f"{save} is there already", "name a new file for --save", EXIT_REFUSED)
     text = make()
     if save is None:
-        say(text.rstrip("\n"))
+        typer.echo(text, nl=False)
         return
     try:
         with save.open("x", encoding="utf-8") as file:

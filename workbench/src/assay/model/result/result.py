@@ -18,7 +18,7 @@ from assay.model.result.method import MethodChoice
 from assay.model.result.network import Network
 from assay.model.result.objects import ExistingObjects
 from assay.model.result.percentile import LEAST_OPS, WIDEST, Standing, said
-from assay.model.result.seen import BlockDeviceUse, ServiceSeen
+from assay.model.result.seen import AtLimit, BlockDeviceUse, ServiceSeen
 from assay.model.result.uses import HostUse
 from assay.model.result.verdict import AS_FAR_AS_SEEN, NO_RESULT, NOT_APPLICABLE, Finding, Verdict
 from assay.model.result.watch import Watch
@@ -153,22 +153,6 @@ class HostShare(Frozen):
     cpu_ns: int = 0
     failed_operations: int = 0
     uncertainty_ns: int | None = None
-
-
-class AtLimit(Frozen):
-    """How far the lanes were at the time limit of a phase after which they wore out.
-
-    Attributes:
-        elapsed_ns: From the barrier until the last lane had ended what it had begun before the limit.
-        ops: Operations until then; `bytes` likewise.
-        least_ops: Of the lane that had done least, and `most_ops` of the one that had done most.
-    """
-
-    elapsed_ns: int
-    ops: int
-    bytes: int
-    least_ops: int
-    most_ops: int
 
 
 class Sample(Telling):

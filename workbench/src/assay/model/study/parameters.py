@@ -28,6 +28,7 @@ from assay.model.study.names import (
     Group,
 )
 from assay.model.study.parameter import Parameter
+from assay.model.study.shape import directories
 from assay.model.told import Telling
 
 ServerCache = Literal["keep", "drop"]
@@ -61,11 +62,6 @@ MOST_NS = 365 * 86400 * 10**9
 
 def _cpu_list(value: str | None) -> list[int]:
     return list(cpu_numbers(value)) if value is not None else []
-
-
-def directories(width: int, depth: int, inner: bool) -> int:
-    """Directories of a tree that hold files: those of the deepest level, or of all."""
-    return sum(width**level for level in range(0 if inner else depth, depth + 1))
 
 
 class Parameters(Telling):

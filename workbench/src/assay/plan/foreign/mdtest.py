@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.model.base import AssayError
-from assay.model.study.parameters import directories
+from assay.model.study.shape import directories
 from assay.model.units import format_size
 from assay.plan.foreign.ior import head
 from assay.plan.foreign.line import Given, Notes, Option, binary_size, lanes_of, options_of, place_of, read_line, whole
