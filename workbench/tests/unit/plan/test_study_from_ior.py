@@ -3,6 +3,9 @@
 The expected studies were written from the programs' documentation, not from what comes out here.
 """
 
+import json
+import re
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -15,6 +18,8 @@ from assay.plan.foreign.line import binary_size
 from assay.plan.foreign.mdtest import mdtest_study
 from assay.plan.jobs import plan_job
 from assay.plan.load import load_study
+
+ROOT = Path(__file__).resolve().parents[4]
 
 
 class Published(NamedTuple):
@@ -209,3 +214,19 @@ def test_what_mdtest_would_not_take_is_refused(line: str, message: str) -> None:
     with pytest.raises(AssayError) as caught:
         mdtest_study(line)
     assert caught.value.message.startswith(message), caught.value.message
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "contract/golden/layouts").glob("*.json")), ids=lambda path: path.stem)
+def test_the_job_of_a_layout_is_the_one_that_was_held_against_ior(path: Path) -> None:
+    """`bench/layouts/compare.py` ran IOR and the engine, which did the same; the engine's own test repeats its part."""
+    table = json.loads(path.read_bytes())
+    nodes = re.search(r"numNodes=(\d+)", table["command"])
+    hosts = int(nodes[1]) if nodes else 1
+    study = yaml.safe_load(ior_study(f"mpirun -np {table['tasks']} {table['command']}", nothing))
+    study["workloads"]["ior"] |= {"lanes": table["tasks"] // hosts, "hosts": hosts}
+    study |= {"hosts": [f"h{number}" for number in range(hosts)]} if hosts > 1 else {}
+    loaded = load_study(yaml.safe_dump(study).encode(), "/tmp")
+    assert loaded.study is not None, loaded.problems
+    job = plan_job(loaded.study, expand(loaded.study).cases[0], 1).job
+    told = json.loads(job.model_dump_json(exclude_defaults=True)) | {"lanes": job.lanes * (job.ranks or 1)}
+    assert {field: told.get(field) for field in table["job"]} == table["job"]
