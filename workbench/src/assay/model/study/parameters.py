@@ -22,11 +22,13 @@ from assay.model.study.names import (
     REORDERED,
     SET_OPERATIONS,
     TAKES_ANY,
+    WEARS,
     WORK,
     WRITES,
     Group,
 )
 from assay.model.study.parameter import Parameter
+from assay.model.study.shape import directories
 from assay.model.told import Telling
 
 ServerCache = Literal["keep", "drop"]
@@ -240,6 +242,21 @@ class Parameters(Telling):
             of_sets=True,
         ),
     ] = 1
+    inner: Annotated[
+        bool,
+        Parameter(
+            kind=axis.flag(),
+            about="Metadata operations and sets of files: every directory of the tree has files, not only the deepest "
+            "ones (mdtest without -L).",
+            heading="Metadata operations and sets of files: every directory had files",
+            untold="whether all directories had files",
+            title="Files in every directory",
+            shown="limit",
+            job="tree.inner",
+            only=("names", "data"),
+            of_sets=True,
+        ),
+    ] = False
     objects: Annotated[
         int | None,
         Parameter(
@@ -411,7 +428,7 @@ class Parameters(Telling):
             "lane reorder_by hosts further (node, IOR -C), of a lane reorder_by lanes further (lane, mdtest -N), or of "
             "a random one (random, IOR -Z). Of operations on names it is for stat, open, readdir, unlink and rmdir.",
             heading="Whose data a lane read",
-            untold="whose data was read",
+            untold="whether lanes read what others had written",
             title="Order of lanes",
             shown="limit",
             used_by=REORDERED,
@@ -623,6 +640,21 @@ class Parameters(Telling):
             shown="limit",
         ),
     ] = None
+    wear_out: Annotated[
+        bool,
+        Parameter(
+            kind=axis.flag(),
+            about="At the time_limit of write, fwrite and create every lane goes on until it has done as much as the "
+            "one that had done most then (IOR -D with stoneWallingWearOut). The operations after it work on what "
+            "is there, and have no time_limit.",
+            heading="At the time limit every lane did as much as the fastest",
+            untold="whether lanes went on after the time limit",
+            title="Wear-out",
+            shown="limit",
+            only=("data", "names"),
+            used_by=WEARS,
+        ),
+    ] = False
     read_percent: Annotated[
         int,
         Parameter(
@@ -767,8 +799,8 @@ class Parameters(Telling):
 
     @property
     def leaves(self) -> int:
-        """The deepest directories of a tree, which hold its files: width to the power of depth."""
-        return int(self.width**self.depth)
+        """The directories of a tree that hold its files: the deepest, which are width to the power of depth, or all."""
+        return directories(self.width, self.depth, self.inner)
 
     def get(self, name: str) -> AxisValue:
         """The value of a parameter by its name.
