@@ -9,6 +9,7 @@ from assay.cli.changes import ON_ROOT, ONLY, REPEATS, SET, TARGET, asked
 from assay.cli.settings import RUNS
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, AssayError
 from assay.model.named import look
+from assay.store.entries import BATCH
 
 if TYPE_CHECKING:
     from assay.plan.change import Change
@@ -39,6 +40,12 @@ def command(
     budget: str | None = typer.Option(
         None, "--budget", help="Stop before the designs of the study have cost more than this, such as 5USD."
     ),
+    slurm: str | None = typer.Option(
+        None,
+        "--slurm",
+        metavar="OPTIONS",
+        help='Measure in a batch job of Slurm with these options of sbatch, such as "-p compute -N 16 -t 1:00:00".',
+    ),
     quiet: bool = typer.Option(
         False, "--quiet", "-q", help="Print the folder of the run and warnings only: no progress, no results."
     ),
@@ -52,10 +59,10 @@ def command(
     Example: `assay run studies/quickstart/study.yaml`, then, if it was interrupted, `assay run --resume`
     """
     change = asked(values, repeats, only, targets)
-    how = How(out, destroy, on_root, budget, change, _listener(quiet))
+    how = How(out, destroy, on_root, budget, change, listener_for(quiet), slurm)
     store = _resume(study, how) if resume else _start(study, how)
     try:
-        code = _tell(store, as_json, quiet)
+        code = tell_results(store, as_json, quiet)
     finally:
         store.close()
     raise typer.Exit(code)
@@ -70,9 +77,11 @@ class How(NamedTuple):
     budget: str | None
     change: "Change | None"
     listener: "Listener"
+    slurm: str | None
 
 
-def _listener(quiet: bool) -> "Listener":
+def listener_for(quiet: bool) -> "Listener":
+    """Who is told how a run gets on."""
     if quiet:
         from assay.cli.quiet import QuietListener
 
@@ -92,6 +101,10 @@ def _start(study: str, how: How) -> "RunStore":
     loaded = load_study_file(study_path(study), how.change)
     if loaded.prices is not None:
         warn_stale(loaded.prices.book)
+    if how.slurm is not None:
+        from assay.cli.scheduler.following import submitted
+
+        return submitted(loaded, how.out, how.slurm, _words(how), how.listener)
     return start(loaded, how.out, how.destroy, how.listener, how.budget, how.on_root)
 
 
@@ -107,7 +120,18 @@ def _resume(study: str, how: How) -> "RunStore":
         raise AssayError(message, "leave the change out, or name the study file")
     else:
         folder = find_run(study, how.out) if study else find_unfinished(how.out)
+    if how.slurm is not None or look(folder / BATCH) == "file":
+        from assay.cli.scheduler.following import resumed
+
+        return resumed(folder, how.slurm, _words(how), how.listener, how.destroy, how.budget, how.on_root)
     return resume(folder, how.destroy, how.listener, how.budget)
+
+
+def _words(how: How) -> list[str]:
+    """The options of `assay run` that hold in a job, too."""
+    words = ["--destroy"] if how.destroy else []
+    words += ["--yes-on-root"] if how.on_root else []
+    return words + (["--budget", how.budget] if how.budget is not None else [])
 
 
 def _text(path: Path, change: "Change | None") -> str:
@@ -148,7 +172,7 @@ def tell_stopped(store: "RunStore") -> int:
     return EXIT_INTERRUPTED
 
 
-def _tell(store: "RunStore", as_json: bool, quiet: bool) -> int:
+def tell_results(store: "RunStore", as_json: bool, quiet: bool) -> int:
     """Print what came out; returns the exit code."""
     from assay.cli.output import note, print_json, say
     from assay.cli.show import print_page, print_results, result_json, verdict_text
