@@ -13,6 +13,7 @@ mod hello;
 mod job;
 mod methods;
 mod places;
+mod relay;
 mod run;
 mod schema;
 mod subject;
@@ -87,6 +88,13 @@ enum Command {
     ///
     /// Example: assay-engine counters --every-ms 1000
     Counters(counters::Arguments),
+    /// Run several engines of this host as one: one job in, which is shared out, one stream of events out.
+    ///
+    /// Standard input and output are as of `run`. With a launcher this is one of many processes that `mpirun` or `srun`
+    /// has started: the first of each host talks for all of it, in frames on standard error.
+    ///
+    /// Example: assay-engine relay --tasks 4
+    Relay(relay::Arguments),
     /// Look at disks behind ATA over Ethernet.
     ///
     /// Sending frames needs root or `CAP_NET_RAW`.
@@ -110,6 +118,7 @@ fn main() -> ExitCode {
         Command::Conform(arguments) => conform::main(&arguments),
         Command::Methods(arguments) => methods::main(&arguments),
         Command::Counters(arguments) => counters::main(&arguments),
+        Command::Relay(arguments) => relay::main(arguments),
         Command::Aoe(arguments) => aoe::main(&arguments),
         Command::Schema(arguments) => schema::main(&arguments),
     };

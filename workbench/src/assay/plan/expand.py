@@ -128,7 +128,9 @@ class _Expander:
             values["memory_limit"] = None
         if values["streams"] is not None:
             # What does not come out even is refused by a rule.
-            values["lanes"] = max(1, int(values["streams"]) // int(values["hosts"] or 1))
+            values["lanes"] = max(
+                1, int(values["streams"]) // (int(values["hosts"] or 1) * int(values["tasks_per_host"] or 1))
+            )
         if values["file_sizes"] is not None:
             values["file_size"] = sizes_of(values["file_sizes"]).largest  # type: ignore[arg-type]
         if values["files"] is not None or values["total_files"] is not None:

@@ -49,6 +49,7 @@ class PlannedJob(Frozen):
         repeat: From 1.
         target: Name of the target in the study.
         memory_limit: Bytes of memory that the engine's cgroup gets; None means no cgroup. Not part of the job.
+        tasks: Engines that do the job together on each host; the job's lanes are those of all of them.
         job: What the engine gets; with several hosts the one on the first, see `rank_job`.
     """
 
@@ -57,6 +58,7 @@ class PlannedJob(Frozen):
     repeat: int
     target: str
     memory_limit: int | None
+    tasks: int = 1
     job: Job
 
 
@@ -123,12 +125,20 @@ def plan_job(study: Study, case: Case, repeat: int, destroy: bool = False) -> Pl
         error_limit=1 if target.waits_when_gone else ERROR_LIMIT,
         keep_files=study.output.keep_files,
         **_worked_on(parameters),
-        **_placed(parameters),
+        **{**_placed(parameters), "lanes": parameters.host_lanes},
     )
     if parameters.hosts > 1:
         job = together(job, parameters.hosts)
     limit = parameters.memory_limit if parameters.cache == "limit" else None
-    return PlannedJob(id=name, case=case.id, repeat=repeat, target=case.target, memory_limit=limit, job=job)
+    return PlannedJob(
+        id=name,
+        case=case.id,
+        repeat=repeat,
+        target=case.target,
+        memory_limit=limit,
+        tasks=parameters.tasks_per_host,
+        job=job,
+    )
 
 
 def plan_jobs(

@@ -55,18 +55,28 @@ def broken_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> list
     return [*_sizes(values), *common, *_mapping(values), *_stdio(values, operations)]
 
 
+def _all_lanes(values: Mapping[str, Any]) -> int:
+    lanes: int = values["lanes"] * values["tasks_per_host"] * values["hosts"]
+    return lanes
+
+
 def _streams(values: Mapping[str, Any]) -> Iterator[Broken]:
-    streams, hosts = values["streams"], values["hosts"]
-    if streams is not None and streams % hosts:
-        message = f"{streams} streams cannot be shared out evenly among {hosts} hosts"
-        yield Broken("streams", "streams", message, "add `where: streams % hosts == 0`, or zip: [[hosts, streams]]")
+    streams, hosts, tasks = values["streams"], values["hosts"], values["tasks_per_host"]
+    if streams is not None and streams % (hosts * tasks):
+        engines = f"{hosts} hosts" if tasks == 1 else f"{tasks} engines on each of {hosts} hosts"
+        message = f"{streams} streams cannot be shared out evenly among {engines}"
+        where = "streams % hosts == 0" if tasks == 1 else "streams % (hosts * tasks_per_host) == 0"
+        yield Broken("streams", "streams", message, f"add `where: {where}`, or zip: [[hosts, streams]]")
+    if tasks > 1 and values["lanes"] * tasks > MOST_LANES:
+        message = f"{tasks} engines with {values['lanes']} lanes each are more than {MOST_LANES} on a host"
+        yield Broken("tasks_per_host", "many tasks", message, "use more hosts, or fewer lanes")
     elif values["lanes"] > MOST_LANES:
         message = f"{streams} streams are {values['lanes']} lanes on each of {hosts} hosts, more than {MOST_LANES}"
         yield Broken("streams", "many streams", message, "use more hosts, or fewer streams")
 
 
 def _sizes(values: Mapping[str, Any]) -> Iterator[Broken]:
-    record, file, lanes = values["record_size"], values["file_size"], values["lanes"] * values["hosts"]
+    record, file, lanes = values["record_size"], values["file_size"], _all_lanes(values)
     if file == 0:
         message = "a file of 0B has no record to write or read"
         yield Broken("file_size", "no file", message, "make it at least as large as record_size")
@@ -108,7 +118,7 @@ def _engine_bytes(values: Mapping[str, Any]) -> int:
 
 
 def _data(values: Mapping[str, Any]) -> Iterator[Broken]:
-    lanes = values["lanes"] * values["hosts"]
+    lanes = _all_lanes(values)
     one = values["layout"] == "shared" and values["files"] is None
     files = values["total_files"] or lanes * (values["files"] or 1)
     total = values["file_size"] * (1 if one else files)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from assay.launch.binary import Engine
 from assay.launch.install import launcher_for
+from assay.launch.parallel.find import steps_of
 from assay.launch.shell import close_shells
 from assay.model.base import EXIT_REFUSED, AssayError, Say
 from assay.model.study.case import Case
@@ -65,7 +66,9 @@ def gathered(
             return
         try:
             used = standing.clients[:needed]
-            yield Fleet(used, tuple(launcher_for(host, engine) for host in used), standing), standing
+            launchers = tuple(launcher_for(host, engine) for host in used)
+            steps = None if study.launcher == "ssh" else steps_of(study.launcher, used, launchers, base)
+            yield Fleet(used, launchers, standing, steps=steps), standing
         finally:
             close_shells()
 

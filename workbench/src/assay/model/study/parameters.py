@@ -301,17 +301,27 @@ class Parameters(Telling):
         int | None,
         Parameter(
             kind=axis.whole(1, 2**20, optional=True),
-            about="Worker threads of all hosts together, instead of lanes; a multiple of hosts.",
+            about="Worker threads of all hosts together, instead of lanes; a multiple of hosts, and of tasks_per_host.",
             heading="Worker threads of all hosts together, if the study counts so",
             untold="how many worker threads there were in all",
         ),
     ] = None
+    tasks_per_host: Annotated[
+        int,
+        Parameter(
+            kind=axis.whole(1, 1024),
+            about="Engines on each host, each with `lanes` of its own: MPI's processes, Slurm's tasks.",
+            heading="Engines on each host",
+            untold="how many processes made the load on each host",
+            title="Tasks per host",
+        ),
+    ] = 1
     lanes: Annotated[
         int,
         Parameter(
             kind=axis.whole(1, 1024),
-            about="Worker threads of each host.",
-            heading="Worker threads of each host",
+            about="Worker threads of each host; with tasks_per_host of each of its engines.",
+            heading="Worker threads of each host, or of each engine",
             untold="how many worker threads there were",
             shown="always",
             job="lanes",
@@ -605,7 +615,12 @@ class Parameters(Telling):
     @property
     def all_lanes(self) -> int:
         """Lanes of all hosts together."""
-        return self.lanes * self.hosts
+        return self.host_lanes * self.hosts
+
+    @property
+    def host_lanes(self) -> int:
+        """Lanes of one host, of all engines on it."""
+        return self.lanes * self.tasks_per_host
 
     @property
     def all_files(self) -> int:

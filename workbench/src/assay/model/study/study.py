@@ -72,6 +72,7 @@ def _operation(written: object) -> str:
     raise fault(f"{shown(written)} is not an operation", hint)
 
 
+LauncherWord = Literal["ssh", "mpirun", "srun"]
 Name = Annotated[str, BeforeValidator(_name), WithJsonSchema({"type": "string", "pattern": f"^{_PLAIN_NAME.pattern}$"})]
 OperationName = Annotated[str, BeforeValidator(_operation), WithJsonSchema({"enum": list(names.OPERATIONS)})]
 
@@ -223,9 +224,14 @@ class Study(Frozen):
     seed: Annotated[int, Single(axis.whole(0, 2**53 - 1))] = Field(1, description="Decides the order and the data.")
     hosts: Annotated[Hosts, HostsField()] = Field(
         Hosts(),
-        description="Machines that generate the load: a node set such as client[1-8], a list of such, or inventory: "
-        "FILE. Left out: this machine; with a testbed its hosts with the role client.",
+        description="Machines that generate the load: a node set such as client[1-8], a list of such, inventory: FILE, "
+        "or allocation: those that a scheduler has given. Left out: this machine; with a testbed its hosts with the "
+        "role client.",
         json_schema_extra={"default": "localhost"},
+    )
+    launcher: LauncherWord = Field(
+        "ssh",
+        description="What starts the engines on the hosts: ssh, each by itself; mpirun or srun, all with one command.",
     )
     testbed: Text | None = Field(
         None,
@@ -295,8 +301,9 @@ class Study(Frozen):
 
     @property
     def local(self) -> bool:
-        """Whether this machine alone generates the load."""
-        return self.testbed is None and self.hosts.inventory is None and self.hosts.nodes in ((), ("localhost",))
+        """Whether this machine alone generates the load, and no launcher is between it and its engines."""
+        alone = self.testbed is None and self.hosts.inventory is None and self.hosts.nodes in ((), ("localhost",))
+        return alone and self.launcher == "ssh"
 
     def with_targets(self, targets: Mapping[str, Target]) -> "Study":
         """The study with these targets in place of, or beside, those that it has."""
