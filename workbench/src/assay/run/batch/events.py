@@ -216,9 +216,10 @@ class Replay:
         if what == "say":
             (shown or self._listener).say(str(line["text"]))
         elif what == "progress":
+            left = ToldTime(float(line["left"]), bool(line["at_most"]))
+            total, done = int(line["total"]), int(line["done"])
             self.close()
-            self._left = ToldTime(float(line["left"]), bool(line["at_most"]))
-            self._progress = self._listener.progress(int(line["total"]), int(line["done"]), self._left)
+            self._left, self._progress = left, self._listener.progress(total, done, left)
             self._progress.__enter__()
         elif what in ("job", "over"):
             self.close()

@@ -122,10 +122,12 @@ class Follower:
             return
         end = time.monotonic() + SEEN_SECONDS
         written = False
-        while not (self._told_over and written) and time.monotonic() < end:
+        while True:
             self._tell()
             written = written or keep_end(self._folder, self.job, self._batch.options)
-            self._sleep(0.0 if self._told_over and written else LOOK_SECONDS)
+            if (self._told_over and written) or time.monotonic() >= end:
+                break
+            self._sleep(LOOK_SECONDS)
         self._replay.close()
         if not self._told_over:
             # A job that was killed, or never came as far as the run.
