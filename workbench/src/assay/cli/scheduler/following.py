@@ -119,6 +119,7 @@ def followed(folder: Path, listener: "Listener", later: bool = False) -> "RunSto
         follower.follow()
     except KeyboardInterrupt:
         note(f"job {follower.job} goes on: `assay attach {folder}` follows it again")
-        note(f"`scancel {follower.job}` ends it; then `assay run {folder} --resume` does the rest")
+        end = f"scancel -b -s TERM {follower.job}"
+        note(f"`{end}` has it stop in order; then `assay run {folder} --resume` does the rest")
         raise typer.Exit(EXIT_INTERRUPTED) from None
     return RunStore.open(folder)

@@ -49,13 +49,13 @@ def own_job() -> dict[str, dict[str, str]]:
 
 
 def keep_stop(store: RunStore) -> str:
-    """Write down, in the job itself, that it was told to stop before its time limit ends it.
+    """Write down, in the job itself, that the run stops before the job's time limit ends it.
 
     Args:
         store: The run, open for writing.
 
     Returns:
-        What is so, in words; empty if that is not why it stops, or Slurm does not answer.
+        What is so, in words; empty if the job is over or has no time limit, or Slurm does not answer.
     """
     job = os.environ.get("SLURM_JOB_ID", "")
     try:
@@ -67,11 +67,11 @@ def keep_stop(store: RunStore) -> str:
     left = end.timestamp() - time.time()
     if facts.get("JobState") != "RUNNING" or left <= 0:
         return ""
-    text = f"told to stop {about_duration(left)} before its time limit ({facts.get('TimeLimit', 'unknown')})"
+    text = f"stopped {about_duration(left)} before its time limit ({facts.get('TimeLimit', 'unknown')})"
     environment = dict(store.info().environment)
     name = f"{SECTION}{plain(job)}"
     store.describe(environment={**environment, name: {**environment.get(name, {}), "stopped": text}})
-    return f"job {job} was {text}"
+    return f"job {job} {text}"
 
 
 def keep_end(folder: Path, job: str, options: str) -> bool:

@@ -142,5 +142,6 @@ def refuse_living(folder: Path, batch: Batch) -> None:
         raise AssayError(error.message, "whether the run goes on is not known: try again", EXIT_REFUSED) from None
     if state.alive:
         message = f"run {folder.name} is job {job} of Slurm, which is {state.words}"
-        hint = f"`assay attach {folder.name}` follows it; `scancel {job}` ends it, and then it can be resumed"
+        end = f"scancel {job}" if state.waits else f"scancel -b -s TERM {job}"
+        hint = f"`assay attach {folder.name}` follows it; `{end}` ends it, and then it can be resumed"
         raise AssayError(message, hint, EXIT_REFUSED)
