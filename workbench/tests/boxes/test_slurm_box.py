@@ -41,8 +41,8 @@ def as_user(box: RunningBox, host: str, user: str, *words: str) -> str:
 
 def test_srun_starts_processes_on_all_nodes(box: RunningBox) -> None:
     assert sorted(said(box, "node1", "srun", "-N3", "hostname").split()) == ["node1", "node2", "node3"]
-    told = said(box, "node2", "sinfo", "--noheader", "--format=%P %D %c %t").split()
-    assert told == ["compute*", "3", "4", "idle"]
+    told = said(box, "node2", "sinfo", "--Node", "--noheader", "--format=%N %P %c").splitlines()
+    assert told == [f"node{number} compute* 4" for number in (1, 2, 3)]
 
 
 def test_mpirun_finds_the_hosts_of_the_box_and_the_nodes_of_a_job(box: RunningBox) -> None:
