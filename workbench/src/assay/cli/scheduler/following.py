@@ -1,6 +1,6 @@
 """Runs that Slurm has, as commands see them: submitted, followed until they are over, or left alone."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,9 +41,7 @@ def resumed(
     options: str | None,
     words: Sequence[str],
     listener: "Listener",
-    destroy: bool,
-    budget: str | None,
-    on_root: bool,
+    measured: "Callable[[Listener], RunStore]",
 ) -> "RunStore":
     """Go on with a run: here in a job, else in a new job, which is followed.
 
@@ -52,9 +50,7 @@ def resumed(
         options: Of sbatch; those of the last job if None.
         words: Options of `assay run` in a new job.
         listener: Takes what there is to say.
-        destroy: The user has confirmed that devices may be overwritten.
-        budget: As `resume` takes it.
-        on_root: Likewise.
+        measured: Measures in this process.
 
     Returns:
         The run, open.
@@ -65,25 +61,24 @@ def resumed(
     from assay.run.batch.slurm import in_allocation
 
     if options is None and in_allocation():
-        return _measured(folder, listener, destroy, budget, on_root)
+        return _told(folder, listener, measured)
     from assay.run.batch.submit import submit_again
 
     submit_again(folder, options, words, listener.say)
     return followed(folder, listener)
 
 
-def _measured(folder: Path, listener: "Listener", destroy: bool, budget: str | None, on_root: bool) -> "RunStore":
+def _told(folder: Path, listener: "Listener", measured: "Callable[[Listener], RunStore]") -> "RunStore":
     """Measure in the job that this process is in, and tell whoever follows."""
     import os
 
     from assay.run.batch.events import TellingListener
     from assay.run.batch.facts import keep_stop
-    from assay.run.session import resume
 
     telling = TellingListener(listener, folder, os.environ["SLURM_JOB_ID"])
     status = "failed"
     try:
-        store = resume(folder, destroy, telling, budget, on_root)
+        store = measured(telling)
         status = store.info_status()
         if status == "interrupted" and (why := keep_stop(store)):
             telling.say(why)
