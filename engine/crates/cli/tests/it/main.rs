@@ -9,5 +9,6 @@ mod evidence;
 mod golden;
 mod metadata;
 mod nfs;
+mod relay;
 mod run;
 mod sets;

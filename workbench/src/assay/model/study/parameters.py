@@ -633,8 +633,8 @@ class Parameters(Telling):
 
     @property
     def host_lanes(self) -> int:
-        """Lanes of one host, of all engines on it."""
-        return self.lanes * self.tasks_per_host
+        """Lanes of one host, of all engines on it; of evidence from elsewhere those of all that it had."""
+        return self.lanes * (self.known("tasks_per_host") or 1)
 
     @property
     def all_files(self) -> int:
