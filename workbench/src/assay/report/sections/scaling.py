@@ -19,8 +19,8 @@ MOST = 12
 _BENDS = (
     "Where a total bends is told with a 95 % interval, by a bootstrap over repeats, from one of two curves: the sharp "
     "one if it is within 2 % of all totals, else the one that the repeats contradict less. Sharply: each adds as much "
-    "as the first until something is full (the asymptotic bounds of Lazowska and others, 1984). Smoothly: the universal "
-    "scalability law (Gunther, 2007), which has no corner; what is told of it is where efficiency is one half."
+    "as the first until something is full (the asymptotic bounds of Lazowska and others, 1984). Smoothly: the "
+    "universal scalability law (Gunther, 2007), which has no corner; what is told of it is where efficiency is a half."
 )
 
 
