@@ -62,6 +62,7 @@ if [ "${1:-}" = tests ]; then
         install chromium chromium-driver || echo "note: no chromium and chromium-driver: the browser test will be skipped" >&2
     fi
     command -v debootstrap >/dev/null || install debootstrap || echo "note: no debootstrap: installs will not be tested" >&2
+    command -v mpicc >/dev/null || install openmpi-bin libopenmpi-dev || echo "note: no mpicc: MPI-IO will not be tested" >&2
     box_programs
 fi
 if [ "${1:-}" = dist ]; then

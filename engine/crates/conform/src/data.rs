@@ -86,6 +86,13 @@ pub(crate) fn checks(subject: &dyn Subject) -> Vec<Check> {
             add("data", "odd sizes", way, "records that begin and end anywhere keep their bytes", act);
         }
     }
+    let moves = [Operation::Write, Operation::Read, Operation::RandomRead, Operation::BackwardRead];
+    let moves = moves.iter().all(|operation| able.operations.contains(operation));
+    for layout in able.layouts.iter().copied().filter(|_| moves) {
+        let way = Way { layout, ..Way::least(able) };
+        let act = Box::new(move |session: &Session<'_>| in_blocks(session, &way, record));
+        add("data", "blocks and segments", way.words(), "each lane finds what another has written", act);
+    }
     if able.preallocate {
         let act = Box::new(move |session: &Session<'_>| reserved(session, record));
         add("data", "reserved space", String::new(), "space that was reserved takes and keeps data", act);
@@ -133,6 +140,7 @@ fn read_anew(session: &Session<'_>, written: &Recipe, before: Option<u64>) -> Re
     let fits = written.record.is_multiple_of(able.direct_alignment_bytes.max(1));
     let reader = Recipe {
         reuse: true,
+        block: None,
         lanes: if written.layout == Layout::Shared { OTHER_LANES.min(written.lanes) } else { written.lanes },
         direct: !written.direct && able.direct && fits,
         sync: SyncPolicy::Fsync,
@@ -172,6 +180,23 @@ fn odd(session: &Session<'_>, file: u64, size: u64, lanes: u32, layout: Layout) 
     let data = DataSpec { verify: true, compressible_percent: 30, duplicate_percent: 20 };
     let phases = [Operation::Write, Operation::RandomRead, Operation::Rewrite].map(phase).to_vec();
     let one = Recipe { seed: NEW, lanes, layout, data, phases, ..Recipe::plain(file, size) };
+    session.and_tidy(&one, |findings| {
+        findings.extend(whole(session, &one, &session.play(&one)?, None));
+        findings.extend(read_anew(session, &one, None)?);
+        Ok(())
+    })
+}
+
+/// Segments of one block of each lane: every lane finds what another one has written, and so does another opening.
+fn in_blocks(session: &Session<'_>, way: &Way, record: u64) -> Vec<Finding> {
+    let (block, segments) = (3 * record, 4);
+    let blocks = if way.layout == Layout::Shared { u64::from(LANES) } else { 1 };
+    let mut phases =
+        [Operation::Write, Operation::Read, Operation::RandomRead, Operation::BackwardRead].map(phase).to_vec();
+    phases[1]["reorder"] = json!({ "order": "shift", "lanes": 2 });
+    phases[2]["reorder"] = json!({ "order": "random" });
+    let whole_file = recipe(way, record, &[]);
+    let one = Recipe { block: Some(block), file: segments * blocks * block, phases, ..whole_file };
     session.and_tidy(&one, |findings| {
         findings.extend(whole(session, &one, &session.play(&one)?, None));
         findings.extend(read_anew(session, &one, None)?);

@@ -28,7 +28,7 @@ impl Way {
 
     pub(crate) fn depth(self) -> u32 {
         match self.method {
-            Method::IoUring | Method::Threads | Method::Protocol => DEPTH,
+            Method::IoUring | Method::Threads | Method::Protocol | Method::MpiIo => DEPTH,
             Method::Auto | Method::Sync | Method::Mmap => 1,
         }
     }
@@ -61,6 +61,7 @@ pub(crate) fn method(method: Method) -> &'static str {
         Method::Threads => "threads",
         Method::Mmap => "mmap",
         Method::Protocol => "protocol",
+        Method::MpiIo => "mpi_io",
     }
 }
 

@@ -47,6 +47,7 @@ pub(crate) struct Hand {
 /// What a phase of this operation would be in a job.
 fn plan(job: &Job, operation: Operation) -> PhasePlan {
     PhasePlan {
+        owners: assay_core::Owners::own(),
         operation,
         method: job.method,
         cache: CacheAction::Keep,

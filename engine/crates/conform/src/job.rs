@@ -15,6 +15,8 @@ pub(crate) struct Recipe {
     /// Bytes of each file; in a tree, and of objects, contents of each.
     pub(crate) file: u64,
     pub(crate) record: u64,
+    /// Bytes that a lane has one after the other; none: its part is in one piece.
+    pub(crate) block: Option<u64>,
     pub(crate) depth: u32,
     pub(crate) method: Method,
     pub(crate) direct: bool,
@@ -37,6 +39,7 @@ impl Recipe {
             layout: Layout::Shared,
             file,
             record,
+            block: None,
             depth: 1,
             method: Method::Auto,
             direct: false,
@@ -64,7 +67,7 @@ impl Recipe {
         let fields = json!({
             "spec_version": SPEC_VERSION, "id": "conform", "target": target,
             "seed": self.seed, "lanes": self.lanes, "layout": self.layout,
-            "file_size_bytes": self.file, "record_size_bytes": self.record, "queue_depth": self.depth,
+            "file_size_bytes": self.file, "record_size_bytes": self.record, "block_size_bytes": self.block, "queue_depth": self.depth,
             "method": self.method, "direct": self.direct, "sync": self.sync, "preallocate": self.preallocate,
             "data": self.data, "tree": self.tree, "objects": self.objects, "phases": self.phases,
             "keep_files": true, "reuse_files": self.reuse,

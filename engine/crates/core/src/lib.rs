@@ -11,6 +11,8 @@ mod named;
 pub mod names;
 mod ntstatus;
 mod op;
+mod owners;
+pub mod permutation;
 pub mod pulse;
 pub mod random;
 pub mod sizes;
@@ -26,3 +28,4 @@ pub use named::{
     NO_REQUESTS_LEFT, NO_SUCH_ITEM, NO_UNITS_LEFT, SIZE_CHANGED, UNPROCESSED_ITEMS,
 };
 pub use op::{Completion, Op, Source, LIST_PAGE, OBJECT_BITS};
+pub use owners::Owners;

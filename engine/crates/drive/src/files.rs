@@ -3,7 +3,7 @@
 //! Nothing is kept of the files: their order is computed, and so are their sizes, from the number of each.
 
 use crate::pattern::{Contents, Mixed, Step};
-use crate::permutation::Permutation;
+use assay_core::permutation::Permutation;
 use assay_core::random::mix2;
 use assay_core::OpKind;
 use assay_spec::{data_kinds, name_kinds, object_kinds};

@@ -13,7 +13,6 @@ mod names;
 pub mod objects;
 mod outcome;
 pub mod pattern;
-pub mod permutation;
 mod phase;
 mod placement;
 mod resources;

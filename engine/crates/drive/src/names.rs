@@ -1,6 +1,6 @@
 //! Which names of a tree are there, from phase to phase.
 
-use assay_spec::{data_operations, object_operations, Job, Operation};
+use assay_spec::{data_operations, object_operations, Job, Operation, Tree};
 
 /// Per lane: how many files and directories there are, always the first ones.
 pub(crate) struct Names {
@@ -8,6 +8,9 @@ pub(crate) struct Names {
     files: Vec<u64>,
     directories: Vec<u64>,
     renamed: bool,
+    tree: Option<Tree>,
+    /// Number of the first lane here.
+    first: u32,
 }
 
 impl Names {
@@ -21,6 +24,8 @@ impl Names {
             directories: none,
             all,
             renamed: false,
+            tree: job.tree.clone(),
+            first: job.first_lane(),
         }
     }
 
@@ -29,19 +34,34 @@ impl Names {
         self.renamed
     }
 
-    /// Numbers of the names that a lane works on in a phase: from the first, up to the second.
-    pub(crate) fn range(&self, operation: Operation, lane: u32) -> (u64, u64) {
-        let lane = lane as usize;
+    /// How many of the first names there are of a lane, which may be one of another process.
+    fn there(&self, counts: &[u64], index: usize, owner: u32) -> u64 {
+        if let Some(count) = owner.checked_sub(self.first).and_then(|here| counts.get(here as usize)) {
+            return *count;
+        }
+        // Elsewhere as much was done as here: all, or as many names of each lane.
+        let all = self.tree.as_ref().map_or(0, |tree| tree.files_of(owner));
+        if counts == self.all {
+            all
+        } else {
+            counts[index].min(all)
+        }
+    }
+
+    /// Numbers of the names that the lane `index` here works on in a phase, of those of the lane `owner` of all: from the
+    /// first, up to the second.
+    pub(crate) fn range(&self, operation: Operation, index: u32, owner: u32) -> (u64, u64) {
+        let lane = index as usize;
         match operation {
             Operation::Create | Operation::Prepare => (self.files[lane], self.all[lane]),
             Operation::Mkdir => (self.directories[lane], self.all[lane]),
-            Operation::Rmdir => (0, self.directories[lane]),
+            Operation::Rmdir => (0, self.there(&self.directories, lane, owner)),
             Operation::Stat | Operation::Open | Operation::Readdir | Operation::Rename | Operation::Unlink => {
-                (0, self.files[lane])
+                (0, self.there(&self.files, lane, owner))
             }
             // It makes them anew.
             Operation::Write => (0, self.all[lane]),
-            data_operations!() => (0, self.files[lane]),
+            data_operations!() => (0, self.there(&self.files, lane, owner)),
             object_operations!() => (0, 0),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::files::{Deed, FileSteps, Manner};
 use crate::objects::{ObjectSteps, There};
-use crate::permutation::Permutation;
+use assay_core::permutation::Permutation;
 use assay_core::random::{mix, mix2};
 use assay_core::sizes::size_of;
 use assay_core::OpKind;
@@ -21,6 +21,8 @@ pub struct Share {
     pub file_records: u64,
     /// Bytes of a record.
     pub record: u64,
+    /// Records of a block, if the file is shared out in segments of one block of each lane.
+    pub block: Option<u64>,
 }
 
 impl Share {
@@ -28,8 +30,30 @@ impl Share {
     pub fn new(layout: Layout, lane: u32, lanes: u32, file_size: u64, record: u64) -> Self {
         let file_records = file_size / record;
         match layout {
-            Layout::Separate => Share { lane: 0, sharers: 1, file_records, record },
-            Layout::Shared => Share { lane: u64::from(lane), sharers: u64::from(lanes), file_records, record },
+            Layout::Separate => Share { file_records, ..Share::whole(0, record) },
+            Layout::Shared => {
+                Share { lane: u64::from(lane), sharers: u64::from(lanes), file_records, record, block: None }
+            }
+        }
+    }
+
+    /// All of a file of so many records.
+    fn whole(file_records: u64, record: u64) -> Self {
+        Share { lane: 0, sharers: 1, file_records, record, block: None }
+    }
+
+    /// The same, shared out in blocks of so many records, if there are any; segments of them are whole.
+    #[must_use]
+    pub fn in_blocks(self, block: Option<u64>) -> Self {
+        Share { block, ..self }
+    }
+
+    /// The record that comes at place `index` of those of the lane.
+    #[inline]
+    fn place(&self, index: u64) -> u64 {
+        match self.block {
+            None => self.start() + index,
+            Some(block) => (index / block * self.sharers + self.lane) * block + index % block,
         }
     }
 
@@ -43,14 +67,27 @@ impl Share {
         (u128::from(self.file_records) * u128::from(self.lane + 1) / u128::from(self.sharers)) as u64
     }
 
-    /// Bytes of the contiguous part.
+    /// Records of the lane.
+    pub fn records(&self) -> u64 {
+        match self.block {
+            None => self.end() - self.start(),
+            Some(_) => self.file_records / self.sharers,
+        }
+    }
+
+    /// Bytes of the lane.
     pub fn bytes(&self) -> u64 {
-        (self.end() - self.start()) * self.record
+        self.records() * self.record
     }
 
     /// Records this lane touches in one random pass: every `sharers`-th of the common order.
     fn dealt(&self) -> u64 {
         (self.file_records - self.lane).div_ceil(self.sharers)
+    }
+
+    /// Records of one random pass of all lanes: the file, or a segment of it.
+    fn shuffled(&self) -> u64 {
+        self.block.map_or(self.file_records, |block| block * self.sharers)
     }
 }
 
@@ -122,13 +159,26 @@ enum Order {
         from: u64,
         to: u64,
     },
+    /// The same in blocks, the first of which is number `first`.
+    FillBlocks {
+        first: u64,
+        per_block: u64,
+    },
     Forward,
+    /// In blocks.
+    Rows,
     Backward,
     Same,
     Stride(u64),
     Random {
         permutation: Permutation,
         seed: u64,
+    },
+    /// Segment by segment, each in a random order of its own.
+    RandomRows {
+        permutation: Permutation,
+        seed: u64,
+        block: u64,
     },
     /// Names from a number on, in order; all files have the same length.
     Names {
@@ -222,7 +272,6 @@ pub struct Pattern {
     /// Steps in one pass over the data.
     count: u64,
     first: u64,
-    end: u64,
     /// Bytes of one pass.
     bytes: u64,
     mix: Option<Box<Mixed>>,
@@ -234,29 +283,49 @@ pub struct Pattern {
 impl Pattern {
     /// The steps of a phase on the data of `share`.
     pub fn new(phase: &Phase, share: Share, seed: u64) -> Self {
-        let (first, end) = (share.start(), share.end());
-        let order = match course(phase.operation) {
-            Course::Forward => Order::Forward,
-            Course::Backward => Order::Backward,
-            Course::Same => Order::Same,
-            Course::Stride => Order::Stride(u64::from(phase.stride_records)),
-            Course::Random => Order::Random { permutation: Permutation::new(share.file_records, mix2(seed, 0)), seed },
+        let first = share.start();
+        let order = match (course(phase.operation), share.block) {
+            (Course::Forward, None) => Order::Forward,
+            (Course::Forward, Some(_)) => Order::Rows,
+            (Course::Backward, _) => Order::Backward,
+            (Course::Same, _) => Order::Same,
+            (Course::Stride, _) => Order::Stride(u64::from(phase.stride_records)),
+            (Course::Random, block) => {
+                let permutation = Permutation::new(share.shuffled(), mix2(seed, 0));
+                match block {
+                    None => Order::Random { permutation, seed },
+                    Some(block) => Order::RandomRows { permutation, seed, block },
+                }
+            }
         };
-        let count = if matches!(order, Order::Random { .. }) { share.dealt() } else { end - first };
+        let count = if matches!(order, Order::Random { .. }) { share.dealt() } else { share.records() };
         let kind = if phase.operation.reads() { OpKind::Read } else { OpKind::Write };
         let lane_seed = mix2(seed ^ mix(share.lane), 1);
         let mix = phase.mix.is_some().then(|| Box::new(Mixed::new(phase, lane_seed)));
         let bytes = count * share.record;
-        Pattern { share, order, count, first, end, bytes, mix, kind, index: 0, pass: 0 }
+        Pattern { share, order, count, first, bytes, mix, kind, index: 0, pass: 0 }
     }
 
     /// The writes that make a share complete whose first `written` bytes are there.
     pub fn fill(share: Share, written: u64) -> Self {
-        let (first, end) = (share.start(), share.end());
-        let (from, to) = (first * share.record + written.min(share.bytes()), end * share.record);
+        let first = share.start();
+        if let Some(block) = share.block {
+            return Self::fill_blocks(share, block * share.record, written.min(share.bytes()));
+        }
+        let (from, to) = (first * share.record + written.min(share.bytes()), share.end() * share.record);
         let count = (to - from).div_ceil(PREPARE_BYTES);
         let order = Order::Fill { from, to };
-        Pattern { share, order, count, first, end, bytes: to - from, mix: None, kind: OpKind::Write, index: 0, pass: 0 }
+        Pattern { share, order, count, first, bytes: to - from, mix: None, kind: OpKind::Write, index: 0, pass: 0 }
+    }
+
+    /// The same in blocks of so many bytes; a write that has begun is done whole.
+    fn fill_blocks(share: Share, block: u64, written: u64) -> Self {
+        let per_block = block.div_ceil(PREPARE_BYTES);
+        let first = written / block * per_block + written % block / PREPARE_BYTES;
+        let order = Order::FillBlocks { first, per_block };
+        let count = share.bytes() / block * per_block - first;
+        let bytes = share.bytes() - (first / per_block * block + first % per_block * PREPARE_BYTES);
+        Pattern { share, order, count, first, bytes, mix: None, kind: OpKind::Write, index: 0, pass: 0 }
     }
 
     /// One metadata operation on each of the names from `from` to `to`, files with these `contents`.
@@ -271,17 +340,17 @@ impl Pattern {
             Contents::Fixed(length) if sized => Order::Names { from, length },
             Contents::Drawn { .. } | Contents::Fixed(_) => Order::Names { from, length: 0 },
         };
-        let share = Share { lane: 0, sharers: 1, file_records: to - from, record: 0 };
-        Pattern { share, order, count: to - from, first: from, end: to, bytes, mix: None, kind, index: 0, pass: 0 }
+        let share = Share::whole(to - from, 0);
+        Pattern { share, order, count: to - from, first: from, bytes, mix: None, kind, index: 0, pass: 0 }
     }
 
     /// The steps of a phase on objects.
     pub fn objects(steps: ObjectSteps) -> Self {
         let (count, bytes) = steps.pass();
-        let share = Share { lane: 0, sharers: 1, file_records: count, record: 0 };
+        let share = Share::whole(count, 0);
         let kind = steps.kinds()[0];
         let order = Order::Objects(Box::new(steps));
-        Pattern { share, order, count, first: 0, end: count, bytes, mix: None, kind, index: 0, pass: 0 }
+        Pattern { share, order, count, first: 0, bytes, mix: None, kind, index: 0, pass: 0 }
     }
 
     /// The steps of a phase on the data of the lane's first `files` files of a tree.
@@ -299,9 +368,9 @@ impl Pattern {
         };
         let steps = FileSteps::new(manner, files, contents);
         let (count, bytes) = (steps.steps(), steps.bytes());
-        let share = Share { lane: 0, sharers: 1, file_records: files, record };
+        let share = Share::whole(files, record);
         let order = Order::Files(Box::new(steps));
-        Pattern { share, order, count, first: 0, end: count, bytes, mix: None, kind, index: 0, pass: 0 }
+        Pattern { share, order, count, first: 0, bytes, mix: None, kind, index: 0, pass: 0 }
     }
 
     /// Operations of one pass that count as progress.
@@ -420,17 +489,33 @@ impl Pattern {
         Step { kind, count: 1, object: 0, offset: record * self.share.record, length: self.share.record }
     }
 
-    fn rarer_step(&self, kind: OpKind, index: u64) -> Step {
-        let record = match &self.order {
-            Order::Backward => self.end - 1 - index,
-            Order::Same => self.first,
-            Order::Stride(stride) => self.first + strided(index, self.count, *stride),
+    fn rarer_step(&mut self, kind: OpKind, index: u64) -> Step {
+        let share = self.share;
+        let record = match &mut self.order {
+            Order::Rows => share.place(index),
+            Order::Backward => share.place(self.count - 1 - index),
+            Order::Same => share.place(0),
+            Order::Stride(stride) => share.place(strided(index, self.count, *stride)),
+            Order::RandomRows { permutation, seed, block } => {
+                let (segment, within) = (index / *block, index % *block);
+                if within == 0 {
+                    let number = self.pass * (self.count / *block) + segment;
+                    *permutation = Permutation::new(share.shuffled(), mix2(*seed, number));
+                }
+                segment * share.shuffled() + permutation.at(share.lane + within * share.sharers)
+            }
+            Order::FillBlocks { first, per_block } => {
+                let (number, block) = (*first + index, share.block.unwrap_or(1) * share.record);
+                let (row, within) = (number / *per_block, number % *per_block * PREPARE_BYTES);
+                let offset = (row * share.sharers + share.lane) * block + within;
+                return Step { kind, count: 1, object: 0, offset, length: PREPARE_BYTES.min(block - within) };
+            }
             Order::Fill { from, to } => {
-                let offset = from + index * PREPARE_BYTES;
-                return Step { kind, count: 1, object: 0, offset, length: PREPARE_BYTES.min(to - offset) };
+                let offset = *from + index * PREPARE_BYTES;
+                return Step { kind, count: 1, object: 0, offset, length: PREPARE_BYTES.min(*to - offset) };
             }
             Order::Sized { from, contents } => {
-                let object = from + index;
+                let object = *from + index;
                 return Step { kind, count: 1, object, offset: 0, length: contents.of(object) };
             }
             Order::Forward | Order::Random { .. } | Order::Names { .. } | Order::Objects(_) | Order::Files(_) => {
@@ -516,6 +601,54 @@ mod tests {
         assert_eq!(records(Operation::BackwardRead, share)[..3], [39, 38, 37]);
         assert_eq!(records(Operation::RecordRewrite, share), vec![0; 40]);
         assert_eq!(records(Operation::StrideRead, share)[..6], [0, 17, 34, 1, 18, 35]);
+    }
+
+    /// Where IOR has a lane's transfers in a file (WriteOrRead in its ior.c): segments of one block of each task.
+    fn iors(lane: u64, lanes: u64, segments: u64, block: u64) -> Vec<u64> {
+        (0..segments).flat_map(|segment| (0..block).map(move |at| (segment * lanes + lane) * block + at)).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_are_iors(lanes in 1_u32..6, segments in 1_u64..5, block in 1_u64..9, shared: bool, seed: u64) {
+            let layout = if shared { Layout::Shared } else { Layout::Separate };
+            let sharers = if shared { u64::from(lanes) } else { 1 };
+            let size = segments * block * sharers * 512;
+            let share = |lane| Share::new(layout, lane, lanes, size, 512).in_blocks(Some(block));
+            let mut random = BTreeSet::new();
+            for lane in 0..lanes {
+                let own = if shared { u64::from(lane) } else { 0 };
+                let ours = iors(own, sharers, segments, block);
+                prop_assert_eq!(records(Operation::Write, share(lane)), ours.clone());
+                let backward: Vec<u64> = ours.iter().rev().copied().collect();
+                prop_assert_eq!(records(Operation::BackwardRead, share(lane)), backward);
+                let mut shuffled = Pattern::new(&phase(Operation::RandomRead, 50), share(lane), seed);
+                for index in 0..shuffled.count() {
+                    let record = shuffled.step().offset / 512;
+                    // Segment by segment, and each record once.
+                    prop_assert_eq!(record / (block * sharers), index / block);
+                    let file = if shared { 0 } else { lane };
+                    prop_assert!(random.insert((file, record)));
+                }
+            }
+            prop_assert_eq!(random.len() as u64 * 512, size * if shared { 1 } else { u64::from(lanes) });
+        }
+
+        #[test]
+        fn fill_covers_what_is_missing_of_blocks(block in 1_u64..700, written in 0_u64..9_000_000, lane in 0_u32..3) {
+            let share = Share::new(Layout::Shared, lane, 3, block * 4096 * 3 * 4, 4096).in_blocks(Some(block));
+            let mut pattern = Pattern::fill(share, written);
+            let (mut bytes, mut places) = (0, Vec::new());
+            for _ in 0..pattern.count() {
+                let step = pattern.step();
+                bytes += step.length;
+                places.extend((0..step.length / 4096).map(|at| step.offset / 4096 + at));
+            }
+            let all = iors(u64::from(lane), 3, 4, block);
+            prop_assert_eq!(bytes, pattern.bytes());
+            prop_assert_eq!(&places[..], &all[all.len() - places.len()..]);
+            prop_assert!(share.bytes() - bytes <= written.min(share.bytes()), "what was not written is missing");
+        }
     }
 
     #[test]

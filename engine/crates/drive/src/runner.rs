@@ -15,6 +15,7 @@ use crate::totals;
 use crate::watcher::Watcher;
 use crate::worker::{Command, Worker};
 use assay_core::random::mix2;
+use assay_core::Owners;
 use assay_core::{
     clock, pulse, Backend, Existing, ExistingObject, MethodChoice, OpKind, PhasePlan, SetupError, ASKED_FOR,
     OBJECT_BITS,
@@ -116,7 +117,23 @@ pub type Go<'a> = dyn FnMut() -> Option<u64> + 'a;
 
 /// The part of the data that is a lane's, numbered among all.
 fn share(job: &Job, lane: u32) -> Share {
-    Share::new(job.layout, lane, job.all_lanes(), job.file_size_bytes, job.record_size_bytes)
+    let whole = Share::new(job.layout, lane, job.all_lanes(), job.file_size_bytes, job.record_size_bytes);
+    whole.in_blocks(job.block_records())
+}
+
+/// Seed of what looks random in a phase.
+fn phase_seed(job: &Job, number: u32) -> u64 {
+    mix2(job.seed, u64::from(number) + 1)
+}
+
+/// Whose part of the data each lane works on in a phase.
+fn owners(job: &Job, number: u32, phase: &Phase) -> Owners {
+    Owners::new(phase.reorder, job.all_lanes(), phase_seed(job, number))
+}
+
+/// All lanes of all processes work on one file.
+fn shares_file(job: &Job) -> bool {
+    job.layout == Layout::Shared && job.tree.is_none()
 }
 
 /// Some phase writes data, or data that is read is checked.
@@ -375,7 +392,7 @@ impl Runner<'_> {
         }
     }
 
-    fn plan(&self, phase: &Phase) -> PhasePlan {
+    fn plan(&self, number: u32, phase: &Phase) -> PhasePlan {
         let preparing = phase.operation == Operation::Prepare;
         PhasePlan {
             operation: phase.operation,
@@ -392,11 +409,14 @@ impl Runner<'_> {
             over: preparing && self.written,
             ranged: phase.range_bytes.is_some(),
             looked_at: self.job.data.verify,
+            // All lanes work on the file that they share.
+            owners: if shares_file(self.job) { Owners::own() } else { owners(self.job, number, phase) },
         }
     }
 
-    fn pattern(&self, phase: &Phase, index: u32, share: Share, seed: u64) -> Pattern {
-        let (job, lane) = (self.job, self.job.first_lane() + index);
+    /// The steps of a lane here on the part of `lane`, which is mostly its own.
+    fn pattern(&self, phase: &Phase, index: u32, lane: u32, share: Share, seed: u64) -> Pattern {
+        let job = self.job;
         let first = first_object(job, lane).unwrap_or(0);
         if let Some(tree) = &job.tree {
             let contents = job.sizes.as_ref().map_or(Contents::Fixed(job.file_size_bytes), |sizes| Contents::Drawn {
@@ -404,7 +424,7 @@ impl Runner<'_> {
                 seed: job.seed,
                 first,
             });
-            let (from, to) = self.names.range(phase.operation, index);
+            let (from, to) = self.names.range(phase.operation, index, lane);
             if on_files(job, phase) {
                 let flushes = matches!(job.sync, SyncPolicy::Fsync | SyncPolicy::Fdatasync);
                 let seed = mix2(seed, u64::from(lane));
@@ -437,19 +457,20 @@ impl Runner<'_> {
 
     fn lane_plan(&self, number: u32, phase: &Phase, plan: &PhasePlan, index: u32) -> LanePlan {
         let job = self.job;
-        let lane = job.first_lane() + index;
+        let own = job.first_lane() + index;
+        let lane = owners(job, number, phase).of(own);
         let share = share(job, lane);
-        let seed = mix2(job.seed, u64::from(number) + 1);
+        let seed = phase_seed(job, number);
         let file = if job.layout == Layout::Shared { 0 } else { u64::from(lane) };
         let order_seed = if job.layout == Layout::Shared { seed } else { mix2(seed, u64::from(lane)) };
         let first = first_object(job, lane);
-        let pattern = self.pattern(phase, index, share, order_seed);
+        let pattern = self.pattern(phase, index, lane, share, order_seed);
         let data = self.base.as_ref().map(|base| Data::new(base, &job.data, job.seed, file));
         let foreign = job.reuse_files || self.backend.foreign();
         let writes = Writes::in_phase(number, job.record_size_bytes, self.rewritten, foreign);
         LanePlan {
             phase: number,
-            lane,
+            lane: own,
             lanes: job.lanes,
             object: self.backend.object_name(lane),
             existing: self.existing_of(index),
@@ -461,7 +482,7 @@ impl Runner<'_> {
             key_bytes: job.target.rules().key_bytes(),
             runtime_ns: phase.runtime_ns,
             time_limit_ns: phase.time_limit_ns,
-            schedule: phase.rate_per_s.map(|rate| Schedule::new(phase.arrivals, rate, lane, job.all_lanes(), seed)),
+            schedule: phase.rate_per_s.map(|rate| Schedule::new(phase.arrivals, rate, own, job.all_lanes(), seed)),
             sync_at_end: matches!(plan.sync, SyncPolicy::Fsync | SyncPolicy::Fdatasync),
             error_limit: job.error_limit,
             interval_ns: job.interval_ns,
@@ -469,6 +490,7 @@ impl Runner<'_> {
             batch: job.queue_depth,
             tells_first_byte: false,
             ahead: false,
+            in_step: false,
         }
     }
 
@@ -477,7 +499,7 @@ impl Runner<'_> {
             return self.end_without_work(number, phase, PhaseStatus::Stopped);
         }
         pulse::begin(format!("phase {number} ({})", phase.operation.name()), self.expected_silence(phase));
-        let plan = self.plan(phase);
+        let plan = self.plan(number, phase);
         let cache_done = match self.backend.still_there().and_then(|()| self.backend.begin_phase(&plan)) {
             Ok(done) => done,
             Err(error) => {
@@ -505,11 +527,13 @@ impl Runner<'_> {
             self.commands.iter().for_each(|lane| drop(lane.send(Command::Abort)));
             return self.end_without_work(number, phase, PhaseStatus::Failed);
         };
-        let Some(at) = self.barrier(BarrierStep::Start, Some(number), go) else {
+        let told = self.barrier(BarrierStep::Start, Some(number), go);
+        let Some(at) = self.backend.meet(told) else {
+            self.stop.store(true, Ordering::Relaxed);
             self.commands.iter().for_each(|lane| drop(lane.send(Command::Abort)));
             return self.end_without_work(number, phase, PhaseStatus::Stopped);
         };
-        let cached_bytes = phase.measured.then(|| self.backend.cached_bytes()).flatten();
+        let cached_bytes = phase.measured.then(|| self.backend.cached_bytes(&plan)).flatten();
         let device = self.backend.device();
         let (before, offset) = (resources::snapshot(device, &self.job.watch), resources::wall_offset_ns());
         let headstart = HEADSTART_NS + HEADSTART_PER_LANE_NS * u64::from(self.job.lanes);
@@ -553,7 +577,9 @@ impl Runner<'_> {
             phase.operation,
             Operation::Write | Operation::Rewrite | Operation::RandomWrite | Operation::Fwrite | Operation::ReFwrite
         );
-        let alone = self.job.layout == Layout::Separate || self.job.ranks == 1 || self.job.tree.is_some();
+        let apart = self.job.layout == Layout::Separate || self.job.tree.is_some();
+        let stays = self.job.phases.iter().all(|phase| phase.reorder.is_none());
+        let alone = self.job.ranks == 1 || apart && stays;
         whole && alone && phase.runtime_ns.is_none() && phase.time_limit_ns.is_none()
     }
 
@@ -652,6 +678,7 @@ impl Runner<'_> {
             planned_ops: (!by_time).then_some(planned.0),
             // What comes in a mix of objects of several sizes is not known before.
             planned_bytes: (!by_time && phase.operation != Operation::ObjectMix).then_some(planned.1),
+            mpiio: choice.mpiio,
         }));
     }
 

@@ -1,6 +1,6 @@
 //! What the engine is asked to do.
 
-use crate::{FileOrder, MethodFound, OpKind, Target, Tree};
+use crate::{FileOrder, Layout, MethodFound, OpKind, Reorder, Target, Tree};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -31,6 +31,11 @@ pub struct Job {
     /// file or object unless `sizes` says otherwise, where 0 means empty.
     #[schemars(range(min = 0, max = 9_223_372_036_854_775_807_u64))]
     pub file_size_bytes: u64,
+    /// Bytes that a lane has one after the other (IOR's block size): the file is segments of one block of each lane, the
+    /// file of one lane segments of one block. Random orders go through it segment by segment. None: one segment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 9_223_372_036_854_775_807_u64))]
+    pub block_size_bytes: Option<u64>,
     /// Bytes of one operation; iozone's record size, IOR's transfer size.
     #[schemars(range(min = 1, max = 1_073_741_824))]
     pub record_size_bytes: u64,
@@ -122,18 +127,6 @@ fn hundred() -> u64 {
     100
 }
 
-/// How lanes share files.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(title = "Layout")]
-pub enum Layout {
-    /// One file per lane (IOR: file per process).
-    #[default]
-    Separate,
-    /// One file, of which each lane has a contiguous part (IOR: single shared file, one segment).
-    Shared,
-}
-
 /// How operations reach the kernel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -154,6 +147,8 @@ pub enum Method {
     Mmap,
     /// The engine speaks the store's protocol itself; no file system of the host is between.
     Protocol,
+    /// The MPI-IO of the MPI that the engine is linked to; with several operations in flight its nonblocking calls.
+    MpiIo,
 }
 
 /// What an expert may choose. Nothing of it is on by itself.
@@ -385,6 +380,9 @@ pub struct Phase {
     /// In an operation on the data of a tree's files, which file comes next.
     #[serde(default)]
     pub file_order: FileOrder,
+    /// Whose part of the data each lane works on.
+    #[serde(default, skip_serializing_if = "Reorder::is_none")]
+    pub reorder: Reorder,
 }
 
 fn yes() -> bool {

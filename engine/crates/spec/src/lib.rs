@@ -12,6 +12,7 @@ mod counters;
 mod event;
 mod fault;
 mod job;
+mod layout;
 mod memory;
 mod mix;
 mod op;
@@ -28,14 +29,15 @@ pub use counters::{Counters, LinkCounters};
 pub use event::{
     Barrier, BarrierStep, Bye, ByeStatus, DeviceUse, Earlier, ErrorCount, ErrorKind, ErrorSample, Event,
     ExistingObjects, Hello, HostConnections, HostCpu, Interval, LaneResult, LatencySummary, Level, Listing, Log,
-    OpCounts, OpInterval, OpTotals, PhaseEnd, PhaseStart, PhaseStatus, Pong, Ready, Resources, ServiceUse, Watch,
-    Window,
+    MpiioUse, OpCounts, OpInterval, OpTotals, PhaseEnd, PhaseStart, PhaseStatus, Pong, Ready, Resources, ServiceUse,
+    Watch, Window,
 };
 pub use fault::{Fault, FaultDomain};
 pub use job::{
-    Access, Arrivals, CacheAction, DataSpec, Group, Job, Layout, Method, Objects, Operation, Phase, Sizes, SyncPolicy,
-    Tuning, WeightedSize,
+    Access, Arrivals, CacheAction, DataSpec, Group, Job, Method, Objects, Operation, Phase, Sizes, SyncPolicy, Tuning,
+    WeightedSize,
 };
+pub use layout::{Layout, Reorder};
 pub use memory::{AHEAD_BYTES, PREPARE_BYTES, PREPARE_DEPTH};
 pub use op::{Expected, Moves, OpKind};
 pub use place::{

@@ -483,7 +483,7 @@ class FaultDomain(StrEnum):
     """
     mpi = 'mpi'
     """
-    An MPI library's error class.
+    An error class of MPI (MPI-3.1 section 8.4), numbered as mpi.h of Open MPI does it, whatever the library.
     """
 
 
@@ -760,6 +760,26 @@ class MethodsFound(BaseModel):
     """
 
 
+class MpiioUse(BaseModel):
+    """
+    What an MPI library says of a file that it has opened.
+    """
+
+    component: str
+    """
+    What does MPI-IO in it, such as `romio`; of Open MPI the components that are loaded, `ompio` or `romio321` or both;
+    empty if nothing tells.
+    """
+    hints: dict[str, str]
+    """
+    The hints that it says it uses (MPI_File_get_info); Open MPI 4 repeats what it was given.
+    """
+    library: str
+    """
+    The library's version in its own words.
+    """
+
+
 class Objects(BaseModel):
     """
     The objects that object operations work on. Each lane has objects of its own.
@@ -933,68 +953,6 @@ class OpTotals(BaseModel):
     """
 
 
-class Phase(BaseModel):
-    """
-    A stretch of the job between two barriers.
-    """
-
-    model_config = ConfigDict(
-        extra='forbid',
-    )
-    access: UniformAccess | ZipfianAccess | HotspotAccess | None = None
-    """
-    Which objects are fetched or changed how often; none: each as often as the others.
-    """
-    arrivals: Arrivals = Arrivals.constant
-    """
-    Spacing of the intended starts in open loop.
-    """
-    cache_before: CacheAction = CacheAction.keep
-    """
-    What is done to the page cache before the phase starts.
-    """
-    file_order: FileOrder = FileOrder.sequential
-    """
-    In an operation on the data of a tree's files, which file comes next.
-    """
-    measured: bool = True
-    """
-    Whether this phase is a result or only prepares one.
-    """
-    method: MethodFound | None = None
-    """
-    How its operations reach the kernel, and why; none: as the job says. Only where the job says `auto`.
-    """
-    mix: dict[str, Any] | None = None
-    """
-    With a mixed operation, what it consists of: kinds of operations and their shares in percent, 100 together.
-    """
-    operation: Operation
-    """
-    What is done.
-    """
-    range_bytes: Annotated[int | None, Field(ge=1, le=9223372036854775807)] = None
-    """
-    With `get`, ask for so many bytes from a random place of each object, not for all of it.
-    """
-    rate_per_s: Annotated[float | None, Field(ge=0.001, le=1000000000.0)] = None
-    """
-    Open loop: operations per second of all lanes together; latency counts from the intended start. None: closed loop.
-    """
-    runtime_ns: Annotated[int | None, Field(ge=1, le=31536000000000000)] = None
-    """
-    Run for this long, going over the data as often as needed. None: once over the data.
-    """
-    stride_records: Annotated[int, Field(ge=1, le=1048576)] = 17
-    """
-    Distance of successive records in stride_read, in records.
-    """
-    time_limit_ns: Annotated[int | None, Field(ge=1, le=31536000000000000)] = None
-    """
-    Stop once over the data early after this long; the numbers then cover the part done.
-    """
-
-
 class PhaseStart(BaseModel):
     """
     A phase has started.
@@ -1015,6 +973,10 @@ class PhaseStart(BaseModel):
     method_reason: str
     """
     Why that method, where the job left it open or it differs from the job's.
+    """
+    mpiio: MpiioUse | None = None
+    """
+    Of MPI-IO what the library says of the file that it has opened; none of all else.
     """
     operation: Operation
     """
@@ -1061,6 +1023,21 @@ class PhaseStatus(StrEnum):
     """
 
 
+class Pointer(StrEnum):
+    """
+    Which pointer says where an operation of MPI-IO is.
+    """
+
+    explicit = 'explicit'
+    """
+    None: each operation says it (MPI_File_write_at).
+    """
+    individual = 'individual'
+    """
+    The individual file pointer, moved by MPI_File_seek where it does not stand there already (MPI_File_write).
+    """
+
+
 class Pong(BaseModel):
     """
     Answer to a line `{"ping":N}` on standard input.
@@ -1093,6 +1070,43 @@ class Ready(BaseModel):
     """
     The objects that were there before; none in jobs that make what they work on.
     """
+
+
+class OwnPart(BaseModel):
+    """
+    Its own.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    order: Literal['none']
+
+
+class ShiftedPart(BaseModel):
+    """
+    That of the lane so many further, the first lanes following the last (IOR -C with -Q, mdtest -N).
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    lanes: Annotated[int, Field(ge=1, le=67108864)]
+    """
+    Lanes of all ranks are counted.
+    """
+    order: Literal['shift']
+
+
+class RandomPart(BaseModel):
+    """
+    That of another lane, which is random; each part is that of one lane (IOR -Z given twice).
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    order: Literal['random']
 
 
 class Resources(BaseModel):
@@ -1529,6 +1543,50 @@ class SmbTarget(BaseModel):
     wsize: Annotated[int, Field(ge=1024, le=1073741824)] = 4194304
     """
     Bytes of one WRITE at most (mount.cifs(8) wsize); the server may allow less.
+    """
+
+
+class MpiioTarget(BaseModel):
+    """
+    Files below a marked directory, reached through MPI-IO.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    atomic: bool = False
+    """
+    Files are in atomic mode (MPI_File_set_atomicity).
+    """
+    collective: bool = False
+    """
+    Each operation is one of all ranks together (MPI_File_write_at_all and its kin).
+    """
+    directory: str
+    """
+    Name of the directory below it that this job uses: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
+    """
+    hints: dict[str, str] = {}
+    """
+    Hints for the library, name and value, as it gets them when it opens a file (MPI_Info).
+    """
+    kind: Literal['mpiio']
+    pointer: Pointer = Pointer.explicit
+    """
+    Which pointer says where an operation is.
+    """
+    prefix: str | None = None
+    """
+    What stands before the path, without its colon: the file system that the MPI-IO library shall take it for, such as
+    `ufs` or `lustre` (ROMIO). None: the library finds out.
+    """
+    root: str
+    """
+    Absolute path of a directory that holds the marker file `.assay-target`, and which all ranks see.
+    """
+    run: str | None = None
+    """
+    The `identity` in the marker: a root that another run has claimed is refused. None: a marker without one.
     """
 
 
@@ -1973,6 +2031,10 @@ class PhaseStartEvent(BaseModel):
     """
     Why that method, where the job left it open or it differs from the job's.
     """
+    mpiio: MpiioUse | None = None
+    """
+    Of MPI-IO what the library says of the file that it has opened; none of all else.
+    """
     operation: Operation
     """
     What it does.
@@ -2159,6 +2221,74 @@ class OpInterval(BaseModel):
     ops: Annotated[int, Field(ge=0)]
     """
     Operations that succeeded.
+    """
+
+
+class Phase(BaseModel):
+    """
+    A stretch of the job between two barriers.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    access: UniformAccess | ZipfianAccess | HotspotAccess | None = None
+    """
+    Which objects are fetched or changed how often; none: each as often as the others.
+    """
+    arrivals: Arrivals = Arrivals.constant
+    """
+    Spacing of the intended starts in open loop.
+    """
+    cache_before: CacheAction = CacheAction.keep
+    """
+    What is done to the page cache before the phase starts.
+    """
+    file_order: FileOrder = FileOrder.sequential
+    """
+    In an operation on the data of a tree's files, which file comes next.
+    """
+    measured: bool = True
+    """
+    Whether this phase is a result or only prepares one.
+    """
+    method: MethodFound | None = None
+    """
+    How its operations reach the kernel, and why; none: as the job says. Only where the job says `auto`.
+    """
+    mix: dict[str, Any] | None = None
+    """
+    With a mixed operation, what it consists of: kinds of operations and their shares in percent, 100 together.
+    """
+    operation: Operation
+    """
+    What is done.
+    """
+    range_bytes: Annotated[int | None, Field(ge=1, le=9223372036854775807)] = None
+    """
+    With `get`, ask for so many bytes from a random place of each object, not for all of it.
+    """
+    rate_per_s: Annotated[float | None, Field(ge=0.001, le=1000000000.0)] = None
+    """
+    Open loop: operations per second of all lanes together; latency counts from the intended start. None: closed loop.
+    """
+    reorder: Annotated[
+        OwnPart | ShiftedPart | RandomPart | None, Field(discriminator='order')
+    ] = None
+    """
+    Whose part of the data each lane works on.
+    """
+    runtime_ns: Annotated[int | None, Field(ge=1, le=31536000000000000)] = None
+    """
+    Run for this long, going over the data as often as needed. None: once over the data.
+    """
+    stride_records: Annotated[int, Field(ge=1, le=1048576)] = 17
+    """
+    Distance of successive records in stride_read, in records.
+    """
+    time_limit_ns: Annotated[int | None, Field(ge=1, le=31536000000000000)] = None
+    """
+    Stop once over the data early after this long; the numbers then cover the part done.
     """
 
 
@@ -2372,6 +2502,11 @@ class Job(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
     )
+    block_size_bytes: Annotated[int | None, Field(ge=1, le=9223372036854775807)] = None
+    """
+    Bytes that a lane has one after the other (IOR's block size): the file is segments of one block of each lane, the
+    file of one lane segments of one block. Random orders go through it segment by segment. None: one segment.
+    """
     data: Annotated[DataSpec, Field(validate_default=True)] = {
         'compressible_percent': 0,
         'duplicate_percent': 0,
@@ -2480,7 +2615,7 @@ class Job(BaseModel):
     What makes writes stable, and when. Its time is part of the measured time.
     """
     target: Annotated[
-        NullTarget | FileTarget | DeviceTarget | AoeTarget | NfsTarget | SmbTarget | S3Target | DynamodbTarget,
+        NullTarget | FileTarget | DeviceTarget | AoeTarget | NfsTarget | SmbTarget | MpiioTarget | S3Target | DynamodbTarget,
         Field(discriminator='kind'),
     ]
     """
@@ -2557,7 +2692,7 @@ class MethodQuestion(BaseModel):
     For what.
     """
     target: Annotated[
-        NullTarget | FileTarget | DeviceTarget | AoeTarget | NfsTarget | SmbTarget | S3Target | DynamodbTarget,
+        NullTarget | FileTarget | DeviceTarget | AoeTarget | NfsTarget | SmbTarget | MpiioTarget | S3Target | DynamodbTarget,
         Field(discriminator='kind'),
     ]
     """

@@ -13,6 +13,7 @@ from assay.model.study.parameters import Parameters
 from assay.model.study.study import KINDS, MOST_CASES, MOST_JOBS, Study, Workload
 from assay.plan.broken import Broken
 from assay.plan.file_sets import counted_files, shared_out
+from assay.plan.layout.blocks import segment_bytes
 from assay.plan.rules import broken_rules
 from assay.plan.where import Condition, ExpressionError
 
@@ -135,6 +136,8 @@ class _Expander:
             values["file_size"] = shared_out(values)
         if values["file_sizes"] is not None:
             values["file_size"] = sizes_of(values["file_sizes"]).largest  # type: ignore[arg-type]
+        if values["segments"] is not None:
+            values["file_size"] = values["segments"] * segment_bytes(values)
         if values["files"] is not None or values["total_files"] is not None:
             values |= counted_files(values)
         return Parameters.model_construct(**values)  # type: ignore[arg-type]

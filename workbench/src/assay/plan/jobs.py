@@ -5,6 +5,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from pydantic import BaseModel
+
 from assay.contract import SPEC_VERSION
 from assay.contract._generated import (
     DataSpec,
@@ -28,6 +30,7 @@ from assay.model.study.contents import Sizes, access_of, shares_of
 from assay.model.study.names import MIXES, TAKES_ANY
 from assay.model.study.parameters import DEFINITIONS, Parameters
 from assay.model.study.study import Study
+from assay.plan.layout.blocks import reorder_of
 from assay.plan.objects import batch_of, piece_bytes
 from assay.plan.phases import cache_action, job_id, plan_phases, times_of
 from assay.plan.tree import PhasePlan
@@ -116,7 +119,7 @@ def plan_job(study: Study, case: Case, repeat: int, destroy: bool = False) -> Pl
         spec_version=SPEC_VERSION,
         id=name,
         seed=data_seed(study.seed, case.id, repeat),
-        target=target.job_target(name, destroy=destroy, servers=parameters.servers),
+        target=_target(target.job_target(name, destroy=destroy, servers=parameters.servers), parameters),
         tuning=Tuning(**_placed(parameters, "tuning")),
         direct=parameters.cache == "direct",
         data=DataSpec(**_placed(parameters, "data")),
@@ -169,6 +172,16 @@ def _placed(parameters: Parameters, part: str = "") -> dict[str, Any]:
         place.field: parameters.get(place.name) if place.convert is None else place.convert(parameters.get(place.name))
         for place in _PLACES[part]
     }
+
+
+def _target(place: BaseModel, parameters: Parameters) -> BaseModel:
+    """A target with what the workload says of it, as far as its kind has that."""
+    known = type(place).model_fields
+    said = {field: value for field, value in _placed(parameters, "target").items() if field in known}
+    if "hints" in known:
+        hints = {key: str(value) for key, value in _placed(parameters, "target.hints").items() if value is not None}
+        said["hints"] = {**place.model_dump()["hints"], **hints}
+    return type(place).model_validate({**place.model_dump(), **said}) if said else place
 
 
 def _worked_on(parameters: Parameters) -> dict[str, Any]:
@@ -235,7 +248,10 @@ def _phase(planned: PhasePlan, case: Case) -> Phase:
         return Phase(operation=Operation(planned.operation), measured=False)
     parameters = case.parameters
     runtime, time_limit = times_of(planned.operation, parameters)
-    order = {"file_order": parameters.file_order} if parameters.on_set else {}
+    order: dict[str, Any] = {"file_order": parameters.file_order} if parameters.on_set else {}
+    reorder = reorder_of(planned.operation, parameters)
+    if reorder is not None:
+        order["reorder"] = reorder
     return Phase(
         **order,
         operation=Operation(planned.operation),

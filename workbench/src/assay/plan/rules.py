@@ -12,6 +12,7 @@ from assay.model.study.parameters import DEFAULTS, DEFINITIONS
 from assay.model.units import format_size
 from assay.plan.broken import Broken
 from assay.plan.file_sets import count_rules, set_rules
+from assay.plan.layout.blocks import block_rules
 from assay.plan.objects import object_rules, piece_bytes
 from assay.plan.tree import all_lanes, tree_rules
 
@@ -31,7 +32,7 @@ PREPARE_BYTES = 4 << 20
 def buffer_bytes(values: Mapping[str, Any]) -> int:
     """I/O buffers of all lanes: whole pages for each operation in flight, in which the contents of a small file fit."""
     slot = -(-_buffer(values) // SLOT_BYTES) * SLOT_BYTES
-    total: int = values["lanes"] * values["queue_depth"] * slot
+    total: int = values["lanes"] * values["tasks_per_host"] * values["queue_depth"] * slot
     return total
 
 
@@ -76,6 +77,8 @@ def _sizes(values: Mapping[str, Any]) -> Iterator[Broken]:
         message = f"total_size {format_size(values['total_size'])} has no record of {format_size(record)} for each"
         hint = "make total_size larger, or records smaller, or lanes fewer"
         yield Broken("total_size", "idle lanes", f"{message} of {lanes} lanes", hint)
+    elif file == 0 and values["segments"] is not None:
+        yield from block_rules(values)
     elif file == 0:
         message = "a file of 0B has no record to write or read"
         yield Broken("file_size", "no file", message, "make it at least as large as record_size")
@@ -89,6 +92,8 @@ def _sizes(values: Mapping[str, Any]) -> Iterator[Broken]:
         )
         hint = "add `where: record_size <= file_size // (lanes * hosts)`, or make files larger or lanes fewer"
         yield Broken("record_size", "record over share", message, hint)
+    else:
+        yield from block_rules(values)
 
 
 def _buffers(values: Mapping[str, Any]) -> Iterator[Broken]:
@@ -112,7 +117,7 @@ def _engine_bytes(values: Mapping[str, Any]) -> int:
     """What the engine counts of memory at most, but for what a target needs."""
     stream = values["record_size"] or 0
     each: int = LANE_BYTES + values["queue_depth"] * OPERATION_BYTES + PREPARE_BYTES + stream
-    lanes: int = values["lanes"]
+    lanes: int = values["lanes"] * values["tasks_per_host"]
     return buffer_bytes(values) + lanes * each + COMMON_BYTES
 
 

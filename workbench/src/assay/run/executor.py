@@ -317,7 +317,8 @@ class Executor:
             teller = _Teller(progress, self.known.closest(case))
             if self.fleet is not None:
                 empty = self._emptying(case)
-                return self.fleet.run(planned.job, limit, teller.hear, self._stop, bounds, empty, planned.tasks)
+                mpi = self.study.targets[case.target].through_mpi
+                return self.fleet.run(planned.job, limit, teller.hear, self._stop, bounds, empty, planned.tasks, mpi)
             with self._capped(planned.memory_limit) as cap:
                 outcome = run_job(
                     self.launchers.get(case.target, self.launcher),

@@ -29,6 +29,7 @@ class Fleet:
         site: What their site gives besides.
         counting: What counts on them while they are measured; None while nothing does.
         steps: Starts engines on all of them with one command; None where each is started by itself.
+        mpi_steps: Likewise those that are linked to an MPI; None where no target is reached through it.
     """
 
     hosts: tuple[Host, ...]
@@ -36,6 +37,7 @@ class Fleet:
     site: Standing = field(default_factory=lambda: Standing(()))
     counting: Counting | None = None
     steps: StepLauncher | None = None
+    mpi_steps: StepLauncher | None = None
 
     @property
     def launchers_by_host(self) -> dict[str, Launcher]:
@@ -90,12 +92,14 @@ class Fleet:
         bounds: Bounds | None = None,
         before_start: Callable[[], None] = lambda: None,
         tasks: int = 1,
+        mpi: bool = False,
     ) -> Outcome:
         """Execute a job on the first hosts, as many as it has ranks.
 
         Args:
             job: As `assay.plan.jobs.together` makes it.
             tasks: Engines on each host, which share its lanes.
+            mpi: They are ranks of one MPI.
             silence_limit: Seconds without progress after which an engine counts as hung.
             on_event: Called with the host's name and each event.
             stop: As of `run_job`.
@@ -111,7 +115,7 @@ class Fleet:
             for rank, (host, launcher) in enumerate(zip(self.hosts, self.launchers, strict=True))
             if rank < ranks
         ]
-        steps = self.steps
+        steps = self.mpi_steps if mpi else self.steps
         step = partial(steps.start, ranks, tasks) if steps else None
         done = run_group(
             members, silence_limit, on_event, stop=stop, bounds=bounds, before_start=before_start, step=step

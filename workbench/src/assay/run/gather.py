@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from assay.launch.binary import Engine
+from assay.launch.binary import Engine, find_mpi_engine
 from assay.launch.install import launcher_for
 from assay.launch.parallel.find import steps_of
 from assay.launch.shell import close_shells
@@ -67,8 +67,13 @@ def gathered(
         try:
             used = standing.clients[:needed]
             launchers = tuple(launcher_for(host, engine) for host in used)
-            steps = None if study.launcher == "ssh" else steps_of(study.launcher, used, launchers, base)
-            yield Fleet(used, launchers, standing, steps=steps), standing
+            if study.launcher == "ssh":
+                yield Fleet(used, launchers, standing), standing
+                return
+            steps = steps_of(study.launcher, used, launchers, base)
+            through_mpi = any(study.targets[case.target].through_mpi for case in cases)
+            mpi = steps_of(study.launcher, used, launchers, base, find_mpi_engine()) if through_mpi else None
+            yield Fleet(used, launchers, standing, steps=steps, mpi_steps=mpi), standing
         finally:
             close_shells()
 

@@ -3,15 +3,15 @@
 use crate::auto::{self, Known};
 use crate::capability;
 use crate::lane::FileLane;
-use crate::place::{self, Place};
-use crate::residency;
 use crate::tree::lane::TreeLane;
 use crate::tree::Forest;
-use assay_core::{pulse, Backend, Lane, LaneSetup, PhasePlan, SetupError};
+use assay_core::{pulse, Backend, Lane, LaneSetup, Owners, PhasePlan, SetupError};
+use assay_posix::place::cache::{self, Emptied};
+use assay_posix::place::{self, Place};
 use assay_spec::{
     BackendCapabilities, CacheAction, FileTarget, Job, Layout, MethodShape, MethodsFound, Operation, Tree,
 };
-use rustix::fs::{self, Advice, FallocateFlags, OFlags};
+use rustix::fs::{self, FallocateFlags, OFlags};
 use rustix::process::{self, Resource, Rlimit};
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,6 +24,8 @@ pub(crate) struct FileBackend {
     files: Range<u32>,
     /// Other processes work in the same directory.
     accompanied: bool,
+    /// One file for the lanes of all processes.
+    shared: bool,
     /// A file that all lanes of all processes share is emptied by one process only.
     empties: bool,
     file_size: u64,
@@ -64,10 +66,12 @@ impl FileBackend {
 
     fn at(places: Vec<Place>, files: Range<u32>, file_size: u64) -> Result<Self, SetupError> {
         let capabilities = capability::of_all(&places)?;
+        let shared = files.len() == 1;
         Ok(FileBackend {
             places: places.into_iter().map(Arc::new).collect(),
             files,
             accompanied: false,
+            shared,
             empties: true,
             file_size,
             foreign: false,
@@ -89,6 +93,7 @@ impl FileBackend {
     #[must_use]
     pub(crate) fn among(mut self, job: &Job) -> Self {
         self.accompanied = job.ranks > 1;
+        self.shared = job.layout == Layout::Shared;
         self.empties = job.rank == 0 || job.layout == Layout::Separate;
         self
     }
@@ -115,11 +120,16 @@ impl FileBackend {
     }
 
     fn file_of(&self, lane: u32) -> u32 {
-        if self.files.len() == 1 {
+        if self.shared {
             self.files.start
         } else {
             lane
         }
+    }
+
+    /// The files that the lanes of this process work on.
+    fn files_in(&self, owners: Owners) -> impl Iterator<Item = u32> + '_ {
+        self.files.clone().map(move |file| owners.of(file))
     }
 
     fn place_of(&self, file: u32) -> &Arc<Place> {
@@ -141,19 +151,14 @@ impl FileBackend {
         Ok(())
     }
 
-    fn evict(&self) -> Result<String, SetupError> {
-        let mut left = Some(0);
-        for file in self.files.clone() {
+    fn evict(&self, owners: Owners) -> Result<String, SetupError> {
+        let mut emptied = Emptied::default();
+        for file in self.files_in(owners) {
             pulse::beat();
             let error = |e| SetupError::os("cache", self.place_of(file).object_name(file), e);
-            let fd = self.place_of(file).open(file, OFlags::RDONLY)?;
-            fs::fsync(&fd).map_err(error)?;
-            fs::fadvise(&fd, 0, None, Advice::DontNeed).map_err(error)?;
-            left = left.zip(residency::cached_pages(&fd)).map(|(sum, pages)| sum + pages);
+            emptied.evict(&self.place_of(file).open(file, OFlags::RDONLY)?).map_err(error)?;
         }
-        let left =
-            left.map_or_else(|| "the kernel does not tell what is left".to_owned(), |n| format!("{n} pages left"));
-        Ok(format!("{} file(s) flushed and evicted with posix_fadvise(DONTNEED), {left}", self.files.len()))
+        Ok(emptied.words())
     }
 }
 
@@ -162,15 +167,6 @@ fn allow_many_descriptors() {
     let limit = process::getrlimit(Resource::Nofile);
     // Where this is refused, operations that need more tell so themselves.
     let _ = process::setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
-}
-
-fn drop_caches() -> Result<String, SetupError> {
-    const CONTROL: &str = "/proc/sys/vm/drop_caches";
-    fs::sync();
-    match std::fs::write(CONTROL, "3") {
-        Ok(()) => Ok(format!("sync, then 3 written to {CONTROL}")),
-        Err(error) => Err(SetupError::new("cache", CONTROL, format!("{error}; dropping the cache needs root"))),
-    }
 }
 
 impl Backend for FileBackend {
@@ -202,8 +198,8 @@ impl Backend for FileBackend {
         }
         match plan.cache {
             CacheAction::Keep => Ok(String::new()),
-            CacheAction::Evict => self.evict(),
-            CacheAction::Drop => drop_caches(),
+            CacheAction::Evict => self.evict(plan.owners),
+            CacheAction::Drop => cache::drop_caches(),
         }
     }
 
@@ -230,12 +226,12 @@ impl Backend for FileBackend {
         first.filter(|_| self.places.iter().all(|place| place.device_number() == first))
     }
 
-    fn cached_bytes(&self) -> Option<u64> {
+    fn cached_bytes(&self, plan: &PhasePlan) -> Option<u64> {
         if self.tree.is_some() {
             return None;
         }
-        let pages = |file| residency::cached_pages(&self.place_of(file).open(file, OFlags::RDONLY).ok()?);
-        let pages: Option<u64> = self.files.clone().map(pages).sum();
+        let pages = |file| cache::cached_pages(&self.place_of(file).open(file, OFlags::RDONLY).ok()?);
+        let pages: Option<u64> = self.files_in(plan.owners).map(pages).sum();
         Some(pages? * rustix::param::page_size() as u64)
     }
 

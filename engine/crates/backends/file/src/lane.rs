@@ -1,8 +1,8 @@
 //! One worker's file, reached through io_uring, pread and pwrite, threads, a mapping, or C stdio.
 
 use crate::auto::{Choice, Direction, Known};
-use crate::place::Place;
 use assay_core::{Completion, Fault, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError, ASKED_FOR};
+use assay_posix::place::Place;
 use assay_posix::uring::{Queue, Ring, Uring};
 use assay_posix::{Mmap, Stdio, SyncIo, Threads};
 use assay_spec::{Method, MethodShape, Operation, SyncPolicy};
@@ -27,6 +27,9 @@ enum Channel {
 /// A worker's file.
 pub(crate) struct FileLane {
     place: Arc<Place>,
+    /// Its own.
+    own: u32,
+    /// The one of the phase.
     file: u32,
     file_size: u64,
     setup: LaneSetup,
@@ -39,7 +42,17 @@ pub(crate) struct FileLane {
 
 impl FileLane {
     pub(crate) fn new(place: Arc<Place>, file: u32, file_size: u64, setup: LaneSetup, known: Arc<Known>) -> Self {
-        FileLane { place, file, file_size, setup, known, ring: None, channel: Channel::Closed, waiting: None }
+        FileLane {
+            place,
+            own: file,
+            file,
+            file_size,
+            setup,
+            known,
+            ring: None,
+            channel: Channel::Closed,
+            waiting: None,
+        }
     }
 
     /// The phase's method. The ring is there if that is it.
@@ -105,6 +118,7 @@ impl FileLane {
 
 impl Lane for FileLane {
     fn begin(&mut self, plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
+        self.file = plan.owners.of(self.own);
         let fd = self.place.open(self.file, Self::flags(plan))?;
         if plan.operation.stdio() {
             let length = self.setup.buffers.length();

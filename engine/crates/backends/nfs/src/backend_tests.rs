@@ -52,6 +52,7 @@ fn least_job() -> Job {
 fn plan(operation: Operation) -> PhasePlan {
     let (cache, sync) = (CacheAction::Keep, SyncPolicy::Fsync);
     PhasePlan {
+        owners: assay_core::Owners::own(),
         operation,
         method: Method::Auto,
         cache,

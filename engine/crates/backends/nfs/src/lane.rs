@@ -37,6 +37,7 @@ struct Work {
 pub(crate) struct FileLane {
     place: Arc<Place>,
     server: usize,
+    /// Its own.
     file: u32,
     setup: LaneSetup,
     pub(crate) client: Client,
@@ -300,7 +301,7 @@ impl FileLane {
 
 impl Lane for FileLane {
     fn begin(&mut self, plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
-        self.handle = self.place.file(&mut self.client, self.server, self.file)?;
+        self.handle = self.place.file(&mut self.client, self.server, plan.owners.of(self.file))?;
         self.stable = Stable::of(plan.sync);
         self.commits = matches!(plan.sync, SyncPolicy::Fsync | SyncPolicy::Fdatasync);
         let depth = self.setup.queue_depth;

@@ -43,6 +43,7 @@ fn setup(lane: u32, queue_depth: u32) -> LaneSetup {
 
 fn plan(operation: Operation) -> PhasePlan {
     PhasePlan {
+        owners: assay_core::Owners::own(),
         operation,
         method: Method::Auto,
         cache: CacheAction::Keep,
@@ -102,7 +103,10 @@ fn it_makes_nothing_and_leaves_nothing() {
         assert_eq!((backend.prepare(), backend.still_there(), backend.cleanup()), (Ok(()), Ok(()), Ok(())));
     }
     assert_eq!(backend.begin_phase(&plan(Operation::Write)), Ok(String::new()));
-    assert_eq!((backend.object_name(3).as_str(), backend.device(), backend.cached_bytes()), ("null3", None, None));
+    assert_eq!(
+        (backend.object_name(3).as_str(), backend.device(), backend.cached_bytes(&plan(Operation::Read))),
+        ("null3", None, None)
+    );
 }
 
 /// Alone, in a batch, and taken and given back apart: one completion each, of all its bytes.

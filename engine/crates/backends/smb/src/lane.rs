@@ -42,6 +42,9 @@ struct Work {
 pub(crate) struct FileLane {
     place: Arc<Place>,
     share: usize,
+    /// Its own file.
+    own: u32,
+    /// The file of the phase.
     number: u32,
     setup: LaneSetup,
     pub(crate) client: Client,
@@ -73,6 +76,7 @@ impl FileLane {
             sizes: place.sizes(share),
             place,
             share,
+            own: number,
             number,
             path: String::new(),
             file: FileId::default(),
@@ -359,6 +363,7 @@ pub(crate) fn opening(sync: SyncPolicy) -> Opening {
 impl Lane for FileLane {
     fn begin(&mut self, plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
         self.opening = opening(plan.sync);
+        self.number = plan.owners.of(self.own);
         self.open_file()?;
         let depth = self.setup.queue_depth;
         Ok(MethodChoice { ahead: true, ..MethodChoice::of(Method::Protocol, self.reason(plan), depth) })

@@ -1,6 +1,6 @@
 //! Which object comes next where any may come: each once, or some more often than others.
 
-use crate::permutation::Permutation;
+use assay_core::permutation::Permutation;
 use assay_core::random::{mix2, unit};
 use assay_spec::Access;
 

@@ -49,4 +49,8 @@ impl TargetRules for FileTarget {
     fn any_method(&self) -> bool {
         false
     }
+
+    fn places(&self) -> usize {
+        1 + self.shares.len()
+    }
 }

@@ -39,6 +39,11 @@ pub trait TargetRules {
         1
     }
 
+    /// Places that lanes are shared out among, each with files of its own.
+    fn places(&self) -> usize {
+        1
+    }
+
     /// Objects that belong together: those with numbers from a multiple of this on.
     fn group_objects(&self) -> u64 {
         1
@@ -97,6 +102,7 @@ targets! {
     aoe Aoe(AoeTarget) "aoe" "A whole disk behind ATA over Ethernet, which is overwritten."
     nfs Nfs(NfsTarget) "nfs" "Files below an NFS export, reached without the kernel's client."
     smb Smb(SmbTarget) "smb" "Files in an SMB share, reached without the kernel's client."
+    mpiio Mpiio(MpiioTarget) "mpiio" "Files below a marked directory, reached through MPI-IO."
     s3 S3(S3Target) "s3" "Objects in a bucket of an S3 service."
     dynamodb Dynamodb(DynamodbTarget) "dynamodb" "Items in a table of a DynamoDB service."
 }

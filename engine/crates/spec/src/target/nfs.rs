@@ -104,4 +104,8 @@ impl TargetRules for NfsTarget {
     fn any_method(&self) -> bool {
         false
     }
+
+    fn places(&self) -> usize {
+        self.servers.len()
+    }
 }

@@ -138,4 +138,8 @@ impl TargetRules for SmbTarget {
     fn any_method(&self) -> bool {
         false
     }
+
+    fn places(&self) -> usize {
+        self.servers.len() * self.shares.len()
+    }
 }

@@ -202,6 +202,7 @@ impl Job {
             "record_size_bytes",
             format!("a lane's part of the file is {share} bytes: make records smaller, the file larger or lanes fewer"),
         )?;
+        self.validate_blocks()?;
         let buffers = self.buffer_bytes();
         ensure(
             buffers <= MAX_MEMORY_BYTES,
@@ -262,6 +263,7 @@ impl Job {
             ensure(plain, &at("operation"), "prepare takes neither a time nor a rate")?;
         }
         self.validate_files(phase, &at)?;
+        self.validate_reorder(phase, &at)?;
         self.validate_object_phase(phase, &at)?;
         if let Some(found) = &phase.method {
             self.validate_phase_method(phase, found.method, &at("method"))?;

@@ -3,7 +3,7 @@
 use crate::soak::times;
 use crate::{
     Access, AoeTarget, Arrivals, CacheAction, DataSpec, DeviceTarget, FileOrder, FileTarget, Group, Job, LatencyModel,
-    Layout, Method, MethodFound, NfsTarget, NullTarget, Objects, OpKind, Operation, Phase, ScriptedChange,
+    Layout, Method, MethodFound, NfsTarget, NullTarget, Objects, OpKind, Operation, Phase, Reorder, ScriptedChange,
     ScriptedError, ScriptedStall, Sizes, SyncPolicy, Target, Tree, Tuning, WeightedSize, SPEC_VERSION,
 };
 use proptest::prelude::*;
@@ -166,6 +166,11 @@ fn phase() -> impl Strategy<Value = Phase> {
                 range_bytes: (operation == Operation::Get && poisson).then_some(u64::from(stride_records)),
                 stride_records,
                 file_order: if share % 8 == 0 { FileOrder::Random } else { FileOrder::Sequential },
+                reorder: match share {
+                    0..20 => Reorder::Shift { lanes: u32::from(share) },
+                    20..25 => Reorder::Random,
+                    _ => Reorder::None,
+                },
             }
         },
     )
@@ -233,13 +238,19 @@ fn fitting(job: Job) -> Job {
     let alone = matches!(job.method, Method::Sync | Method::Mmap);
     let names = job.phases.iter().any(|phase| phase.operation.group() == Some(Group::Names));
     let tree = Tree { files: 10, depth: 1, width: 2, more: 0 };
+    let blocks = job.segment_blocks();
     Job {
         queue_depth: if alone { 1 } else { job.queue_depth },
         rank: job.rank % job.ranks.max(1),
         record_size_bytes: job.record_size_bytes.min(job.file_size_bytes),
         tree: if names { job.tree.or(Some(tree)) } else { job.tree },
         lease_ns: job.lease_ns.map(|span| span.max(SECOND)),
-        file_size_bytes: if names { job.file_size_bytes.min(job.record_size_bytes) } else { job.file_size_bytes },
+        file_size_bytes: match (names, job.block_size_bytes) {
+            (true, _) => job.file_size_bytes.min(job.record_size_bytes),
+            // Whole segments.
+            (false, Some(block)) => block.saturating_mul(blocks).saturating_mul(2).min(1 << 60),
+            (false, None) => job.file_size_bytes,
+        },
         ..job
     }
 }
@@ -277,6 +288,7 @@ fn any_job() -> impl Strategy<Value = Job> {
                 lanes,
                 layout: if shared { Layout::Shared } else { Layout::Separate },
                 file_size_bytes: file,
+                block_size_bytes: (seed % 4 == 0).then_some(record.saturating_mul(1 + seed % 5)),
                 record_size_bytes: record,
                 queue_depth: depth,
                 method,

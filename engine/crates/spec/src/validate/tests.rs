@@ -342,6 +342,24 @@ fn sets_of_files() {
 }
 
 #[test]
+fn layouts_of_blocks_and_orders_of_lanes() {
+    hold(
+        r#"
+        null | {"/block_size_bytes": 524288} | {"/block_size_bytes": 4100} | block_size_bytes: must be a multiple of record_size_bytes, which is 4096
+        null | {"/block_size_bytes": 1048576} | {"/block_size_bytes": 786432} | block_size_bytes: a segment has 1 blocks of it: file_size_bytes, which is 1048576, must be a multiple of that
+        null | {"/block_size_bytes": 262144, "/layout": "shared", "/lanes": 2, "/ranks": 2} | {"/block_size_bytes": 524288, "/layout": "shared", "/lanes": 2, "/ranks": 2} | block_size_bytes: a segment has 4 blocks of it: file_size_bytes, which is 1048576, must be a multiple of that
+        null | {} | {"/block_size_bytes": 0} | block_size_bytes: must be 1 to 2^63 - 1
+        set | {} | {"/block_size_bytes": 4096} | block_size_bytes: is for operations on the data of one file: leave it out
+        null | {"/phases/0/reorder": {"order": "random"}} | {"/phases/0": {"operation": "write", "reorder": {"order": "random"}}} | phases[0].reorder: is for operations that read, or look up or remove names: leave it out
+        null | {"/phases/0/reorder": {"order": "shift", "lanes": 67108864}} | {"/phases/0/reorder": {"order": "shift", "lanes": 67108865}} | phases[0].reorder: must be by 1 to 67,108,864 lanes
+        tree | {"/phases/1": {"operation": "stat", "reorder": {"order": "random"}}} | {"/phases/1": {"operation": "rename", "reorder": {"order": "random"}}} | phases[1].reorder: is for operations that read, or look up or remove names: leave it out
+        file | {"/phases/0/reorder": {"order": "random"}} | {"/phases/0/reorder": {"order": "random"}, "/target/shares": ["/a"]} | phases[0].reorder: each lane keeps to one of the target's 2 places, which have files of their own: leave it out
+        nfs | {"/phases/0/reorder": {"order": "random"}, "/target/servers": ["a", "b"], "/layout": "shared"} | {"/phases/0/reorder": {"order": "random"}, "/target/servers": ["a", "b"]} | phases[0].reorder: each lane keeps to one of the target's 2 places, which have files of their own: leave it out
+        "#,
+    );
+}
+
+#[test]
 fn objects_that_are_there_already() {
     hold(
         r#"

@@ -12,7 +12,9 @@ from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.host import THIS_HOST, Host
 
 
-def steps_of(name: LauncherName, hosts: Sequence[Host], launchers: Sequence[Launcher], folder: Path) -> StepLauncher:
+def steps_of(
+    name: LauncherName, hosts: Sequence[Host], launchers: Sequence[Launcher], folder: Path, mpi: Path | None = None
+) -> StepLauncher:
     """What starts engines on these hosts with one command.
 
     It is typed on this machine, or for hosts of a box on the first of them.
@@ -22,6 +24,7 @@ def steps_of(name: LauncherName, hosts: Sequence[Host], launchers: Sequence[Laun
         hosts: They have the engine.
         launchers: What starts a single one on each.
         folder: Of the run, on storage that all hosts share.
+        mpi: The engine that measures, if it is one that is linked to an MPI; at this place on all hosts.
 
     Raises:
         AssayError: The launcher is not there, or the engine is not at the same place on all hosts.
@@ -40,7 +43,8 @@ def steps_of(name: LauncherName, hosts: Sequence[Host], launchers: Sequence[Laun
     for left in folder.glob(f"{WORDS_FILE}*"):
         # Of a run that was killed.
         left.unlink(missing_ok=True)
-    return StepLauncher(command, head, hosts, Program(first), folder.absolute())
+    program = Program(first, str(mpi), mpi=True) if mpi else Program(first)
+    return StepLauncher(command, head, hosts, program, folder.absolute())
 
 
 def _path(launcher: Launcher) -> str:

@@ -136,6 +136,15 @@ PAGES = frozenset({"list", "scan"})
 FINDS = frozenset({"query", "scan"})
 """Fetch whatever they find: how much that is only the store knows."""
 
+REORDERED = frozenset(name for name in DATA if WORK[name].reads and not WORK[name].writes) | {
+    "stat",
+    "open",
+    "readdir",
+    "unlink",
+    "rmdir",
+}
+"""Work on what is there and leave its contents as they are, so that a lane may take what another has made."""
+
 LOOKUPS = frozenset({"stat", "open", "readdir"})
 """Leave the names as they are, so that they can go round for a given time."""
 

@@ -12,10 +12,20 @@ from typing import Annotated, Literal, get_args
 from pydantic.fields import FieldInfo
 
 from assay.model.site.cpus import cpu_numbers
-from assay.model.study import axis, contents
+from assay.model.study import axis, contents, mpiio
 from assay.model.study.axis import AxisValue
 from assay.model.study.contents import Sizes
-from assay.model.study.names import DATA, METADATA, MIXES, SET_OPERATIONS, TAKES_ANY, WORK, WRITES, Group
+from assay.model.study.names import (
+    DATA,
+    METADATA,
+    MIXES,
+    REORDERED,
+    SET_OPERATIONS,
+    TAKES_ANY,
+    WORK,
+    WRITES,
+    Group,
+)
 from assay.model.study.parameter import Parameter
 from assay.model.told import Telling
 
@@ -35,6 +45,7 @@ Method = Literal["auto", "io_uring", "threads", "sync", "mmap"]
 Sync = Literal["none", "fsync", "fdatasync", "o_sync", "o_dsync"]
 Arrivals = Literal["constant", "poisson"]
 FileOrder = Literal["sequential", "random"]
+Order = Literal["none", "node", "lane", "random"]
 
 ON_FILES = DATA + METADATA
 """Operations on files and devices."""
@@ -100,6 +111,33 @@ class Parameters(Telling):
             untold="how much data there was in all",
             title="Data of all lanes",
             column="total_size_bytes",
+            shown="limit",
+            only=("data",),
+        ),
+    ] = None
+    block_size: Annotated[
+        int | None,
+        Parameter(
+            kind=axis.size(1, 2**63 - 1, optional=True),
+            about="Bytes that a lane has one after the other (IOR -b); a file consists of segments, each of one block "
+            "of every lane that works on it. Random orders go through the file segment by segment. Left out: what a "
+            "lane has is in one piece.",
+            heading="Bytes that a lane had one after the other; empty: all of its part",
+            untold="how the lanes shared out the file",
+            column="block_size_bytes",
+            shown="limit",
+            job="block_size_bytes",
+            only=("data",),
+        ),
+    ] = None
+    segments: Annotated[
+        int | None,
+        Parameter(
+            kind=axis.whole(1, 2**40, optional=True),
+            about="Segments of a file (IOR -s), instead of file_size: with layout: shared the file has segments x "
+            "block_size x all lanes bytes, with layout: separate each file has segments x block_size.",
+            heading="Segments of a file, if the study counts so",
+            untold="how many segments a file had",
             shown="limit",
             only=("data",),
         ),
@@ -365,6 +403,32 @@ class Parameters(Telling):
             job="queue_depth",
         ),
     ] = 1
+    reorder: Annotated[
+        Order,
+        Parameter(
+            kind=axis.choice(get_args(Order)),
+            about="Whose data a lane reads, so that no host reads what it has in memory: its own (none), that of a "
+            "lane reorder_by hosts further (node, IOR -C), of a lane reorder_by lanes further (lane, mdtest -N), or of "
+            "a random one (random, IOR -Z). Of operations on names it is for stat, open, readdir, unlink and rmdir.",
+            heading="Whose data a lane read",
+            untold="whose data was read",
+            title="Order of lanes",
+            shown="limit",
+            used_by=REORDERED,
+        ),
+    ] = "none"
+    reorder_by: Annotated[
+        int,
+        Parameter(
+            kind=axis.whole(1, 2**20),
+            about="How many hosts or lanes further reorder goes (IOR -Q).",
+            heading="How many hosts or lanes further it was",
+            untold="how far the lanes were shifted",
+            title="Order of lanes, further by",
+            needs=(("reorder", ("node", "lane")),),
+            used_by=REORDERED,
+        ),
+    ] = 1
     method: Annotated[
         Method,
         Parameter(
@@ -626,6 +690,18 @@ class Parameters(Telling):
         ),
     ] = 0
 
+    collective: Annotated[bool, mpiio.COLLECTIVE] = False
+    pointer: Annotated[mpiio.Pointer, mpiio.POINTER] = "explicit"
+    atomic: Annotated[bool, mpiio.ATOMIC] = False
+    cb_nodes: Annotated[int | None, mpiio.CB_NODES] = None
+    cb_buffer_size: Annotated[int | None, mpiio.CB_BUFFER_SIZE] = None
+    romio_cb_read: Annotated[mpiio.Wish | None, mpiio.ROMIO_CB_READ] = None
+    romio_cb_write: Annotated[mpiio.Wish | None, mpiio.ROMIO_CB_WRITE] = None
+    romio_ds_read: Annotated[mpiio.Wish | None, mpiio.ROMIO_DS_READ] = None
+    romio_ds_write: Annotated[mpiio.Wish | None, mpiio.ROMIO_DS_WRITE] = None
+    striping_factor: Annotated[int | None, mpiio.STRIPING_FACTOR] = None
+    striping_unit: Annotated[int | None, mpiio.STRIPING_UNIT] = None
+
     @property
     def all_lanes(self) -> int:
         """Lanes of all hosts together."""
@@ -635,6 +711,12 @@ class Parameters(Telling):
     def host_lanes(self) -> int:
         """Lanes of one host, of all engines on it; of evidence from elsewhere those of all that it had."""
         return self.lanes * (self.known("tasks_per_host") or 1)
+
+    @property
+    def shift(self) -> int:
+        """How many lanes further the data is that a lane reads; 0: its own, or in no order."""
+        by = {"node": self.host_lanes, "lane": 1}.get(self.reorder, 0)
+        return self.reorder_by * by % self.all_lanes
 
     @property
     def all_files(self) -> int:

@@ -152,6 +152,9 @@ class Workload(_Swept):
         if mapping and any(written.get(field) is not None for field in ("file_sizes", "total_size")):
             # What a file has at most is found out with the cases.
             own["file_size"] = Axis(listed=(0,))
+        if mapping and written.get("segments") is not None:
+            # They say it, with the lanes of each case.
+            own["file_size"] = Axis(listed=(0,))
         workload: Workload = handler({**own, **written} if own else written)
         if mapping:
             workload._written = tuple(written)

@@ -80,7 +80,7 @@ pub(crate) struct Calls {
 impl Calls {
     /// Opens the first leaf.
     pub(crate) fn open(forest: Arc<Forest>, setup: &LaneSetup, plan: &PhasePlan) -> Result<Self, SetupError> {
-        let (lane, buffers) = (setup.lane, Arc::clone(&setup.buffers));
+        let (lane, buffers) = (plan.owners.of(setup.lane), Arc::clone(&setup.buffers));
         let folder = forest.folder(lane)?;
         let (leaf, here) = forest.first_leaf(&folder, lane)?;
         let entries = if plan.operation == Operation::Readdir { ENTRIES_BYTES } else { 0 };

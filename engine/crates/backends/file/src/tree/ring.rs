@@ -103,8 +103,9 @@ impl TreeRing {
 
     /// Gets ready for a phase; returns what is used, for people.
     pub(crate) fn attach(&mut self, forest: &Arc<Forest>, plan: &PhasePlan) -> Result<&'static str, SetupError> {
-        let leaves = Leaves::open(forest, self.lane)?;
-        let names = Names::new(self.lane, plan);
+        let lane = plan.owners.of(self.lane);
+        let leaves = Leaves::open(forest, lane)?;
+        let names = Names::new(lane, plan);
         self.attached = Some(Attached { leaves, names, create: create_flags(plan) });
         Ok(words(plan.operation))
     }

@@ -28,7 +28,9 @@ pub(crate) struct TreeLane {
     moving: bool,
     opening: Opening,
     existing: Existing,
-    /// Handles of the leaves; found once, as they stay.
+    /// Whose names the phase works on.
+    owner: u32,
+    /// Handles of the leaves; found once for each owner, as they stay.
     leaves: Vec<Handle>,
     stable: Stable,
     /// Those that the phase works on.
@@ -51,6 +53,7 @@ impl TreeLane {
             place,
             forest,
             server,
+            owner: setup.lane,
             leaves: Vec::new(),
             stable: Stable::Unstable,
             names: Names { current: Name::new(b'f', setup.lane), other: Name::new(b'r', setup.lane) },
@@ -66,13 +69,15 @@ impl TreeLane {
     }
 
     /// Finds the leaves.
-    fn find_leaves(&mut self) -> Result<(), SetupError> {
-        if !self.leaves.is_empty() {
+    fn find_leaves(&mut self, owner: u32) -> Result<(), SetupError> {
+        let same = self.forest.top(owner) == self.forest.top(self.owner);
+        self.owner = owner;
+        if same && !self.leaves.is_empty() {
             return Ok(());
         }
         let client = &mut self.file.client;
         let folder = self.place.folder(client, self.server)?;
-        let top = self.forest.top(self.setup.lane);
+        let top = self.forest.top(owner);
         let found = self.forest.leaves(client, &folder, top);
         let path = || format!("{}/{}", self.place.folder_path(self.server), top_name(top));
         self.leaves = found.map_err(|fault| self.place.error("open", path(), fault))?;
@@ -171,9 +176,9 @@ impl TreeLane {
 
 impl Lane for TreeLane {
     fn begin(&mut self, plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
-        self.find_leaves()?;
+        self.find_leaves(plan.owners.of(self.setup.lane))?;
         self.stable = Stable::of_tree(plan.sync);
-        self.names = Names::new(self.setup.lane, plan);
+        self.names = Names::new(self.owner, plan);
         self.on_data = plan.operation.group() == Some(Group::Data);
         self.file.begin_set(plan);
         self.existing = if plan.over { Existing::Emptied } else { Existing::Refused };

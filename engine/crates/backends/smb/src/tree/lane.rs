@@ -36,6 +36,8 @@ pub(crate) struct TreeLane {
     sync: SyncPolicy,
     /// Those that the phase works on.
     names: Names,
+    /// Whose they are.
+    owner: u32,
     /// The leaf that the last name was in, and its path.
     leaf: (Option<u64>, String),
     slots: Vec<Work>,
@@ -58,6 +60,7 @@ impl TreeLane {
             share,
             sync: SyncPolicy::None,
             names: Names { current: Name::new(b'f', setup.lane), other: Name::new(b'r', setup.lane) },
+            owner: setup.lane,
             leaf: (None, String::new()),
             slots: (0..setup.buffers.count()).map(|_| Work::default()).collect(),
             early: Vec::with_capacity(setup.buffers.count()),
@@ -171,7 +174,7 @@ impl TreeLane {
             return Err(Fault::os(libc::ENOENT));
         }
         if self.leaf.0 != Some(leaf) {
-            let top = self.forest.top(self.setup.lane);
+            let top = self.forest.top(self.owner);
             self.forest.put_leaf(&self.folder, top, leaf, &mut self.leaf.1);
             self.leaf.0 = Some(leaf);
         }
@@ -248,7 +251,12 @@ impl Lane for TreeLane {
         self.making = anew(plan.over, NEW_FILE);
         let on_data = plan.operation.group() == Some(Group::Data);
         self.kept = on_data.then(|| anew(plan.operation.creates(), opening(plan.sync)));
-        self.names = Names::new(self.setup.lane, plan);
+        let owner = plan.owners.of(self.setup.lane);
+        if owner != self.owner {
+            self.leaf.0 = None;
+        }
+        self.owner = owner;
+        self.names = Names::new(owner, plan);
         let depth = self.setup.queue_depth;
         Ok(MethodChoice::of(Method::Protocol, self.reason(plan.operation), depth))
     }

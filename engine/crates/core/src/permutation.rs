@@ -1,9 +1,21 @@
 //! A random order of n records in constant memory.
 
-use assay_core::random::mix2;
+use crate::random::mix2;
 
 /// Odd, so that multiplication is a bijection modulo any power of two.
 const FACTOR: u64 = 0xD134_2543_DE82_EF95;
+/// What undoes it modulo any power of two.
+const INVERSE: u64 = inverse(FACTOR);
+
+/// The inverse of an odd number modulo 2^64, by Newton's iteration: each step doubles the bits that are right.
+const fn inverse(odd: u64) -> u64 {
+    let (mut found, mut step) = (odd, 0);
+    while step < 5 {
+        found = found.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(found)));
+        step += 1;
+    }
+    found
+}
 
 /// A bijection of 0..n that looks random: "each record once" without a bitmap.
 ///
@@ -43,6 +55,22 @@ impl Permutation {
             }
         }
     }
+
+    /// The place of a record in the order; `record` must be below n.
+    pub fn place_of(&self, record: u64) -> u64 {
+        debug_assert!(record < self.n);
+        let mut x = record;
+        loop {
+            for key in self.keys.iter().rev() {
+                // A fold by half the bits or more undoes itself.
+                x ^= x >> self.fold;
+                x = x.wrapping_sub(*key).wrapping_mul(INVERSE) & self.mask;
+            }
+            if x < self.n {
+                return x;
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -57,6 +85,7 @@ mod tests {
             let mut seen: Vec<u64> = (0..n).map(|i| order.at(i)).collect();
             seen.sort_unstable();
             prop_assert!(seen.into_iter().eq(0..n));
+            prop_assert!((0..n).all(|i| order.place_of(order.at(i)) == i));
         }
     }
 

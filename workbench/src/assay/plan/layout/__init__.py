@@ -1,0 +1,1 @@
+"""How the data of a case is shared out among its lanes."""

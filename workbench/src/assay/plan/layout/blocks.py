@@ -1,0 +1,50 @@
+"""How a file is shared out in segments and blocks, and whose part a lane reads.
+
+The engine's side is `engine/crates/spec/src/layout.rs`.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from assay.contract._generated import RandomPart, ShiftedPart
+from assay.model.study.names import REORDERED
+from assay.model.study.parameters import Parameters
+from assay.model.units import format_size
+from assay.plan.broken import Broken
+from assay.plan.tree import all_lanes
+
+
+def segment_bytes(values: Mapping[str, Any]) -> int:
+    """Bytes of one segment of a file: a block of each lane that works on it; 0 without blocks.
+
+    Args:
+        values: Parameter -> value.
+    """
+    blocks = all_lanes(values) if values["layout"] == "shared" else 1
+    return int((values["block_size"] or 0) * blocks)
+
+
+def block_rules(values: Mapping[str, Any]) -> Iterator[Broken]:
+    """The rules of blocks that a combination of parameters of operations on one file breaks."""
+    block, record, file = values["block_size"], values["record_size"], values["file_size"]
+    if block is None:
+        if values["segments"] is not None:
+            message = "segments consist of blocks, and nothing says how large they are"
+            yield Broken("segments", "no block", message, "add for example block_size: 1MiB")
+        return
+    segment = segment_bytes(values)
+    if block % record:
+        message = f"block_size {format_size(block)} is not a multiple of record_size {format_size(record)}"
+        yield Broken("block_size", "whole records", message, "make blocks a multiple of records")
+    elif values["segments"] is None and (file < segment or file % segment):
+        message = f"file_size {format_size(file)} is not a multiple of {format_size(segment)}, which one segment has"
+        yield Broken("block_size", "whole segments", message, "say segments instead of file_size")
+
+
+def reorder_of(operation: str, parameters: Parameters) -> ShiftedPart | RandomPart | None:
+    """Whose part the lanes work on in a phase; None: each on its own."""
+    if operation not in REORDERED:
+        return None
+    if parameters.reorder == "random":
+        return RandomPart(order="random")
+    return ShiftedPart(order="shift", lanes=parameters.shift) if parameters.shift else None
