@@ -239,11 +239,13 @@ impl Lead {
             }
         }
         for event in self.gather.events() {
-            if self.starts && matches!(event, Event::Barrier(_)) {
+            if let (true, Event::Barrier(barrier)) = (self.starts, &event) {
                 self.gather.go();
                 self.at_work = true;
                 let at_ns = assay_core::clock::now() + HEADSTART;
-                self.engines.iter_mut().for_each(|engine| engine.say(&format!("{{\"go\":true,\"at_ns\":{at_ns}}}")));
+                let most = barrier.most.map_or(String::new(), |most| format!(",\"most\":{most}"));
+                let word = format!("{{\"go\":true,\"at_ns\":{at_ns}{most}}}");
+                self.engines.iter_mut().for_each(|engine| engine.say(&word));
                 continue;
             }
             let line = serde_json::to_string(&event).map_err(std::io::Error::other)?;

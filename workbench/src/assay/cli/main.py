@@ -21,6 +21,7 @@ except KeyboardInterrupt:
 COMMANDS = (
     "measure",
     "init",
+    "study",
     "check",
     "plan",
     "run",
@@ -46,7 +47,14 @@ COMMANDS = (
 """In the order in which a user meets them."""
 COMPLETE_VARIABLE = "_ASSAY_COMPLETE"
 """Set by a shell that asks what a word may become; `assay completion` prints what makes it ask."""
-FOLDERS = {"catalog": "money", "advise": "money", "prices": "money", "price": "money", "aoe": "disks"}
+FOLDERS = {
+    "catalog": "money",
+    "advise": "money",
+    "prices": "money",
+    "price": "money",
+    "aoe": "disks",
+    "study": "studies",
+}
 """Command -> its folder in `assay.cli`, for those that have one."""
 
 

@@ -132,6 +132,10 @@ class BarrierStep(StrEnum):
     """
     Starting the lanes.
     """
+    wear_out = 'wear_out'
+    """
+    Going on, at a phase's time limit, until each lane has done as much as any.
+    """
     cleanup = 'cleanup'
     """
     Removing the data of the job.
@@ -360,6 +364,11 @@ class BarrierEvent(BaseModel):
     """
     Monotonic time.
     """
+    most: Annotated[int | None, Field(ge=0)] = None
+    """
+    With `wear_out`, the operations of the lane here that has done most; the controller answers with the most of all
+    engines, `{"go":true,"most":N}`.
+    """
     phase: Annotated[int | None, Field(ge=0)] = None
     """
     Number of the phase; none before the data is removed.
@@ -483,7 +492,7 @@ class FaultDomain(StrEnum):
     """
     mpi = 'mpi'
     """
-    An error class of MPI (MPI-3.1 section 8.4), numbered as mpi.h of Open MPI does it, whatever the library.
+    An MPI library's error class.
     """
 
 
@@ -760,26 +769,6 @@ class MethodsFound(BaseModel):
     """
 
 
-class MpiioUse(BaseModel):
-    """
-    What an MPI library says of a file that it has opened.
-    """
-
-    component: str
-    """
-    What does MPI-IO in it, such as `romio`; of Open MPI the components that are loaded, `ompio` or `romio321` or both;
-    empty if nothing tells.
-    """
-    hints: dict[str, str]
-    """
-    The hints that it says it uses (MPI_File_get_info); Open MPI 4 repeats what it was given.
-    """
-    library: str
-    """
-    The library's version in its own words.
-    """
-
-
 class Objects(BaseModel):
     """
     The objects that object operations work on. Each lane has objects of its own.
@@ -974,10 +963,6 @@ class PhaseStart(BaseModel):
     """
     Why that method, where the job left it open or it differs from the job's.
     """
-    mpiio: MpiioUse | None = None
-    """
-    Of MPI-IO what the library says of the file that it has opened; none of all else.
-    """
     operation: Operation
     """
     What it does.
@@ -1023,21 +1008,6 @@ class PhaseStatus(StrEnum):
     """
 
 
-class Pointer(StrEnum):
-    """
-    Which pointer says where an operation of MPI-IO is.
-    """
-
-    explicit = 'explicit'
-    """
-    None: each operation says it (MPI_File_write_at).
-    """
-    individual = 'individual'
-    """
-    The individual file pointer, moved by MPI_File_seek where it does not stand there already (MPI_File_write).
-    """
-
-
 class Pong(BaseModel):
     """
     Answer to a line `{"ping":N}` on standard input.
@@ -1070,17 +1040,6 @@ class Ready(BaseModel):
     """
     The objects that were there before; none in jobs that make what they work on.
     """
-
-
-class OwnPart(BaseModel):
-    """
-    Its own.
-    """
-
-    model_config = ConfigDict(
-        extra='forbid',
-    )
-    order: Literal['none']
 
 
 class ShiftedPart(BaseModel):
@@ -1546,50 +1505,6 @@ class SmbTarget(BaseModel):
     """
 
 
-class MpiioTarget(BaseModel):
-    """
-    Files below a marked directory, reached through MPI-IO.
-    """
-
-    model_config = ConfigDict(
-        extra='forbid',
-    )
-    atomic: bool = False
-    """
-    Files are in atomic mode (MPI_File_set_atomicity).
-    """
-    collective: bool = False
-    """
-    Each operation is one of all ranks together (MPI_File_write_at_all and its kin).
-    """
-    directory: str
-    """
-    Name of the directory below it that this job uses: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
-    """
-    hints: dict[str, str] = {}
-    """
-    Hints for the library, name and value, as it gets them when it opens a file (MPI_Info).
-    """
-    kind: Literal['mpiio']
-    pointer: Pointer = Pointer.explicit
-    """
-    Which pointer says where an operation is.
-    """
-    prefix: str | None = None
-    """
-    What stands before the path, without its colon: the file system that the MPI-IO library shall take it for, such as
-    `ufs` or `lustre` (ROMIO). None: the library finds out.
-    """
-    root: str
-    """
-    Absolute path of a directory that holds the marker file `.assay-target`, and which all ranks see.
-    """
-    run: str | None = None
-    """
-    The `identity` in the marker: a root that another run has claimed is refused. None: a marker without one.
-    """
-
-
 class S3Target(BaseModel):
     """
     Objects in a bucket of an S3 service.
@@ -1783,6 +1698,10 @@ class Tree(BaseModel):
     """
     Files of each lane, or directories where directories are made. At least 1, or 0 with `more`.
     """
+    inner: bool = False
+    """
+    Every directory of the tree holds files, the top one first, not only the deepest (mdtest without -L).
+    """
     more: Annotated[int, Field(ge=0, le=67108863)] = 0
     """
     So many lanes, the first of all, have one file more: so any number of files can be shared out.
@@ -1918,6 +1837,11 @@ class Barrier(BaseModel):
     """
     Monotonic time.
     """
+    most: Annotated[int | None, Field(ge=0)] = None
+    """
+    With `wear_out`, the operations of the lane here that has done most; the controller answers with the most of all
+    engines, `{"go":true,"most":N}`.
+    """
     phase: Annotated[int | None, Field(ge=0)] = None
     """
     Number of the phase; none before the data is removed.
@@ -2030,10 +1954,6 @@ class PhaseStartEvent(BaseModel):
     method_reason: str
     """
     Why that method, where the job left it open or it differs from the job's.
-    """
-    mpiio: MpiioUse | None = None
-    """
-    Of MPI-IO what the library says of the file that it has opened; none of all else.
     """
     operation: Operation
     """
@@ -2272,11 +2192,9 @@ class Phase(BaseModel):
     """
     Open loop: operations per second of all lanes together; latency counts from the intended start. None: closed loop.
     """
-    reorder: Annotated[
-        OwnPart | ShiftedPart | RandomPart | None, Field(discriminator='order')
-    ] = None
+    reorder: ShiftedPart | RandomPart | None = None
     """
-    Whose part of the data each lane works on.
+    Whose part of the data each lane works on; none: its own.
     """
     runtime_ns: Annotated[int | None, Field(ge=1, le=31536000000000000)] = None
     """
@@ -2289,6 +2207,11 @@ class Phase(BaseModel):
     time_limit_ns: Annotated[int | None, Field(ge=1, le=31536000000000000)] = None
     """
     Stop once over the data early after this long; the numbers then cover the part done.
+    """
+    wear_out: bool = False
+    """
+    At the time limit every lane goes on until it has done as many operations as the one that had done most then (IOR
+    -D with stoneWallingWearOut). Phases that read after it go over what was written.
     """
 
 
@@ -2304,6 +2227,25 @@ class ListedSizes(BaseModel):
     sizes: Annotated[list[WeightedSize], Field(max_length=1000, min_length=1)]
     """
     At least one.
+    """
+
+
+class Stonewall(BaseModel):
+    """
+    How far the lanes were at the time limit of a phase that wears out.
+    """
+
+    least_ops: Annotated[int, Field(ge=0)]
+    """
+    Operations of the lane that had done least.
+    """
+    most_ops: Annotated[int, Field(ge=0)]
+    """
+    Operations of the lane that had done most, of all engines: what each lane did in the end, if it had so many to do.
+    """
+    window: Window
+    """
+    From the release of the barrier until the last lane had ended what it had begun before the limit.
     """
 
 
@@ -2615,7 +2557,7 @@ class Job(BaseModel):
     What makes writes stable, and when. Its time is part of the measured time.
     """
     target: Annotated[
-        NullTarget | FileTarget | DeviceTarget | AoeTarget | NfsTarget | SmbTarget | MpiioTarget | S3Target | DynamodbTarget,
+        NullTarget | FileTarget | DeviceTarget | AoeTarget | NfsTarget | SmbTarget | S3Target | DynamodbTarget,
         Field(discriminator='kind'),
     ]
     """
@@ -2692,7 +2634,7 @@ class MethodQuestion(BaseModel):
     For what.
     """
     target: Annotated[
-        NullTarget | FileTarget | DeviceTarget | AoeTarget | NfsTarget | SmbTarget | MpiioTarget | S3Target | DynamodbTarget,
+        NullTarget | FileTarget | DeviceTarget | AoeTarget | NfsTarget | SmbTarget | S3Target | DynamodbTarget,
         Field(discriminator='kind'),
     ]
     """
@@ -2774,6 +2716,10 @@ class PhaseEnd(BaseModel):
     steady: Window | None = None
     """
     From when every lane had finished one operation to when the first lane ran out; none if there is no such time.
+    """
+    stonewall: Stonewall | None = None
+    """
+    With `wear_out`, what had been done at the time limit.
     """
     target_per_s: float | None = None
     """
@@ -2936,6 +2882,10 @@ class PhaseEndEvent(BaseModel):
     steady: Window | None = None
     """
     From when every lane had finished one operation to when the first lane ran out; none if there is no such time.
+    """
+    stonewall: Stonewall | None = None
+    """
+    With `wear_out`, what had been done at the time limit.
     """
     target_per_s: float | None = None
     """

@@ -27,7 +27,7 @@ from assay.model.base import Frozen
 from assay.model.result.layers import Layer
 from assay.model.study.case import Case
 from assay.model.study.contents import Sizes, access_of, shares_of
-from assay.model.study.names import MIXES, TAKES_ANY
+from assay.model.study.names import MIXES, TAKES_ANY, WEARS
 from assay.model.study.parameters import DEFINITIONS, Parameters
 from assay.model.study.study import Study
 from assay.plan.layout.blocks import reorder_of
@@ -258,6 +258,7 @@ def _phase(planned: PhasePlan, case: Case) -> Phase:
         cache_before=cache_action(parameters.cache, case.metadata or parameters.on_set),
         runtime_ns=runtime,
         time_limit_ns=time_limit,
+        wear_out=parameters.wear_out and planned.operation in WEARS,
         mix=mix_of(planned.operation, parameters),
         range_bytes=parameters.range if planned.operation == "get" else None,
         access=_access(parameters.access) if planned.operation in TAKES_ANY else None,

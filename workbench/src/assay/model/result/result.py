@@ -155,6 +155,22 @@ class HostShare(Frozen):
     uncertainty_ns: int | None = None
 
 
+class AtLimit(Frozen):
+    """How far the lanes were at the time limit of a phase after which they wore out.
+
+    Attributes:
+        elapsed_ns: From the barrier until the last lane had ended what it had begun before the limit.
+        ops: Operations until then; `bytes` likewise.
+        least_ops: Of the lane that had done least, and `most_ops` of the one that had done most.
+    """
+
+    elapsed_ns: int
+    ops: int
+    bytes: int
+    least_ops: int
+    most_ops: int
+
+
 class Sample(Telling):
     """One measured phase of one repeat of one case. Rates are per second of wall time, flush included.
 
@@ -195,6 +211,7 @@ class Sample(Telling):
         existing: The objects that it worked on, where they were there before; None where they were made, or where
             several engines have not seen the same ones.
         course: How the rate went; None with too few intervals.
+        at_limit: What had been done at the time limit, where lanes then went on until each had done as much as any.
         hosts: What each of several hosts did of it; empty with one engine.
         uses: What links, CPUs and disks of each host did meanwhile; empty on this machine alone, and of short phases.
         clock_uncertainty_ns: With several hosts, `skew_ns` is right within this.
@@ -269,6 +286,7 @@ class Sample(Telling):
     service: ServiceSeen | None = None
     existing: ExistingObjects | None = None
     course: Course | None = None
+    at_limit: AtLimit | None = None
     hosts: tuple[HostShare, ...] = ()
     uses: tuple[HostUse, ...] = ()
     clock_uncertainty_ns: int = 0

@@ -22,6 +22,7 @@ from assay.model.study.names import (
     REORDERED,
     SET_OPERATIONS,
     TAKES_ANY,
+    WEARS,
     WORK,
     WRITES,
     Group,
@@ -60,6 +61,11 @@ MOST_NS = 365 * 86400 * 10**9
 
 def _cpu_list(value: str | None) -> list[int]:
     return list(cpu_numbers(value)) if value is not None else []
+
+
+def directories(width: int, depth: int, inner: bool) -> int:
+    """Directories of a tree that hold files: those of the deepest level, or of all."""
+    return sum(width**level for level in range(0 if inner else depth, depth + 1))
 
 
 class Parameters(Telling):
@@ -105,9 +111,9 @@ class Parameters(Telling):
         int | None,
         Parameter(
             kind=axis.size(1, 2**63 - 1, optional=True),
-            about="Bytes that a lane has one after the other (IOR -b); a file consists of segments, each of one block of "
-            "every lane that works on it. Random orders go through the file segment by segment. Left out: what a lane "
-            "has is in one piece.",
+            about="Bytes that a lane has one after the other (IOR -b); a file consists of segments, each of one block "
+            "of every lane that works on it. Random orders go through the file segment by segment. Left out: what"
+            " a lane has is in one piece.",
             heading="Bytes that a lane had one after the other; empty: all of its part",
             untold="how the lanes shared out the file",
             column="block_size_bytes",
@@ -226,6 +232,21 @@ class Parameters(Telling):
             of_sets=True,
         ),
     ] = 1
+    inner: Annotated[
+        bool,
+        Parameter(
+            kind=axis.flag(),
+            about="Metadata operations and sets of files: every directory of the tree has files, not only the deepest "
+            "ones (mdtest without -L).",
+            heading="Metadata operations and sets of files: every directory had files",
+            untold="whether all directories had files",
+            title="Files in every directory",
+            shown="limit",
+            job="tree.inner",
+            only=("names", "data"),
+            of_sets=True,
+        ),
+    ] = False
     objects: Annotated[
         int | None,
         Parameter(
@@ -393,11 +414,12 @@ class Parameters(Telling):
         Order,
         Parameter(
             kind=axis.choice(get_args(Order)),
-            about="Whose data a lane reads, so that no host reads what it has in memory: its own (none), that of a lane "
-            "reorder_by hosts further (node, IOR -C), of a lane reorder_by lanes further (lane, mdtest -N), or of a "
-            "random one (random, IOR -Z). Of the operations on names it is for stat, open, readdir, unlink and rmdir.",
+            about="Whose data a lane reads, so that no host reads what it has in memory: its own (none), that of a lane"
+            " reorder_by hosts further (node, IOR -C), of a lane reorder_by lanes further (lane, mdtest -N), or "
+            "of a random one (random, IOR -Z). Of the operations on names it is for stat, open, readdir, unlink "
+            "and rmdir.",
             heading="Whose data a lane read",
-            untold="whose data was read",
+            untold="whether lanes read what others had written",
             title="Order of lanes",
             shown="limit",
             used_by=REORDERED,
@@ -609,6 +631,21 @@ class Parameters(Telling):
             shown="limit",
         ),
     ] = None
+    wear_out: Annotated[
+        bool,
+        Parameter(
+            kind=axis.flag(),
+            about="At the time_limit of write, fwrite and create every lane goes on until it has done as much as the "
+            "one that had done most then (IOR -D with stoneWallingWearOut). The operations after it work on what "
+            "is there, and have no time_limit.",
+            heading="At the time limit every lane did as much as the fastest",
+            untold="whether lanes went on after the time limit",
+            title="Wear-out",
+            shown="limit",
+            only=("data", "names"),
+            used_by=WEARS,
+        ),
+    ] = False
     read_percent: Annotated[
         int,
         Parameter(
@@ -753,8 +790,8 @@ class Parameters(Telling):
 
     @property
     def leaves(self) -> int:
-        """The deepest directories of a tree, which hold its files: width to the power of depth."""
-        return int(self.width**self.depth)
+        """The directories of a tree that hold its files: the deepest, which are width to the power of depth, or all."""
+        return directories(self.width, self.depth, self.inner)
 
     def get(self, name: str) -> AxisValue:
         """The value of a parameter by its name.
