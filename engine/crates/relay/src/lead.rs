@@ -253,7 +253,14 @@ impl Lead {
         }
         if self.gather.failing() && !std::mem::replace(&mut self.stopped, true) {
             self.gather.stop();
-            self.engines.iter_mut().for_each(|engine| engine.say("{\"stop\":true}"));
+            for (number, engine) in self.engines.iter_mut().enumerate() {
+                if !self.gather.failed(number) {
+                    engine.say("{\"stop\":true}");
+                }
+            }
+        }
+        for number in self.gather.left_waiting() {
+            self.engines[number].say("{\"go\":true}");
         }
         Ok(())
     }

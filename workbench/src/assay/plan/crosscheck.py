@@ -26,6 +26,9 @@ def crosscheck(study: Study) -> Iterator[Fault]:
     yield from _mounts(study)
     yield from _ranks(study)
     yield from _priced_targets(study)
+    if study.stages is not None and study.stages.cost is not None and study.prices is None:
+        message = "a cost needs prices, and the study names none"
+        yield Fault(path=("stages", "cost"), message=message, hint="add a section `prices:` to the study")
     for name, workload in study.workloads.items():
         yield from _targets_named(study, name, workload)
         yield from _server_caches(study, name, workload)
@@ -230,11 +233,21 @@ def _set_work(path: tuple[str, str], workload: Workload) -> Iterator[Fault]:
 
 def _files_once(path: tuple[str, str], workload: Workload) -> Iterator[Fault]:
     """What would be said twice of files."""
-    pairs = (("files", "total_files", None), ("file_size", "file_sizes", 0), ("file_size", "segments", 0))
+    pairs = (
+        ("files", "total_files", None),
+        ("file_size", "file_sizes", 0),
+        ("file_size", "total_size", 0),
+        ("file_sizes", "total_size", None),
+        ("file_size", "segments", 0),
+        ("total_size", "segments", None),
+    )
     for one, other, unset in pairs:
         if workload.axis(other).values() != (None,) and workload.axis(one).values() != (unset,):
             message = f"{one} and {other} say the same of the files twice"
             yield Fault(path=(*path, other), message=message, hint=f"remove {one}, or {other}")
+    if workload.axis("total_size").values() != (None,) and _has_files(workload):
+        message = "a set of files is as large as its files, and total_size is for one file of each lane"
+        yield Fault(path=(*path, "total_size"), message=message, hint="remove it; total_files keeps the whole set")
 
 
 def _object_work(path: tuple[str, str], workload: Workload, made: bool) -> Iterator[Fault]:

@@ -3,9 +3,9 @@
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError, Say
+from assay.model.named import read_named
 from assay.model.site.host import MOST_HOSTS, Host
 from assay.model.site.nodes import expand_nodes
 from assay.model.units import UnitError
@@ -119,11 +119,7 @@ class AllocationSite:
                 raise AssayError(f"{scheduler.nodes}: {error.message}", error.hint, EXIT_REFUSED) from None
         if scheduler.listed == "words":
             return list(dict.fromkeys(told.split()))
-        try:
-            with Path(told).open(encoding="utf-8") as file:
-                text = file.read(MOST_BYTES)
-        except (OSError, ValueError) as error:
-            message = f"{scheduler.nodes}: {told}: {getattr(error, 'strerror', None) or 'not a text file'}"
-            raise AssayError(message, "the scheduler names its hosts there", EXIT_REFUSED) from None
+        hint = "the scheduler names its hosts there"
+        text = read_named(told, f"{scheduler.nodes}: {told}", hint, MOST_BYTES).decode("utf-8", "replace")
         # LSF has the number of slots behind each name.
         return list(dict.fromkeys(line.split()[0] for line in text.splitlines() if line.strip()))

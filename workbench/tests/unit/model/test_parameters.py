@@ -49,6 +49,7 @@ def test_no_two_parameters_share_a_column_or_a_place() -> None:
 def test_the_engine_is_told_everything_or_plan_knows_why_not() -> None:
     own = {
         "file_size",
+        "total_size",
         "total_files",
         "scale",
         "file_sizes",
@@ -64,6 +65,7 @@ def test_the_engine_is_told_everything_or_plan_knows_why_not() -> None:
         "batch",
         "access",
         "mix",
+        "tasks_per_host",
         "hosts",
         "servers",
         "streams",

@@ -24,8 +24,8 @@ struct Said {
     ready: Option<Ready>,
     waits: Option<Barrier>,
     bye: Option<Bye>,
-    /// Nothing more will come of it.
-    gone: bool,
+    /// A phase of it has failed: it goes to its end by itself, and says there why.
+    failed: bool,
 }
 
 /// A phase as far as the engines have told of it, each in its place.
@@ -110,10 +110,8 @@ impl Gather {
 
     /// An engine has ended, and all that it had to say was taken.
     pub fn gone(&mut self, engine: usize) {
-        let said = &mut self.said[engine];
-        said.gone = true;
         // One that has not taken its leave has died.
-        self.failing |= said.bye.is_none();
+        self.failing |= self.said[engine].bye.is_none();
         self.meet();
     }
 
@@ -122,10 +120,21 @@ impl Gather {
         self.failing
     }
 
-    /// All were told to stop: they wait at no barrier any more.
+    /// Those that work were told to stop: they wait at no barrier any more.
     pub fn stop(&mut self) {
         self.stopping = true;
-        self.said.iter_mut().for_each(|said| said.waits = None);
+        self.said.iter_mut().filter(|said| !said.failed).for_each(|said| said.waits = None);
+    }
+
+    /// Whether an engine has failed by itself, and need not be told to stop.
+    pub fn failed(&self, engine: usize) -> bool {
+        self.said[engine].failed
+    }
+
+    /// Engines that wait for others which were stopped: they are to go on alone.
+    pub fn left_waiting(&mut self) -> Vec<usize> {
+        let all = self.said.iter_mut().enumerate();
+        all.filter_map(|(engine, said)| said.waits.take_if(|_| self.stopping).map(|_| engine)).collect()
     }
 
     /// All were told to go on.
@@ -237,6 +246,7 @@ impl Gather {
     fn phase_ended(&mut self, engine: usize, end: PhaseEnd) {
         let number = end.phase;
         self.failing |= end.status == PhaseStatus::Failed;
+        self.said[engine].failed |= end.status == PhaseStatus::Failed;
         let phase = self.phase(number);
         phase.ends[engine] = Some(end);
         let rest = phase.intervals.ended(engine);

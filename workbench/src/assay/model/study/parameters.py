@@ -107,13 +107,27 @@ class Parameters(Telling):
             of_objects=(None,),
         ),
     ] = None
+    total_size: Annotated[
+        int | None,
+        Parameter(
+            kind=axis.size(1, 2**63 - 1, optional=True),
+            about="Bytes of all lanes of all hosts together, instead of file_size: shared out evenly, in whole records."
+            " More hosts or lanes then have less to do each (strong scaling).",
+            heading="Bytes of all lanes together, if the study counts so",
+            untold="how much data there was in all",
+            title="Data of all lanes",
+            column="total_size_bytes",
+            shown="limit",
+            only=("data",),
+        ),
+    ] = None
     block_size: Annotated[
         int | None,
         Parameter(
             kind=axis.size(1, 2**63 - 1, optional=True),
             about="Bytes that a lane has one after the other (IOR -b); a file consists of segments, each of one block "
-            "of every lane that works on it. Random orders go through the file segment by segment. Left out: what"
-            " a lane has is in one piece.",
+            "of every lane that works on it. Random orders go through the file segment by segment. Left out: what a "
+            "lane has is in one piece.",
             heading="Bytes that a lane had one after the other; empty: all of its part",
             untold="how the lanes shared out the file",
             column="block_size_bytes",
@@ -414,10 +428,9 @@ class Parameters(Telling):
         Order,
         Parameter(
             kind=axis.choice(get_args(Order)),
-            about="Whose data a lane reads, so that no host reads what it has in memory: its own (none), that of a lane"
-            " reorder_by hosts further (node, IOR -C), of a lane reorder_by lanes further (lane, mdtest -N), or "
-            "of a random one (random, IOR -Z). Of the operations on names it is for stat, open, readdir, unlink "
-            "and rmdir.",
+            about="Whose data a lane reads, so that no host reads what it has in memory: its own (none), that of a "
+            "lane reorder_by hosts further (node, IOR -C), of a lane reorder_by lanes further (lane, mdtest -N), or of "
+            "a random one (random, IOR -Z). Of operations on names it is for stat, open, readdir, unlink and rmdir.",
             heading="Whose data a lane read",
             untold="whether lanes read what others had written",
             title="Order of lanes",
@@ -732,13 +745,13 @@ class Parameters(Telling):
 
     @property
     def host_lanes(self) -> int:
-        """Lanes of one host, of all engines on it."""
-        return self.lanes * self.tasks_per_host
+        """Lanes of one host, of all engines on it; of evidence from elsewhere those of all that it had."""
+        return self.lanes * (self.known("tasks_per_host") or 1)
 
     @property
     def shift(self) -> int:
         """How many lanes further the data is that a lane reads; 0: its own, or in no order."""
-        by = {"node": self.lanes, "lane": 1}.get(self.reorder, 0)
+        by = {"node": self.host_lanes, "lane": 1}.get(self.reorder, 0)
         return self.reorder_by * by % self.all_lanes
 
     @property
