@@ -11,13 +11,10 @@ from typing import Annotated, Literal, get_args
 
 from pydantic.fields import FieldInfo
 
-from assay.model.site.cpus import cpu_numbers
-from assay.model.study import axis, contents, mpiio
+from assay.model.study import axis, contents, mpiio, tuning
 from assay.model.study.axis import AxisValue
 from assay.model.study.contents import Sizes
 from assay.model.study.names import (
-    DATA,
-    METADATA,
     MIXES,
     REORDERED,
     SET_OPERATIONS,
@@ -49,8 +46,7 @@ Arrivals = Literal["constant", "poisson"]
 FileOrder = Literal["sequential", "random"]
 Order = Literal["none", "node", "lane", "random"]
 
-ON_FILES = DATA + METADATA
-"""Operations on files and devices."""
+ON_FILES = tuning.ON_FILES
 FETCHES = frozenset(name for name, work in WORK.items() if work.reads)
 """Operations that bring contents."""
 MOVES = frozenset(name for name, work in WORK.items() if work.reads or work.writes)
@@ -58,10 +54,6 @@ MOVES = frozenset(name for name, work in WORK.items() if work.reads or work.writ
 
 MOST_NS = 365 * 86400 * 10**9
 """The engine's bound of a time: a year."""
-
-
-def _cpu_list(value: str | None) -> list[int]:
-    return list(cpu_numbers(value)) if value is not None else []
 
 
 class Parameters(Telling):
@@ -460,71 +452,11 @@ class Parameters(Telling):
             used_by=ON_FILES,
         ),
     ] = "auto"
-    sqpoll: Annotated[
-        bool,
-        Parameter(
-            kind=axis.flag(),
-            about="With method: io_uring, a kernel thread takes the submissions; it keeps a CPU busy.",
-            heading="A kernel thread took the submissions",
-            untold="whether a kernel thread took the submissions",
-            title="SQPOLL",
-            shown="setting",
-            job="tuning.sqpoll",
-            needs=(("method", ("io_uring",)),),
-            used_by=ON_FILES,
-        ),
-    ] = False
-    iopoll: Annotated[
-        bool,
-        Parameter(
-            kind=axis.flag(),
-            about="With method: io_uring and cache: direct, completions are polled for.",
-            heading="Completions were polled for",
-            untold="whether completions were polled for",
-            title="IOPOLL",
-            shown="setting",
-            job="tuning.iopoll",
-            needs=(("method", ("io_uring",)),),
-            used_by=ON_FILES,
-        ),
-    ] = False
-    huge_pages: Annotated[
-        bool,
-        Parameter(
-            kind=axis.flag(),
-            about="I/O buffers in huge pages, which the host must have reserved.",
-            heading="I/O buffers in huge pages",
-            untold="whether the buffers were in huge pages",
-            shown="setting",
-            job="tuning.huge_pages",
-        ),
-    ] = False
-    cpus: Annotated[
-        str | None,
-        Parameter(
-            kind=axis.cpus(),
-            about="CPUs to pin lanes to, such as 0-3,6: lane i runs on the (i modulo n)-th. Left out: wherever it is "
-            "put.",
-            heading="CPUs that lanes were pinned to",
-            untold="whether lanes were pinned to CPUs",
-            title="CPUs",
-            shown="setting",
-            job="tuning.cpus",
-            to_job=_cpu_list,
-        ),
-    ] = None
-    numa_node: Annotated[
-        int | None,
-        Parameter(
-            kind=axis.whole(0, 1023, optional=True),
-            about="NUMA node whose memory holds the buffers and, without cpus, on whose CPUs the lanes run.",
-            heading="NUMA node of the buffers",
-            untold="on which NUMA node the buffers were",
-            title="NUMA node",
-            shown="setting",
-            job="tuning.numa_node",
-        ),
-    ] = None
+    sqpoll: Annotated[bool, tuning.SQPOLL] = False
+    iopoll: Annotated[bool, tuning.IOPOLL] = False
+    huge_pages: Annotated[bool, tuning.HUGE_PAGES] = False
+    cpus: Annotated[str | None, tuning.CPUS] = None
+    numa_node: Annotated[int | None, tuning.NUMA_NODE] = None
     cache: Annotated[
         CachePolicy,
         Parameter(
