@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from assay.model import units
+from assay.model.study import axis
 from assay.model.study.axis import Kind
 from assay.model.study.names import MIXABLE
+from assay.model.study.parameter import Parameter
 
 USUAL_MIX = "get:45,put:15,head:30,delete:10"
 """That of `warp mixed`."""
@@ -266,3 +268,17 @@ def _read_mix(written: object) -> str:
         hint = "make delete at most as large as put"
         raise units.UnitError("more would be deleted than put, until nothing is left", hint)
     return ",".join(f"{name}:{percent}" for name, percent in shares.items())
+
+
+TOTAL_SIZE = Parameter(
+    kind=axis.size(1, 2**63 - 1, optional=True),
+    about="Bytes of all lanes of all hosts together, instead of file_size: shared out evenly, in whole records."
+    " More hosts or lanes then have less to do each (strong scaling).",
+    heading="Bytes of all lanes together, if the study counts so",
+    untold="how much data there was in all",
+    title="Data of all lanes",
+    column="total_size_bytes",
+    shown="limit",
+    only=("data",),
+)
+"""Of the field `total_size` of a workload."""

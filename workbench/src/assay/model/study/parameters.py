@@ -95,20 +95,7 @@ class Parameters(Telling):
             of_objects=(None,),
         ),
     ] = None
-    total_size: Annotated[
-        int | None,
-        Parameter(
-            kind=axis.size(1, 2**63 - 1, optional=True),
-            about="Bytes of all lanes of all hosts together, instead of file_size: shared out evenly, in whole records."
-            " More hosts or lanes then have less to do each (strong scaling).",
-            heading="Bytes of all lanes together, if the study counts so",
-            untold="how much data there was in all",
-            title="Data of all lanes",
-            column="total_size_bytes",
-            shown="limit",
-            only=("data",),
-        ),
-    ] = None
+    total_size: Annotated[int | None, contents.TOTAL_SIZE] = None
     block_size: Annotated[
         int | None,
         Parameter(
@@ -420,7 +407,7 @@ class Parameters(Telling):
             "lane reorder_by hosts further (node, IOR -C), of a lane reorder_by lanes further (lane, mdtest -N), or of "
             "a random one (random, IOR -Z). Of operations on names it is for stat, open, readdir, unlink and rmdir.",
             heading="Whose data a lane read",
-            untold="whether lanes read what others had written",
+            untold="the lanes whose data was read",
             title="Order of lanes",
             shown="limit",
             used_by=REORDERED,
