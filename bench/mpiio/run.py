@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Assay's MPI-IO beside IOR's: the same calls on one file of the same layout, in turns.
 
-Both programs are started by the same mpirun, with one rank a process. What is compared is what a small library sees that
-is loaded into both (`watch.c`): the time from the first transfer of any rank to the end of the last one, and the CPU time
-of all ranks meanwhile. IOR 4.1 or newer must be on PATH or in $IOR; nothing is fetched or built but that library.
+Both programs are started by the same mpirun, with one rank a process. What is compared is
+what a small library sees that is loaded into both (`watch.c`): the time from the first
+transfer of any rank to the end of the last one, and the CPU time of all ranks meanwhile.
+IOR 4.1 or newer must be on PATH or in $IOR; nothing is fetched or built but that library.
 What both programs say of themselves is printed beside it.
 
     .venv/bin/python bench/mpiio/run.py --folder /dev/shm/bench --rounds 10
