@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Assay's MPI-IO beside IOR's: the same calls on one file of the same layout, in turns.
 
-Both programs are started by the same mpirun, with one rank a process. What is compared is what a small library sees that
-is loaded into both (`watch.c`): the time from the first transfer of any rank to the end of the last one, and the CPU time
-of all ranks meanwhile. IOR 4.1 or newer must be on PATH or in $IOR; nothing is fetched or built but that library.
+Both programs are started by the same mpirun, with one rank a process. What is compared is
+what a small library sees that is loaded into both (`watch.c`): the time from the first
+transfer of any rank to the end of the last one, and the CPU time of all ranks meanwhile.
+IOR 4.1 or newer must be on PATH or in $IOR; nothing is fetched or built but that library.
 What both programs say of themselves is printed beside it.
 
     .venv/bin/python bench/mpiio/run.py --folder /dev/shm/bench --rounds 10
@@ -58,7 +59,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Seen:
-    """What came of an operation: bytes per second, CPU nanoseconds per operation, and the program's own bytes per second."""
+    """What came of an operation: bytes per second, CPU nanoseconds each, and the program's own bytes per second."""
 
     rate: float
     cpu: float
@@ -215,8 +216,8 @@ def show(case: Case, found: dict[str, dict[str, list[Seen]]]) -> list[str]:
         middle = {word: statistics.median(values) for word, values in ratios.items()}
         rates = spread(ratios["rate"]) or Spread(0, 0, 0, 0)
         print(
-            f"  assay/ior: rate {middle['rate']:.3f} ({rates.low:.3f}-{rates.high:.3f}), by themselves {middle['own']:.3f}, "
-            f"CPU {middle['cpu']:.3f}"
+            f"  assay/ior: rate {middle['rate']:.3f} ({rates.low:.3f}-{rates.high:.3f}), "
+            f"by themselves {middle['own']:.3f}, CPU {middle['cpu']:.3f}"
         )
         if abs(middle["rate"] - 1) > WITHIN:
             broken.append(f"{case.words}, {name}: rate {middle['rate']:.3f} of IOR's")

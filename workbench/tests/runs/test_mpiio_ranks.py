@@ -158,8 +158,7 @@ def test_an_engine_without_mpi_says_which_one_it_takes(tmp_path: Path) -> None:
     assert "this engine is linked to no MPI: use assay-engine-mpi" in done.stderr
 
 
-@pytest.mark.parametrize("io", COMPONENTS)
-@pytest.mark.parametrize("collective", [False, True])
+@pytest.mark.parametrize(("io", "collective"), [("ompio", False), ("ompio", True), ("romio321", False)])
 def test_it_conforms(tmp_path: Path, io: str, collective: bool) -> None:
     target = {"kind": "mpiio", "root": str(tmp_path / "new"), "collective": collective}
     done = subprocess.run(

@@ -6,7 +6,7 @@ use crate::lane::MpiLane;
 use assay_core::{clock, pulse, Backend, Lane, LaneSetup, Owners, PhasePlan, SetupError};
 use assay_posix::place::cache::{self, Emptied};
 use assay_posix::place::Place;
-use assay_spec::{BackendCapabilities, CacheAction, Job, Layout, MpiioTarget};
+use assay_spec::{BackendCapabilities, CacheAction, Job, Layout, MpiioTarget, Operation};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -55,6 +55,17 @@ impl Site {
     /// What went wrong before, once.
     pub(crate) fn failure(&self) -> Result<(), SetupError> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
+    }
+
+    /// An operation that starts anew has an empty file, and `prepare` one at least, whoever opens it next. The lane that
+    /// begins it has the library make the file once more.
+    fn make_file(&self, plan: &PhasePlan) -> Result<(), SetupError> {
+        let anew = plan.operation.creates();
+        if !self.owns() || !(anew || plan.operation == Operation::Prepare) {
+            return Ok(());
+        }
+        let truncate = if anew { OFlags::TRUNC } else { OFlags::empty() };
+        self.place.open(self.file_in(plan.owners), OFlags::RDWR | OFlags::CREATE | truncate).map(drop)
     }
 
     fn evict(&self, file: u32) -> Result<String, SetupError> {
@@ -135,7 +146,8 @@ impl Backend for MpiBackend {
     /// Calls nothing of MPI, as the lane may still be closing the file of the phase before. A failure is the lane's to tell,
     /// since all ranks must fail then.
     fn begin_phase(&self, plan: &PhasePlan) -> Result<String, SetupError> {
-        let done = self.site.place.still_there().and_then(|()| self.site.empty_cache(plan));
+        let ready = self.site.place.still_there().and_then(|()| self.site.make_file(plan));
+        let done = ready.and_then(|()| self.site.empty_cache(plan));
         done.or_else(|error| {
             *self.site.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             Ok(String::new())

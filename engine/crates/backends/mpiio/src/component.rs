@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// How Open MPI names the objects of its components.
 const OPEN_MPI: &str = "mca_io_";
-/// A component of Open MPI 4 that was seen to crash in MPI_File_iwrite_at_all with any number of ranks above one.
+/// A component of Open MPI 4 that was seen to crash in MPI_File_iwrite_at_all with any number of ranks.
 const CRASHES: &str = "romio321";
 
 /// Its name: `romio` where it gives hints of that name (MPICH, Intel MPI); of Open MPI the component that is loaded, and if

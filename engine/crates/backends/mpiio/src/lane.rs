@@ -243,7 +243,7 @@ impl Lane for MpiLane {
         let (told, depth) = (Self::told(&file), self.setup.queue_depth);
         self.file = Some(file);
         // Closed by `end`, as all ranks come here.
-        component::able(&told.component, together && self.site.shared() && depth > 1)
+        component::able(&told.component, together && depth > 1)
             .map_err(|message| SetupError::new("open", object, message))?;
         Ok(MethodChoice {
             in_step: together && self.site.shared(),
