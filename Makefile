@@ -51,11 +51,13 @@ setup: $(VENV)/.runtime engine   ## Python environment and engine
 .PHONY: setup-test
 setup-test: $(VENV)/.development engine bare faultfs
 	@sh tools/bootstrap.sh tests
+	@sh tools/mpi_engine.sh
 	@$(VENV)/bin/python tools/servers.py
 
-engine:              ## build assay-engine and assay-switch
+engine:              ## build assay-engine and assay-switch; assay-engine-mpi, too, where there is mpicc
 	@sh tools/bootstrap.sh
 	cargo build --release --locked --quiet --package assay-cli --package assay-switch
+	@sh tools/mpi_engine.sh
 
 .PHONY: bare
 bare: engine         # the loops that the benches measure against

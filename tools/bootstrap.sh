@@ -23,7 +23,7 @@ box_programs() {
         ping:iputils-ping nfs-cp:libnfs-utils mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs \
         nsenter:util-linux setpriv:util-linux losetup:mount vblade:vblade smbd:samba smbclient:smbclient \
         glusterd:glusterfs-server mfsmaster:moosefs-master mfschunkserver:moosefs-chunkserver mfsmount:moosefs-client \
-        mfscli:moosefs-cli; do
+        mfscli:moosefs-cli slurmctld:slurm-wlm munged:munge modulecmd:environment-modules mpirun.openmpi:openmpi-bin mpicc.openmpi:libopenmpi-dev; do
         PATH="$PATH:/usr/sbin:/sbin" command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair#*:}"
     done
     ls /usr/lib/*/ganesha/libfsalvfs.so >/dev/null 2>&1 || missing="$missing nfs-ganesha-vfs"
@@ -62,6 +62,7 @@ if [ "${1:-}" = tests ]; then
         install chromium chromium-driver || echo "note: no chromium and chromium-driver: the browser test will be skipped" >&2
     fi
     command -v debootstrap >/dev/null || install debootstrap || echo "note: no debootstrap: installs will not be tested" >&2
+    command -v mpicc >/dev/null || install openmpi-bin libopenmpi-dev || echo "note: no mpicc: MPI-IO will not be tested" >&2
     box_programs
 fi
 if [ "${1:-}" = dist ]; then

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fail where a Rust crate sees one it may not.
 
-spec <- core <- {drive, posix, tcp} <- conform <- cli; backends see core, spec, posix and tcp, conform no backend.
+spec <- core <- {drive, posix, tcp} <- {conform, relay} <- cli; backends see core, spec, posix and tcp, conform no backend.
 """
 
 import json
@@ -14,7 +14,8 @@ ALLOWED = {
     "assay-core": {"assay-spec"},
     "assay-drive": {"assay-spec", "assay-core"},
     "assay-conform": {"assay-spec", "assay-core", "assay-drive"},
-    "assay-cli": {"assay-spec", "assay-core", "assay-drive", "assay-conform", BACKEND},
+    "assay-relay": {"assay-spec", "assay-core", "assay-drive"},
+    "assay-cli": {"assay-spec", "assay-core", "assay-drive", "assay-conform", "assay-relay", BACKEND},
     "assay-switch": set(),
     "assay-faultfs": set(),
     "assay-fuzz": {

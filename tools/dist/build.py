@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import apptainer
 import deb
 import wheel
 from engines import MACHINES, ROOT, Machine, MissingError, build
@@ -41,7 +42,10 @@ def main() -> int:
     if not only_wheel:
         for file in (ROOT / "tools/dist/Containerfile", ROOT / "workbench/requirements.lock"):
             shutil.copy(file, wheel.DIST)
-        print((wheel.DIST / "Containerfile").relative_to(ROOT))
+        text = (ROOT / "tools/dist/Containerfile").read_text()
+        (wheel.DIST / "assay.def").write_text(apptainer.definition(text, str(wheel.DIST.relative_to(ROOT))))
+        for name in ("Containerfile", "assay.def"):
+            print((wheel.DIST / name).relative_to(ROOT))
     return 0
 
 

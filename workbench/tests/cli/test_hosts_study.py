@@ -238,6 +238,7 @@ STUDIES = {
     "nfs-scaling": 8,
     "nfs-streams": 3,
     "gluster-scaling": 8,
+    "mpi-scaling": 8,
     "parallel-fs": 2,
     "dasd-nfs-aoe": 1,
     "raid0-volumes": 1,

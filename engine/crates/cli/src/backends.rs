@@ -13,9 +13,20 @@ static KINDS: &[&dyn Kind] = &[
     &assay_backend_aoe::Disks,
     &assay_backend_nfs::Exports,
     &assay_backend_smb::Shares,
+    &assay_backend_mpiio::MpiFiles,
     &assay_backend_http::Buckets,
     &assay_backend_http::Tables,
 ];
+
+/// What the MPI library says of itself that this program is linked to; none if it is linked to none.
+pub(crate) fn library() -> Option<String> {
+    assay_backend_mpiio::library()
+}
+
+/// Takes leave of what backends share with other processes. `well`: each of these has done its part of the job.
+pub(crate) fn leave(well: bool) {
+    assay_backend_mpiio::leave(well);
+}
 
 /// What each kind can do anywhere.
 pub(crate) fn general() -> Vec<BackendCapabilities> {

@@ -40,8 +40,12 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         Some(place) => vec![backends::kind(&place).probe(&place)?],
         None => backends::general(),
     };
-    let answer =
-        Capabilities { spec_version: SPEC_VERSION, engine_version: env!("CARGO_PKG_VERSION").to_owned(), backends };
+    let answer = Capabilities {
+        spec_version: SPEC_VERSION,
+        engine_version: env!("CARGO_PKG_VERSION").to_owned(),
+        mpi: backends::library(),
+        backends,
+    };
     print_line(&serde_json::to_string_pretty(&answer)?)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,7 +2,7 @@
 
 use crate::run::print_line;
 use crate::subject::Storage;
-use crate::{control, target, watch};
+use crate::{backends, control, target, watch};
 use anyhow::bail;
 use assay_conform::{Report, Verdict, LEAST_FREE_BYTES};
 use assay_drive::StopFlag;
@@ -125,6 +125,7 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let report = check_room(&storage).map(|()| assay_conform::run(&storage, &arguments.only, &stop, &so_far));
     assay_core::pulse::begin("giving the target back", 0);
     let left = storage.release();
+    backends::leave(true);
     let report = report?;
     print(&report, &left, arguments.json)?;
     for path in left.iter().take(MOST_LEFT) {

@@ -117,7 +117,9 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let bye = Bye { status, reason, max_rss_bytes: assay_drive::max_rss_bytes(), at_ns: clock::now() };
     // Nobody may be listening any more; the data has been removed all the same.
     let _ = sink.emit(&Event::Bye(bye));
-    if let Some(error) = sink.finish() {
+    let written = sink.finish();
+    backends::leave(matches!(status, ByeStatus::Ok | ByeStatus::Errors));
+    if let Some(error) = written {
         tell!("error: events cannot be written: {error}");
     } else if let Some(reason) = said {
         tell!("{}: {reason}", if status == ByeStatus::Refused { "error" } else { "note" });

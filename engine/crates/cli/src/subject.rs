@@ -61,6 +61,22 @@ fn is_marked_for(look: &Look, run: Option<&str>) -> bool {
     by_hand || look.mark.as_ref().is_some_and(|mark| mark.identity == run.unwrap_or_default())
 }
 
+/// A directory that is marked for a run, and how many others beside it.
+struct Directory<'a> {
+    root: &'a str,
+    run: &'a mut Option<String>,
+    shares: usize,
+}
+
+/// The directory of a target that lies in one.
+fn directory_of(target: &mut Target) -> Option<Directory<'_>> {
+    match target {
+        Target::File(file) => Some(Directory { root: &file.root, run: &mut file.run, shares: file.shares.len() }),
+        Target::Mpiio(file) => Some(Directory { root: &file.root, run: &mut file.run, shares: 0 }),
+        _ => None,
+    }
+}
+
 /// Marks a directory, which is made if it is not there; the identity in its mark, unless it has a mark already.
 fn claim(root: &str, run: Option<&str>) -> anyhow::Result<Option<String>> {
     let look = assay_backend_file::inspect(root)?;
@@ -90,13 +106,13 @@ impl Storage {
             bail!("the checks write, and a target with `existing` is only read: leave `existing` out");
         }
         let (mut claimed, mut held) = (false, None);
-        if let Target::File(file) = &mut target {
-            if !file.shares.is_empty() {
+        if let Some(Directory { root, run, shares }) = directory_of(&mut target) {
+            if shares > 0 {
                 bail!("shares are checked one by one: leave `shares` out, and name each of them as `root`");
             }
-            let made = claim(&file.root, file.run.as_deref()).with_context(|| format!("claim {}", file.root))?;
+            let made = claim(root, run.as_deref()).with_context(|| format!("claim {root}"))?;
             claimed = made.is_some();
-            file.run = made.or(file.run.take());
+            *run = made.or(run.take());
         }
         let kind = backends::kind(&target);
         if !kind.general().verify {
@@ -126,8 +142,9 @@ impl Storage {
 
     /// Files that can still be made; none if the file system has no such limit, or does not tell.
     pub(crate) fn free_inodes(&self) -> Option<u64> {
-        let Target::File(file) = &self.target else { return None };
-        rustix::fs::statvfs(&file.root).ok().filter(|stat| stat.f_files > 0).map(|stat| stat.f_favail)
+        let mut target = self.target.clone();
+        let root = directory_of(&mut target)?.root;
+        rustix::fs::statvfs(root).ok().filter(|stat| stat.f_files > 0).map(|stat| stat.f_favail)
     }
 
     /// What it can do.
@@ -138,7 +155,8 @@ impl Storage {
     /// Takes away what marks it; what could not be removed, and why.
     pub(crate) fn release(&mut self) -> Vec<String> {
         // A directory that was marked by somebody else stays his.
-        if matches!(self.target, Target::File(_)) && !std::mem::take(&mut self.claimed) {
+        let directory = directory_of(&mut self.target).is_some();
+        if directory && !std::mem::take(&mut self.claimed) {
             return Vec::new();
         }
         match backends::kind(&self.target).clean(&self.target, true, LOCK_NS) {

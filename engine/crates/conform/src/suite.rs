@@ -135,10 +135,10 @@ fn not_offered(able: &BackendCapabilities) -> Vec<String> {
     list("operations", missing.map(Operation::name).collect());
     let layouts = [(Layout::Separate, "separate files"), (Layout::Shared, "a file that lanes share")];
     list("layouts", without(&layouts, &able.layouts));
-    // Where the engine speaks the protocol itself, no call of the kernel's is missing.
+    // Where the engine or a library does it by other means, no call of the kernel's is missing.
     let methods =
         [Method::IoUring, Method::Sync, Method::Threads, Method::Mmap].map(|one| (one, data_ways::method(one)));
-    if !able.methods.contains(&Method::Protocol) {
+    if !able.methods.iter().any(|one| matches!(one, Method::Protocol | Method::MpiIo)) {
         list("methods", without(&methods, &able.methods));
     }
     let policies = [

@@ -86,6 +86,50 @@ const ATA: &[(i32, &str)] = &[
     (0x04, "ATA ABRT (command aborted)"),
 ];
 
+/// Names of MPI's error classes (MPI-3.1 section 8.4), by Open MPI's numbers.
+const MPI: &[(i32, &str)] = &[
+    (1, "MPI_ERR_BUFFER"),
+    (2, "MPI_ERR_COUNT"),
+    (3, "MPI_ERR_TYPE"),
+    (4, "MPI_ERR_TAG"),
+    (5, "MPI_ERR_COMM"),
+    (6, "MPI_ERR_RANK"),
+    (7, "MPI_ERR_REQUEST"),
+    (8, "MPI_ERR_ROOT"),
+    (9, "MPI_ERR_GROUP"),
+    (10, "MPI_ERR_OP"),
+    (11, "MPI_ERR_TOPOLOGY"),
+    (12, "MPI_ERR_DIMS"),
+    (13, "MPI_ERR_ARG"),
+    (14, "MPI_ERR_UNKNOWN"),
+    (15, "MPI_ERR_TRUNCATE"),
+    (16, "MPI_ERR_OTHER"),
+    (17, "MPI_ERR_INTERN"),
+    (18, "MPI_ERR_IN_STATUS"),
+    (19, "MPI_ERR_PENDING"),
+    (20, "MPI_ERR_ACCESS"),
+    (21, "MPI_ERR_AMODE"),
+    (23, "MPI_ERR_BAD_FILE"),
+    (25, "MPI_ERR_CONVERSION"),
+    (27, "MPI_ERR_DUP_DATAREP"),
+    (28, "MPI_ERR_FILE_EXISTS"),
+    (29, "MPI_ERR_FILE_IN_USE"),
+    (30, "MPI_ERR_FILE"),
+    (31, "MPI_ERR_INFO_KEY"),
+    (32, "MPI_ERR_INFO_NOKEY"),
+    (33, "MPI_ERR_INFO_VALUE"),
+    (34, "MPI_ERR_INFO"),
+    (35, "MPI_ERR_IO"),
+    (39, "MPI_ERR_NO_MEM"),
+    (40, "MPI_ERR_NOT_SAME"),
+    (41, "MPI_ERR_NO_SPACE"),
+    (42, "MPI_ERR_NO_SUCH_FILE"),
+    (44, "MPI_ERR_QUOTA"),
+    (45, "MPI_ERR_READ_ONLY"),
+    (51, "MPI_ERR_UNSUPPORTED_DATAREP"),
+    (52, "MPI_ERR_UNSUPPORTED_OPERATION"),
+];
+
 /// The name of an AoE target's refusal.
 fn aoe_name(code: i32) -> Option<&'static str> {
     if code < AOE_REGISTERS {
@@ -241,8 +285,7 @@ pub fn fault_name(fault: Fault) -> Option<&'static str> {
         }
         FaultDomain::Aoe => return aoe_name(fault.code()),
         FaultDomain::Smb => return ntstatus::name(fault.code()),
-        // No backend speaks it yet: what does brings its names.
-        FaultDomain::Mpi => &[],
+        FaultDomain::Mpi => MPI,
     };
     named(table, fault.code())
 }
@@ -262,7 +305,7 @@ pub fn as_errno(fault: Fault) -> Option<i32> {
         FaultDomain::Dynamodb => errno_of_table(fault),
         FaultDomain::Aoe => errno_of_aoe(fault.code()),
         FaultDomain::Smb => ntstatus::errno(fault.code()),
-        FaultDomain::Mpi => None,
+        FaultDomain::Mpi => errno_of_mpi(fault.code()),
     }
 }
 
@@ -286,6 +329,25 @@ fn errno_of_aoe(code: i32) -> Option<i32> {
         3 => Errno::NODEV,
         6 => Errno::BUSY,
         AOE_REGISTERS.. => Errno::IO,
+        _ => return None,
+    };
+    Some(errno.raw_os_error())
+}
+
+/// The errno of an error class of MPI.
+fn errno_of_mpi(class: i32) -> Option<i32> {
+    use rustix::io::Errno;
+    let errno = match class {
+        20 => Errno::ACCESS,
+        28 => Errno::EXIST,
+        29 => Errno::BUSY,
+        35 => Errno::IO,
+        39 => Errno::NOMEM,
+        41 => Errno::NOSPC,
+        42 => Errno::NOENT,
+        44 => Errno::DQUOT,
+        45 => Errno::ROFS,
+        52 => Errno::OPNOTSUPP,
         _ => return None,
     };
     Some(errno.raw_os_error())
@@ -393,7 +455,7 @@ mod tests {
 
     #[test]
     fn names_are_found_and_tables_are_in_order() {
-        for table in [OS, NFS, HTTP, AOE] {
+        for table in [OS, NFS, HTTP, AOE, MPI] {
             assert!(table.is_sorted_by(|one, other| one.0 < other.0));
         }
         assert_eq!(fault_name(Fault::os(5)), Some("EIO"));
@@ -405,6 +467,9 @@ mod tests {
         assert_eq!(fault_message(Fault::nfs(28)), full);
         assert_eq!(fault_message(Fault::nfs(4242)), "the NFS server answered 4242");
         let aoe = |code| fault_message(Fault::new(FaultDomain::Aoe, code));
+        let mpi = |code| fault_message(Fault::new(FaultDomain::Mpi, code));
+        assert_eq!(mpi(41), "MPI answered 41 MPI_ERR_NO_SPACE: No space left on device");
+        assert_eq!(mpi(16), "MPI answered 16 MPI_ERR_OTHER");
         assert_eq!(aoe(3), "the AoE target answered 3 device unavailable: No such device");
         assert_eq!(aoe(0x1_4110), "the disk answered status 0x41, error 0x10: ATA IDNF (no such sector)");
         let smb = |code: u32| fault_message(Fault::new(FaultDomain::Smb, code as i32));

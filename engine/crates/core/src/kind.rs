@@ -144,6 +144,19 @@ pub trait Backend: Send + Sync {
         Ok(())
     }
 
+    /// Waits for the other processes of the job, where they have a barrier of their own. Called by the coordinator while
+    /// every lane is ready for a phase. `at` is the monotonic time at which lanes shall start, none if they shall not;
+    /// returned is the earliest at which they may. If it is none in any process, it is in all.
+    fn meet(&self, at: Option<u64>) -> Option<u64> {
+        at
+    }
+
+    /// Lanes use what the process has opened before them, such as a library's connections: they get no table of
+    /// descriptors of their own.
+    fn shares_descriptors(&self) -> bool {
+        false
+    }
+
     /// Removes everything `prepare` and the phases have made, uploads that were begun and not completed among it. May be
     /// called at any time, also twice.
     fn cleanup(&self) -> Result<(), SetupError>;

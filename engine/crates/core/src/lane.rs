@@ -1,7 +1,7 @@
 //! What a worker's connection to storage implements.
 
 use crate::{Buffers, Completion, Op, Owners, SetupError, Source};
-use assay_spec::{CacheAction, Fault, Method, Operation, SyncPolicy, Tuning};
+use assay_spec::{CacheAction, Fault, Method, MpiioUse, Operation, SyncPolicy, Tuning};
 use std::sync::Arc;
 
 /// Of an operation for which a lane has no room.
@@ -109,12 +109,25 @@ pub struct MethodChoice {
     pub tells_first_byte: bool,
     /// It is at work on one operation while the data of the next is made, if there is a buffer for it.
     pub ahead: bool,
+    /// Lanes of all processes start the same number of operations: `Lane::agree` is asked before each stretch of them.
+    pub in_step: bool,
+    /// What an MPI library says of the file; none of all else.
+    pub mpiio: Option<MpiioUse>,
 }
 
 impl MethodChoice {
     /// So many operations in flight, handed over at once; no first byte is told, and nothing is made ahead.
     pub fn of(method: Method, reason: String, depth: u32) -> Self {
-        MethodChoice { method, reason, depth, batch: depth, tells_first_byte: false, ahead: false }
+        MethodChoice {
+            method,
+            reason,
+            depth,
+            batch: depth,
+            tells_first_byte: false,
+            ahead: false,
+            in_step: false,
+            mpiio: None,
+        }
     }
 }
 
@@ -142,6 +155,23 @@ pub trait Lane {
 
     /// Does one operation while nothing else is in flight, and returns its result. Same rules.
     fn execute(&mut self, op: &Op) -> Result<u64, Fault>;
+
+    /// Of a lane that is `MethodChoice::in_step` with those of other processes: how many operations each of them starts
+    /// until they agree again; 0 if the phase is over for all. `left` is what this lane has still to start, none if it
+    /// must end now, which ends the phase for all. A lane with fewer left than the others starts operations of no bytes
+    /// instead, which are not counted.
+    ///
+    /// # Errors
+    /// If the others cannot be asked.
+    fn agree(&mut self, left: Option<u64>) -> Result<u64, Fault> {
+        Ok(left.unwrap_or(0))
+    }
+
+    /// Whether what a phase has written is flushed at its end. Where a flush is one call of the lanes of several
+    /// processes, they agree, whether this one wants it or not.
+    fn flushes(&mut self, wanted: bool) -> bool {
+        wanted
+    }
 
     /// Monotonic time at which the first byte of the answer to the operation came that has just ended in a slot; 0 where
     /// none was told. Asked, before the slot is used again, only if `MethodChoice::tells_first_byte`.

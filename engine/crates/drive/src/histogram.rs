@@ -2,7 +2,7 @@
 
 use base64::engine::general_purpose::STANDARD;
 use base64::Engine as _;
-use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use hdrhistogram::Histogram as Hdr;
 
 /// Three significant digits: 2048 linear steps, then 1024 per power of two.
@@ -90,6 +90,15 @@ impl Merged {
         for (index, count) in sparse {
             self.0.saturating_record_n(value_of(*index as usize), u64::from(*count));
         }
+    }
+
+    /// Adds all that one has which was `encoded`; false, and nothing is added, if it cannot be read.
+    pub fn add_encoded(&mut self, text: &str) -> bool {
+        let read = STANDARD
+            .decode(text)
+            .ok()
+            .and_then(|bytes| Deserializer::new().deserialize::<u64, _>(&mut bytes.as_slice()).ok());
+        read.is_some_and(|other| self.0.add(other).is_ok())
     }
 
     /// Number of values.

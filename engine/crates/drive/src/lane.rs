@@ -18,6 +18,7 @@ use std::time::Duration;
 
 mod ahead;
 mod careful;
+mod in_step;
 
 /// Failed operations that a lane reports whole in a phase; the others are only counted.
 const ERROR_SAMPLES: u64 = 5;
@@ -72,6 +73,8 @@ pub(crate) struct LanePlan {
     pub(crate) tells_first_byte: bool,
     /// The lane is at work on an operation while the data of the next is made.
     pub(crate) ahead: bool,
+    /// The lane starts as many operations as those of other processes.
+    pub(crate) in_step: bool,
 }
 
 /// What a lane shares with others.
@@ -307,6 +310,7 @@ impl<T: TimeSource> Run<'_, T> {
     /// Does operations until there are no more to start; returns the end.
     fn work(&mut self, begin: u64) -> u64 {
         match (self.slots.len(), self.plan.schedule.is_some()) {
+            _ if self.plan.in_step => self.in_step(begin),
             (1, false) if self.plan.ahead => self.one_by_one_ahead(),
             (1, false) => self.one_by_one(begin),
             (1, true) => self.one_by_one_in_time(begin),
@@ -690,7 +694,8 @@ impl<T: TimeSource> Run<'_, T> {
     fn flush(&mut self, now: u64) {
         let mut end = now;
         let stopped = self.stop.load(Ordering::Relaxed);
-        if self.plan.sync_at_end && self.has_changed_something() && !stopped {
+        let wanted = self.has_changed_something() && !stopped;
+        if self.plan.sync_at_end && self.channel.flushes(wanted) {
             let begin = self.clock.now();
             let synced = sync(self.channel);
             end = self.clock.now();

@@ -505,6 +505,7 @@ impl Runner<'_> {
             batch: job.queue_depth,
             tells_first_byte: false,
             ahead: false,
+            in_step: false,
         }
     }
 
@@ -541,7 +542,9 @@ impl Runner<'_> {
             self.commands.iter().for_each(|lane| drop(lane.send(Command::Abort)));
             return self.end_without_work(number, phase, PhaseStatus::Failed);
         };
-        let Some(leave) = self.barrier(BarrierStep::Start, Some(number), None, go) else {
+        let told = self.barrier(BarrierStep::Start, Some(number), None, go);
+        let Some(at) = self.backend.meet(told.map(|leave| leave.at_ns)) else {
+            self.stop.store(true, Ordering::Relaxed);
             self.commands.iter().for_each(|lane| drop(lane.send(Command::Abort)));
             return self.end_without_work(number, phase, PhaseStatus::Stopped);
         };
@@ -549,7 +552,7 @@ impl Runner<'_> {
         let device = self.backend.device();
         let (before, offset) = (resources::snapshot(device, &self.job.watch), resources::wall_offset_ns());
         let headstart = HEADSTART_NS + HEADSTART_PER_LANE_NS * u64::from(self.job.lanes);
-        let start = leave.at_ns.max(clock::now() + headstart);
+        let start = at.max(clock::now() + headstart);
         self.commands.iter().for_each(|lane| drop(lane.send(Command::Go(start))));
         let watcher = if phase.measured { Watcher::start(&self.job.tuning, self.job.lanes, start) } else { None };
         self.started(number, phase, start, choice, planned);
@@ -697,6 +700,7 @@ impl Runner<'_> {
             planned_ops: (!by_time).then_some(planned.0),
             // What comes in a mix of objects of several sizes is not known before.
             planned_bytes: (!by_time && phase.operation != Operation::ObjectMix).then_some(planned.1),
+            mpiio: choice.mpiio,
         }));
     }
 

@@ -229,6 +229,7 @@ impl Scene {
             error_limit: 100,
             tells_first_byte: false,
             ahead: false,
+            in_step: false,
             piece_ns: 0,
             parts: vec![Part { script, records, depth: 1, batch: 1 }],
         }

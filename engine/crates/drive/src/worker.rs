@@ -45,7 +45,9 @@ impl Worker {
     /// Opens the lane, reports the bytes of its buffers, then serves commands until the coordinator hangs up.
     pub(crate) fn serve(self, opened: &Sender<Result<u64, SetupError>>) {
         placement::precise_timers();
-        own_descriptors();
+        if !self.backend.shares_descriptors() {
+            own_descriptors();
+        }
         let (mut channel, buffers) = match self.open() {
             Ok((channel, buffers)) => {
                 let _ = opened.send(Ok(buffers.total() as u64));
@@ -114,6 +116,7 @@ impl Worker {
         (plan.depth, plan.batch) = (depth, at_once);
         plan.tells_first_byte = began.as_ref().is_ok_and(|choice| choice.tells_first_byte);
         plan.ahead = began.as_ref().is_ok_and(|choice| choice.ahead);
+        plan.in_step = began.as_ref().is_ok_and(|choice| choice.in_step);
         let laid = lane::lay_first(plan, buffers);
         let _ = links.messages.send(LaneMessage::Began(began));
         let outcome = match (self.commands.recv(), depth) {

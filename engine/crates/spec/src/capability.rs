@@ -11,6 +11,10 @@ pub struct Capabilities {
     pub spec_version: u32,
     /// Version of the engine.
     pub engine_version: String,
+    /// What the MPI library says of itself that the engine is linked to (MPI_Get_library_version); none: it is linked to
+    /// none, and opens no target of kind mpiio.
+    #[serde(default)]
+    pub mpi: Option<String>,
     /// One entry per kind of target.
     pub backends: Vec<BackendCapabilities>,
 }

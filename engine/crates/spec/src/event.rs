@@ -3,6 +3,7 @@
 use crate::{BackendCapabilities, Fault, Job, Method, OpKind, Operation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// One line of the engine's output.
 ///
@@ -181,6 +182,21 @@ pub struct PhaseStart {
     pub planned_ops: Option<u64>,
     /// Bytes planned for all lanes; none when the phase runs by time.
     pub planned_bytes: Option<u64>,
+    /// Of MPI-IO what the library says of the file that it has opened; none of all else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mpiio: Option<MpiioUse>,
+}
+
+/// What an MPI library says of a file that it has opened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MpiioUse {
+    /// The library's version in its own words.
+    pub library: String,
+    /// What does MPI-IO in it, such as `romio`; of Open MPI the components that are loaded, `ompio` or `romio321` or both;
+    /// empty if nothing tells.
+    pub component: String,
+    /// The hints that it says it uses (MPI_File_get_info); Open MPI 4 repeats what it was given.
+    pub hints: BTreeMap<String, String>,
 }
 
 /// What was completed between two instants. Adding up the intervals of a phase gives its totals exactly.

@@ -25,7 +25,7 @@ pub enum FaultDomain {
     Smb,
     /// An AoE target's (AoEr11 section 2.4).
     Aoe,
-    /// An MPI library's error class.
+    /// An error class of MPI (MPI-3.1 section 8.4), numbered as mpi.h of Open MPI does it, whatever the library.
     Mpi,
 }
 

@@ -147,6 +147,8 @@ pub enum Method {
     Mmap,
     /// The engine speaks the store's protocol itself; no file system of the host is between.
     Protocol,
+    /// The MPI-IO of the MPI that the engine is linked to; with several operations in flight its nonblocking calls.
+    MpiIo,
 }
 
 /// What an expert may choose. Nothing of it is on by itself.

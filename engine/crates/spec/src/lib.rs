@@ -29,8 +29,8 @@ pub use counters::{Counters, LinkCounters};
 pub use event::{
     Barrier, BarrierStep, Bye, ByeStatus, DeviceUse, Earlier, ErrorCount, ErrorKind, ErrorSample, Event,
     ExistingObjects, Hello, HostConnections, HostCpu, Interval, LaneResult, LatencySummary, Level, Listing, Log,
-    OpCounts, OpInterval, OpTotals, PhaseEnd, PhaseStart, PhaseStatus, Pong, Ready, Resources, ServiceUse, Stonewall,
-    Watch, Window,
+    MpiioUse, OpCounts, OpInterval, OpTotals, PhaseEnd, PhaseStart, PhaseStatus, Pong, Ready, Resources, ServiceUse,
+    Stonewall, Watch, Window,
 };
 pub use fault::{Fault, FaultDomain};
 pub use job::{

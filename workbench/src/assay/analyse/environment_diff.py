@@ -36,6 +36,7 @@ MATTERS = (
     "memory/*",
     "control groups/*",
     "limits/*",
+    "modules/loaded",
     "sysctl/vm.*",
     "sysctl/kernel.*",
     "sysctl/net.*_rmem",

@@ -1,13 +1,20 @@
-"""How a total grows with the number of hosts, and where it stops."""
+"""How a total grows with the number of hosts, tasks or lanes, and where it stops."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from assay.analyse.estimate import mean_deviation, student_t
 from assay.analyse.usable import usable
 from assay.model.result.ceiling import Binding
 from assay.model.result.result import Row
 from assay.model.result.verdict import Verdict
+from assay.model.study.growth import Work, work_of
 
+HOSTS = ("hosts", "tasks_per_host")
+"""Axes along which engines are added."""
+BESIDE = {"hosts": ("streams",)}
+"""Axes that may grow together with one of those."""
 PLATEAU = 0.95
 """From this share of the greatest total on, more hosts add nothing that counts."""
 LEAST_POINTS = 3
@@ -18,80 +25,114 @@ UNUSABLE = frozenset({Verdict.CACHED, Verdict.IMPOSSIBLE, Verdict.INCOMPLETE})
 
 
 class Point(NamedTuple):
-    """One number of hosts.
+    """One number of hosts, tasks or lanes.
 
     Attributes:
-        rate: Total of all hosts: bytes per second, of counted operations their number per second.
-        efficiency: Rate / (hosts x rate of the fewest hosts, for each of them).
+        number: How many.
+        rate: Total of all of them: bytes per second, of counted operations their number per second.
+        efficiency: Rate / (number x rate of the fewest, for each of them). With strong scaling that is the ideal time
+            by the time that it took.
+        sure: Its 95 % interval, Student's t on logarithms of the repeats of both, whose variance is pooled over all
+            points; None with too few repeats.
+        seconds: Median time of a phase; None if it ran for a fixed time.
     """
 
-    hosts: int
+    number: int
     rate: float
     low: float | None
     high: float | None
     efficiency: float
     binding: Binding | None
+    sure: tuple[float, float] | None = None
+    seconds: float | None = None
 
 
 class Scaling(NamedTuple):
     """One operation of one workload on one target, with all other axes at one value.
 
     Attributes:
+        axis: What grows: one of `GROWING`.
         others: Axis -> value of the other axes.
-        points: By number of hosts.
+        points: By number of hosts (or tasks, or lanes).
         saturated: Fewest hosts from which on the total stays within 5 % of the greatest; None if it still grows at the
             most hosts that were measured.
         greatest: The point with the greatest total: the last one if it still grows, an earlier one if it falls again.
         binding: The ceiling that limits it where it saturates, or else where it is greatest; None if none is near.
         repeats: Number of hosts -> total of each usable repeat.
+        work: What the data do meanwhile.
     """
 
     target: str
     workload: str
     operation: str
+    axis: str
     others: tuple[tuple[str, object], ...]
     points: tuple[Point, ...]
     saturated: Point | None
     greatest: Point
     binding: Binding | None
     repeats: dict[int, tuple[float, ...]]
+    work: Work
 
 
-def scalings(rows: Sequence[Row]) -> list[Scaling]:
-    """The scaling of every operation that was measured with at least three numbers of hosts.
+def scalings(rows: Sequence[Row], axes: Sequence[str] = HOSTS) -> list[Scaling]:
+    """The scaling of every operation that was measured with at least three numbers of hosts, tasks or lanes.
 
     Results that say nothing of the store (cached, impossible, incomplete) are left out.
+
+    Args:
+        rows: Of a run.
+        axes: What may grow, of `GROWING`.
     """
     groups: dict[tuple[object, ...], list[Row]] = {}
-    for row in rows:
-        others = tuple((name, value) for name, value in row.case.axes.items() if name not in ("hosts", "streams"))
-        verdicts = {finding.verdict for finding in row.findings}
-        if row.rate is not None and not verdicts & UNUSABLE and "hosts" in row.case.axes and _told(row):
-            groups.setdefault((row.case.target, row.case.workload, row.operation, others), []).append(row)
-    return [found for group in groups.values() if (found := _scaling(group)) is not None]
+    for axis in axes:
+        for row in rows:
+            verdicts = {finding.verdict for finding in row.findings}
+            if row.rate is not None and not verdicts & UNUSABLE and axis in row.case.axes and _count(row, axis):
+                key = (axis, row.case.target, row.case.workload, row.operation, _others(row, axis))
+                groups.setdefault(key, []).append(row)
+    found = (_scaling(str(key[0]), group) for key, group in groups.items())
+    return [one for one in found if one is not None]
 
 
-def _told(row: Row) -> bool:
-    return row.case.parameters.tells("hosts")
+def _count(row: Row, axis: str) -> int:
+    """How many there are; 0 where nobody has told it."""
+    value = row.case.parameters.known(axis)
+    return value if isinstance(value, int) else 0
 
 
-def _scaling(rows: Sequence[Row]) -> Scaling | None:
-    by_hosts = {row.case.parameters.hosts: row for row in rows}
-    if len(by_hosts) < LEAST_POINTS or len(by_hosts) < len(rows):
+def _others(row: Row, axis: str) -> tuple[tuple[str, object], ...]:
+    left = (axis, *BESIDE.get(axis, ()))
+    return tuple((name, value) for name, value in row.case.axes.items() if name not in left)
+
+
+def _scaling(axis: str, rows: Sequence[Row]) -> Scaling | None:
+    by_count = {_count(row, axis): row for row in rows}
+    if len(by_count) < LEAST_POINTS or len(by_count) < len(rows):
         return None
-    ordered = [by_hosts[count] for count in sorted(by_hosts)]
+    ordered = [by_count[count] for count in sorted(by_count)]
     first = ordered[0]
     assert first.rate is not None
-    each = first.rate.median / first.case.parameters.hosts
-    points = tuple(_point(row, each) for row in ordered)
+    each = first.rate.median / _count(first, axis)
+    repeats = {_count(row, axis): tuple(sample.rate for sample in usable(row.samples)) for row in ordered}
+    reaches = _reaches(repeats)
+    points = tuple(_point(row, _count(row, axis), each, reaches) for row in ordered)
     saturated = _saturated(points)
     greatest = max(points, key=lambda point: point.rate)
     limited = saturated or greatest
     binding = limited.binding if limited.binding is not None and limited.binding.share >= BINDS else None
-    others = tuple((name, value) for name, value in first.case.axes.items() if name not in ("hosts", "streams"))
-    repeats = {row.case.parameters.hosts: tuple(sample.rate for sample in usable(row.samples)) for row in ordered}
     return Scaling(
-        first.case.target, first.case.workload, first.operation, others, points, saturated, greatest, binding, repeats
+        first.case.target,
+        first.case.workload,
+        first.operation,
+        axis,
+        _others(first, axis),
+        points,
+        saturated,
+        greatest,
+        binding,
+        repeats,
+        work_of({count: row.case.parameters for count, row in by_count.items()}),
     )
 
 
@@ -104,8 +145,26 @@ def _saturated(points: Sequence[Point]) -> Point | None:
     return points[first] if first < len(points) - 1 else None
 
 
-def _point(row: Row, each: float) -> Point:
-    rate, hosts = row.rate, row.case.parameters.hosts
+def _point(row: Row, count: int, each: float, reaches: dict[int, float]) -> Point:
+    rate = row.rate
     assert rate is not None
-    efficiency = rate.median / (hosts * each) if each else 0.0
-    return Point(hosts, rate.median, rate.low, rate.high, efficiency, row.binding)
+    efficiency = rate.median / (count * each) if each else 0.0
+    reach = reaches.get(count)
+    sure = None if reach is None else (efficiency * math.exp(-reach), efficiency * math.exp(reach))
+    timed = row.case.parameters.known("runtime") is not None
+    spans = sorted(sample.elapsed_ns for sample in usable(row.samples))
+    seconds = None if timed or not spans or not spans[-1] else spans[len(spans) // 2] / 1e9
+    return Point(count, rate.median, rate.low, rate.high, efficiency, row.binding, sure, seconds)
+
+
+def _reaches(repeats: dict[int, tuple[float, ...]]) -> dict[int, float]:
+    """Count -> half the interval of the logarithm of its efficiency; empty where that cannot be known."""
+    freedom = sum(len(several) - 1 for several in repeats.values())
+    if freedom < 1 or any(rate <= 0 for several in repeats.values() for rate in several) or not all(repeats.values()):
+        return {}
+    logs = [[math.log(rate) for rate in several] for several in repeats.values() if len(several) > 1]
+    noise = sum(mean_deviation(several)[1] ** 2 * (len(several) - 1) for several in logs) / freedom
+    first = min(repeats)
+    t = student_t(freedom)
+    found = {count: t * math.sqrt(noise * (1 / len(repeats[first]) + 1 / len(repeats[count]))) for count in repeats}
+    return found | {first: 0.0}

@@ -4,6 +4,8 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from assay.analyse.growth.bend import Bend, find_bend
+from assay.analyse.growth.draws import Range
 from assay.analyse.scaling import UNUSABLE, Scaling, scalings
 from assay.model.result.result import Place, Row
 
@@ -38,6 +40,8 @@ class Growth(NamedTuple):
         others: Axis -> value of the other axes.
         cells: By servers, then by hosts.
         bends: Number of servers -> fewest hosts from which on the total grows no more; None where it still grows.
+        ratios: Number of servers -> hosts for each server where the total bends (`assay.analyse.growth.bend`), with its
+            interval; None where that is not seen, or too few repeats tell it. Its `at` is set.
     """
 
     workload: str
@@ -46,6 +50,7 @@ class Growth(NamedTuple):
     others: tuple[tuple[str, object], ...]
     cells: tuple[Cell, ...]
     bends: dict[int, int | None]
+    ratios: dict[int, Bend | None]
 
     @property
     def most(self) -> Cell:
@@ -99,8 +104,24 @@ def _growth(group: Sequence[tuple[tuple[str, ...], Row]], grown: Sequence[Scalin
     cells = tuple(
         Cell(count, hosts, rate, _parts(count, hosts, rates)) for (count, hosts), rate in sorted(rates.items())
     )
-    bends = {count: _bend(grown, first, targets[count], count, len(set(targets.values())) > 1) for count in counts}
-    return Growth(first.case.workload, first.operation, targets, _others(first), cells, bends)
+    by_target = len(set(targets.values())) > 1
+    lines = {count: _line(grown, first, targets[count], count, by_target) for count in counts}
+    return Growth(
+        first.case.workload,
+        first.operation,
+        targets,
+        _others(first),
+        cells,
+        {count: line.saturated.number if line and line.saturated else None for count, line in lines.items()},
+        {count: _ratio(line, count) for count, line in lines.items()},
+    )
+
+
+def _ratio(line: Scaling | None, servers: int) -> Bend | None:
+    bend = find_bend(line.repeats) if line is not None else None
+    if bend is None or bend.at is None:
+        return None
+    return bend._replace(at=Range(*(hosts / servers for hosts in bend.at)))
 
 
 def _parts(servers: int, hosts: int, rates: Mapping[tuple[int, int], float]) -> float | None:
@@ -112,11 +133,12 @@ def _parts(servers: int, hosts: int, rates: Mapping[tuple[int, int], float]) -> 
     return None if each is None else servers * each
 
 
-def _bend(grown: Sequence[Scaling], first: Row, target: str, servers: int, by_target: bool) -> int | None:
+def _line(grown: Sequence[Scaling], first: Row, target: str, servers: int, by_target: bool) -> Scaling | None:
+    """How the total goes with the hosts, on so many servers."""
     for one in grown:
         same = (one.target, one.workload, one.operation) == (target, first.case.workload, first.operation)
         others = tuple((name, value) for name, value in one.others if name != "servers")
         own = by_target or dict(one.others).get("servers", servers) == servers
-        if same and own and others == _others(first):
-            return one.saturated.hosts if one.saturated is not None else None
+        if same and one.axis == "hosts" and own and others == _others(first):
+            return one
     return None

@@ -9,43 +9,23 @@ Source: N. J. Gunther, Guerrilla Capacity Planning, Springer 2007, chapter 4.
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.analyse.estimate import student_t
-from assay.analyse.statistics.special import fisher_tail
+from assay.analyse.growth.draws import MOST_OFF, SURE, Range, Totals, interval, usable
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from assay.analyse.growth.draws import Array
 
 LEAST_POINTS = 4
 """Numbers of hosts: the law has three parameters."""
-LEAST_FREEDOM = 4
-"""Repeats beyond one of each number of hosts, all together: with fewer nobody knows how much they vary."""
-MOST_OFF = 0.02
-"""A curve that is further from a point than this, and further than repeats vary, does not describe the total."""
-SURE = 0.01
-"""Probability below which repeats that vary by chance do not explain how far the points are from the curve."""
 FAR = 2.0
 """A peak is told up to so many times the most hosts that were measured."""
-DRAWS = 2000
 STEPS = 8
 FARTHEST = 100.0
 RIDGE = 1e-13
-_NORMAL = 1.959963984540054
 _FREE = ((0,), (0, 1), (0, 2), (0, 1, 2))
 """Parameters that are not 0."""
-
-
-class Range(NamedTuple):
-    """A value and its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 class Law(NamedTuple):
@@ -57,29 +37,30 @@ class Law(NamedTuple):
         coherency: From 0 on.
         peak: Hosts with which the total is greatest; None where the data show no peak. One that is not above the last
             number but one is told only if the total falls.
+        half: Hosts with which each has half of what one has alone; None where that is nowhere.
         most: The most hosts that were measured.
         off: The greatest distance of a point (geometric mean of the repeats) from the curve, as a share of the curve.
         falls: The total with the most hosts is lower than the greatest one by more than repeats vary by chance.
         fits: The curve describes the points: they are no further from it than 2 %, or than repeats vary by chance.
+        chance: Probability that they are so far from it if only the repeats vary.
     """
 
     rate: Range
     contention: Range
     coherency: Range
     peak: Range | None
+    half: Range | None
     most: int
     off: float
     falls: bool
     fits: bool
+    chance: float
 
 
 def fit_law(rates: Mapping[int, Sequence[float]], seed: int = 1) -> Law | None:
     """Fit the law to the logarithms of rates by least squares, no parameter below 0.
 
-    Intervals are percentiles of a bootstrap over repeats. What is drawn are the repeats' distances from the mean of
-    their number of hosts, pooled over all numbers, since three or four repeats are too few to draw from; they are
-    widened for the means that were taken from the same repeats, and by Student's t for their number (B. Efron and
-    R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapters 9 and 13).
+    Intervals are percentiles of the bootstrap over repeats of `Totals.drawn`.
 
     Args:
         rates: Number of hosts -> rate of each repeat.
@@ -88,63 +69,33 @@ def fit_law(rates: Mapping[int, Sequence[float]], seed: int = 1) -> Law | None:
     Returns:
         None with fewer than 4 numbers of hosts, too few repeats, or a rate of 0.
     """
-    freedom = sum(len(several) - 1 for several in rates.values())
-    if len(rates) < LEAST_POINTS or freedom < LEAST_FREEDOM or min(chain.from_iterable(rates.values())) <= 0:
+    if not usable(rates, LEAST_POINTS):
         return None
     import numpy as np
 
-    hosts = np.array(sorted(rates), float)
-    logs = [np.log(np.array(rates[int(count)], float)) for count in hosts]
-    counts = np.array([len(several) for several in logs], float)
+    measured = Totals(rates)
+    hosts, counts = measured.counts, measured.weights
     # Time that one piece of work takes all hosts together is linear in the parameters.
-    means = np.log(hosts) - np.array([several.mean() for several in logs])
+    means = np.log(hosts) - measured.means
     design = np.column_stack([np.ones_like(hosts), hosts - 1, hosts * (hosts - 1)])
     best = _solved(design, means[None, :], counts)[0]
     distances = means - np.log(design @ best)
-    drawn = _drawn(logs, counts, means, freedom, np.random.default_rng(seed))
     # Without the bound, since a parameter that is held at 0 would shift the others; intervals end at 0 all the same.
-    free = _parameters(_solved(design, drawn, counts, bounded=False))
+    free = _parameters(_solved(design, np.log(hosts) - measured.drawn(seed), counts, bounded=False))
     law = _parameters(best[None, :])[0]
-    rate, contention, coherency, peak = (
-        _range(float(value), column) for value, column in zip(law, free.T, strict=True)
+    rate, contention, coherency, peak, half = (
+        interval(float(value), column) for value, column in zip(law, free.T, strict=True)
     )
-    off = float(np.max(np.abs(np.expm1(-distances))))
-    noise = sum(float(((several - several.mean()) ** 2).sum()) for several in logs) / freedom
-    by_chance = _by_chance(float((counts * distances**2).sum()), len(hosts) - 3, noise, freedom)
-    fitting = off <= MOST_OFF or by_chance >= SURE
-    totals = np.log(hosts) - means
-    top = int(totals.argmax())
-    sure = student_t(freedom) * math.sqrt(noise * (1 / counts[top] + 1 / counts[-1]))
-    falls = bool(totals[top] - totals[-1] > sure)
+    off, chance = float(np.max(np.abs(np.expm1(-distances)))), measured.chance(distances, 3)
+    fitting = off <= MOST_OFF or chance >= SURE
+    top = int(measured.means.argmax())
+    sure = student_t(measured.freedom) * math.sqrt(measured.noise * (1 / counts[top] + 1 / counts[-1]))
+    falls = bool(measured.means[top] - measured.means[-1] > sure)
     shown = coherency.low > 0 and peak.value <= FAR * hosts[-1] and math.isfinite(peak.high)
     seen = falls or peak.value > hosts[-2]
     told = peak if shown and seen and fitting else None
-    return Law(rate, contention, coherency, told, int(hosts[-1]), off, falls, fitting)
-
-
-def _drawn(
-    logs: "Sequence[Array]", counts: "Array", means: "Array", freedom: int, random: "np.random.Generator"
-) -> "Array":
-    """Means of the logarithms as they might have been; draws x numbers of hosts."""
-    import numpy as np
-
-    alone = student_t(freedom) / _NORMAL
-    pool = np.concatenate(
-        [
-            (several - several.mean()) * math.sqrt(len(several) / (len(several) - 1))
-            for several in logs
-            if len(several) > 1
-        ]
-    )
-    errors = [random.choice(pool, (DRAWS, int(count))).mean(axis=1) for count in counts]
-    return means - alone * np.column_stack(errors)
-
-
-def _range(value: float, draws: "Array") -> Range:
-    import numpy as np
-
-    low, high = (max(0.0, float(end)) for end in np.percentile(draws, [2.5, 97.5], method="nearest"))
-    return Range(value, min(low, value), max(high, value))
+    halved = half if math.isfinite(half.value) else None
+    return Law(rate, contention, coherency, told, halved, int(hosts[-1]), off, falls, fitting, chance)
 
 
 def _solved(design: "Array", logs: "Array", counts: "Array", bounded: bool = True) -> "Array":
@@ -199,15 +150,14 @@ def _least_squares(rows: "Array", wanted: "Array", counts: "Array", bounded: boo
 
 
 def _parameters(linear: "Array") -> "Array":
-    """Rate, contention, coherency and peak of each."""
+    """Rate, contention, coherency, peak, and the hosts with which each has half, of each."""
     import numpy as np
 
     alone, contention, coherency = linear[:, 0], linear[:, 1] / linear[:, 0], linear[:, 2] / linear[:, 0]
     with np.errstate(divide="ignore", invalid="ignore"):
         peak = np.sqrt(np.maximum(0.0, 1 - contention) / coherency)
-    return np.column_stack([1 / alone, contention, coherency, np.nan_to_num(peak, nan=1.0, posinf=np.inf)])
-
-
-def _by_chance(between: float, freedom_between: int, noise: float, freedom: int) -> float:
-    """Probability that points are so far from the curve if only the repeats vary (F test for lack of fit)."""
-    return fisher_tail(freedom_between, freedom, between / freedom_between / noise) if noise > 0 else 0.0
+        # The positive root of 1 + contention (N - 1) + coherency N (N - 1) = 2.
+        bare = contention - coherency
+        half = 2 * (1 + contention) / (bare + np.sqrt(bare**2 + 4 * coherency * (1 + contention)))
+    half = np.where(half > 0, half, np.inf)
+    return np.column_stack([1 / alone, contention, coherency, np.nan_to_num(peak, nan=1.0, posinf=np.inf), half])

@@ -9,6 +9,7 @@ import typer
 from assay.cli.changes import ONLY, REPEATS, SET, TARGET, asked
 from assay.cli.check import summary
 from assay.cli.output import as_path, print_json, print_table, say
+from assay.cli.stages.planned import print_growth, print_stages, stages_document
 from assay.cli.studyfile import load_study_file
 from assay.model.study.repeats import until_words, within_words
 from assay.model.units import about_duration, about_size
@@ -48,6 +49,7 @@ def command(
     _print_head(loaded, estimate)
     _print_cases(loaded, estimate, len(loaded.cases) if show_all else FIRST_CASES)
     _print_excluded(loaded)
+    print_stages(loaded)
     _print_foot(loaded, estimate)
     if loaded.prices is not None:
         from assay.cli.money.books import warn_stale
@@ -87,6 +89,7 @@ def plan_document(loaded: Plan, estimate: StudyEstimate, budget: Budget | None =
             "due_seconds": [due[job] for job in order] if due else None,
         },
         "estimate": {key: value for key, value in vars(estimate).items() if key != "cases"},
+        "stages": stages_document(loaded),
         "cost": _cost(loaded, estimate, budget),
     }
 
@@ -156,6 +159,7 @@ def _print_foot(loaded: Plan, estimate: StudyEstimate) -> None:
         say(f"order: random; each of {rounds} has {cases} once, shuffled by seed {study.seed}")
     else:
         say(f"order: sequential; {rounds.removeprefix('the ')} in plan order")
+    print_growth(loaded)
     for name, space in estimate.peak_space.items():
         say(f"space: up to {about_size(space)} on {name}")
     say(f"time:  {estimate.words}, if these assumptions hold:")

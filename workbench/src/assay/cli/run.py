@@ -39,6 +39,12 @@ def command(
     budget: str | None = typer.Option(
         None, "--budget", help="Stop before the designs of the study have cost more than this, such as 5USD."
     ),
+    stage: bool = typer.Option(
+        False,
+        "--stage",
+        help="Measure with the fewest hosts, tasks or lanes, tell result, cost and what more takes, and stop; with "
+        "--resume accept that, and go on with the next number.",
+    ),
     quiet: bool = typer.Option(
         False, "--quiet", "-q", help="Print the folder of the run and warnings only: no progress, no results."
     ),
@@ -52,10 +58,26 @@ def command(
     Example: `assay run studies/quickstart/study.yaml`, then, if it was interrupted, `assay run --resume`
     """
     change = asked(values, repeats, only, targets)
-    how = How(out, destroy, on_root, budget, change, _listener(quiet))
-    store = _resume(study, how) if resume else _start(study, how)
+    how = How(out, destroy, on_root, budget, change, _listener(quiet), stage)
+    known = 0
+    if resume:
+        folder = _unfinished(study, how)
+        known = _stages(folder) if stage else 0
+        store = _go_on(folder, how)
+    else:
+        store = _start(study, how)
+    ended = None
     try:
-        code = _tell(store, as_json, quiet)
+        if stage:
+            from assay.cli.stages.steps import stage_by_stage, tell_stop
+
+            again = how._replace(destroy=destroy, budget=None)
+            told = not (quiet or as_json)
+            store, ended = stage_by_stage(store, known, lambda by: _go_on(store.folder, again, by), told)
+        if ended is None or as_json:
+            code = _tell(store, as_json, quiet, stage)
+        if ended is not None:
+            code = tell_stop(store, ended, quiet, as_json)
     finally:
         store.close()
     raise typer.Exit(code)
@@ -70,6 +92,7 @@ class How(NamedTuple):
     budget: str | None
     change: "Change | None"
     listener: "Listener"
+    stage: bool = False
 
 
 def _listener(quiet: bool) -> "Listener":
@@ -92,22 +115,35 @@ def _start(study: str, how: How) -> "RunStore":
     loaded = load_study_file(study_path(study), how.change)
     if loaded.prices is not None:
         warn_stale(loaded.prices.book)
-    return start(loaded, how.out, how.destroy, how.listener, how.budget, how.on_root)
+    return start(loaded, how.out, how.destroy, how.listener, how.budget, how.on_root, how.stage)
 
 
-def _resume(study: str, how: How) -> "RunStore":
-    from assay.run.session import find_unfinished, resume
+def _unfinished(study: str, how: How) -> Path:
+    """The folder of the run that is to go on."""
+    from assay.run.session import find_unfinished
     from assay.store import find_run
 
     path = study_path(study)
     if study and look(path) == "file":
-        folder = find_unfinished(how.out, _text(path, how.change))
-    elif how.change is not None:
+        return find_unfinished(how.out, _text(path, how.change))
+    if how.change is not None:
         message = f"a run goes on as it began, without {how.change.words}"
         raise AssayError(message, "leave the change out, or name the study file")
-    else:
-        folder = find_run(study, how.out) if study else find_unfinished(how.out)
-    return resume(folder, how.destroy, how.listener, how.budget)
+    return find_run(study, how.out) if study else find_unfinished(how.out)
+
+
+def _go_on(folder: Path, how: How, by: str = "by going on") -> "RunStore":
+    from assay.run.session import resume
+
+    return resume(folder, how.destroy, how.listener, how.budget, how.stage, by)
+
+
+def _stages(folder: Path) -> int:
+    """Stages of a run that were measured."""
+    from assay.store import RunStore
+
+    with RunStore.open(folder) as store:
+        return len(store.info().stages)
 
 
 def _text(path: Path, change: "Change | None") -> str:
@@ -133,7 +169,7 @@ def _data_text(store: "RunStore") -> str:
     return "some of the test data is still there: it was to be kept, or a warning above says why"
 
 
-def tell_stopped(store: "RunStore") -> int:
+def tell_stopped(store: "RunStore", stage: bool = False) -> int:
     """Say of a run that was stopped how to go on with it; returns the exit code."""
     from assay.cli.output import note
 
@@ -144,11 +180,12 @@ def tell_stopped(store: "RunStore") -> int:
         return EXIT_INTERRUPTED
     budget = store.budget()
     with_budget = "" if budget is None else f" --budget {budget}"
-    note(f"go on with: assay run {store.folder} --resume{with_budget}{', or with more' if with_budget else ''}")
+    staged = " --stage" if stage else ""
+    note(f"go on with: assay run {store.folder} --resume{staged}{with_budget}{', or with more' if with_budget else ''}")
     return EXIT_INTERRUPTED
 
 
-def _tell(store: "RunStore", as_json: bool, quiet: bool) -> int:
+def _tell(store: "RunStore", as_json: bool, quiet: bool, stage: bool) -> int:
     """Print what came out; returns the exit code."""
     from assay.cli.output import note, print_json, say
     from assay.cli.show import print_page, print_results, result_json, verdict_text
@@ -169,6 +206,7 @@ def _tell(store: "RunStore", as_json: bool, quiet: bool) -> int:
             "answers": info.answers,
             "page": info.page,
             "machine": info.machine,
+            "stages": info.stages,
             "results": [result_json(result) for result in store.results()],
         }
         print_json(value)
@@ -180,7 +218,7 @@ def _tell(store: "RunStore", as_json: bool, quiet: bool) -> int:
         if info.machine is not None:
             say(f"The machine: {info.machine.text}")
     if interrupted:
-        return tell_stopped(store)
+        return tell_stopped(store, stage)
     bad = {status: count for status, count in counts.items() if status != "ok"}
     if quiet:
         return EXIT_INCOMPLETE if bad else EXIT_OK

@@ -110,6 +110,7 @@ def print_page(store: "RunStore") -> None:
 def _head(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
     """What a run is, where it was, and what came of its repeats."""
     from assay.model.study.repeats import is_settled, until_words
+    from assay.report.growth.stages import stage_lines
 
     yield "run", f"{info.id} ({info.status}, {info.finished} of {info.planned} repeats done)"
     for place in info.places:
@@ -123,6 +124,8 @@ def _head(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
         stopped += f", {unknown} of them without an answer" if unknown else ""
         until = until_words(info.repeats_within, info.repeats_decide)
         yield "repeats", f"{info.repeats_least} to {info.repeats} of each case, {until}: {stopped}"
+    for line in stage_lines(info):
+        yield "stages", line
     if info.blocks is not None:
         sides = f"{info.blocks.base} and {info.blocks.other} in turns"
         yield "sides", f"{sides}; `assay compare {info.id}` compares them"

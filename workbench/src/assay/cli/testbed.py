@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)
 
 BOX = typer.Option("", "--box", help="Name of the box; needed only if several have such a host.")
+USER = typer.Option("", "--user", help="One of the users of the box, instead of root.")
 THERE = 'cd "$0" 2>/dev/null; exec "$@"'
 """Runs a command in the directory that the user is in, since hosts see the machine's files."""
+HOME = 'cd && exec "$@"'
+"""Runs a command in the home directory of a user of the box."""
 
 
 @app.callback()
@@ -81,12 +84,15 @@ def status(
 def shell(
     host: str = typer.Argument(..., help="A host of a box that is up."),
     name: str = BOX,
+    user: str = USER,
 ) -> None:
     """Open a shell on a host.
 
     Example: `assay testbed shell client1`
     """
     box = _box_of(host, name)
+    if user:
+        _become([*box.enter_as(host, user), "/bin/sh", "-c", HOME, "sh", "/bin/sh", "-i"])
     program = os.environ.get("SHELL", "")
     _become([*box.enter(host), "/bin/sh", "-c", THERE, str(Path.cwd()), program if program else "/bin/sh", "-i"])
 
@@ -96,12 +102,15 @@ def execute(
     host: str = typer.Argument(..., help="A host of a box that is up."),
     words: list[str] = typer.Argument(..., metavar="-- CMD...", help="The command and its arguments."),
     name: str = BOX,
+    user: str = USER,
 ) -> None:
     """Run a command on a host; the exit code is the command's.
 
     Example: `assay testbed exec client1 -- iperf3 -c server1`
     """
     box = _box_of(host, name)
+    if user:
+        _become([*box.enter_as(host, user), "/bin/sh", "-c", HOME, "sh", *words])
     _become([*box.enter(host), "/bin/sh", "-c", THERE, str(Path.cwd()), *words])
 
 

@@ -102,6 +102,10 @@ class Method(StrEnum):
     """
     The engine speaks the store's protocol itself; no file system of the host is between.
     """
+    mpi_io = 'mpi_io'
+    """
+    The MPI-IO of the MPI that the engine is linked to; with several operations in flight its nonblocking calls.
+    """
 
 
 class Operation(StrEnum):
@@ -486,6 +490,11 @@ class Capabilities(BaseModel):
     engine_version: str
     """
     Version of the engine.
+    """
+    mpi: str | None = None
+    """
+    What the MPI library says of itself that the engine is linked to (MPI_Get_library_version); none: it is linked to
+    none, and opens no target of kind mpiio.
     """
     spec_version: Annotated[int, Field(ge=0)]
     """

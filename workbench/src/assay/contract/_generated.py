@@ -492,7 +492,7 @@ class FaultDomain(StrEnum):
     """
     mpi = 'mpi'
     """
-    An MPI library's error class.
+    An error class of MPI (MPI-3.1 section 8.4), numbered as mpi.h of Open MPI does it, whatever the library.
     """
 
 
@@ -769,6 +769,26 @@ class MethodsFound(BaseModel):
     """
 
 
+class MpiioUse(BaseModel):
+    """
+    What an MPI library says of a file that it has opened.
+    """
+
+    component: str
+    """
+    What does MPI-IO in it, such as `romio`; of Open MPI the components that are loaded, `ompio` or `romio321` or both;
+    empty if nothing tells.
+    """
+    hints: dict[str, str]
+    """
+    The hints that it says it uses (MPI_File_get_info); Open MPI 4 repeats what it was given.
+    """
+    library: str
+    """
+    The library's version in its own words.
+    """
+
+
 class Objects(BaseModel):
     """
     The objects that object operations work on. Each lane has objects of its own.
@@ -963,6 +983,10 @@ class PhaseStart(BaseModel):
     """
     Why that method, where the job left it open or it differs from the job's.
     """
+    mpiio: MpiioUse | None = None
+    """
+    Of MPI-IO what the library says of the file that it has opened; none of all else.
+    """
     operation: Operation
     """
     What it does.
@@ -1005,6 +1029,21 @@ class PhaseStatus(StrEnum):
     stopped = 'stopped'
     """
     Stopped from outside.
+    """
+
+
+class Pointer(StrEnum):
+    """
+    Which pointer says where an operation of MPI-IO is.
+    """
+
+    explicit = 'explicit'
+    """
+    None: each operation says it (MPI_File_write_at).
+    """
+    individual = 'individual'
+    """
+    The individual file pointer, moved by MPI_File_seek where it does not stand there already (MPI_File_write).
     """
 
 
@@ -1505,6 +1544,50 @@ class SmbTarget(BaseModel):
     """
 
 
+class MpiioTarget(BaseModel):
+    """
+    Files below a marked directory, reached through MPI-IO.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    atomic: bool = False
+    """
+    Files are in atomic mode (MPI_File_set_atomicity).
+    """
+    collective: bool = False
+    """
+    Each operation is one of all ranks together (MPI_File_write_at_all and its kin).
+    """
+    directory: str
+    """
+    Name of the directory below it that this job uses: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
+    """
+    hints: dict[str, str] = {}
+    """
+    Hints for the library, name and value, as it gets them when it opens a file (MPI_Info).
+    """
+    kind: Literal['mpiio']
+    pointer: Pointer = Pointer.explicit
+    """
+    Which pointer says where an operation is.
+    """
+    prefix: str | None = None
+    """
+    What stands before the path, without its colon: the file system that the MPI-IO library shall take it for, such as
+    `ufs` or `lustre` (ROMIO). None: the library finds out.
+    """
+    root: str
+    """
+    Absolute path of a directory that holds the marker file `.assay-target`, and which all ranks see.
+    """
+    run: str | None = None
+    """
+    The `identity` in the marker: a root that another run has claimed is refused. None: a marker without one.
+    """
+
+
 class S3Target(BaseModel):
     """
     Objects in a bucket of an S3 service.
@@ -1954,6 +2037,10 @@ class PhaseStartEvent(BaseModel):
     method_reason: str
     """
     Why that method, where the job left it open or it differs from the job's.
+    """
+    mpiio: MpiioUse | None = None
+    """
+    Of MPI-IO what the library says of the file that it has opened; none of all else.
     """
     operation: Operation
     """
@@ -2557,7 +2644,7 @@ class Job(BaseModel):
     What makes writes stable, and when. Its time is part of the measured time.
     """
     target: Annotated[
-        NullTarget | FileTarget | DeviceTarget | AoeTarget | NfsTarget | SmbTarget | S3Target | DynamodbTarget,
+        NullTarget | FileTarget | DeviceTarget | AoeTarget | NfsTarget | SmbTarget | MpiioTarget | S3Target | DynamodbTarget,
         Field(discriminator='kind'),
     ]
     """
@@ -2634,7 +2721,7 @@ class MethodQuestion(BaseModel):
     For what.
     """
     target: Annotated[
-        NullTarget | FileTarget | DeviceTarget | AoeTarget | NfsTarget | SmbTarget | S3Target | DynamodbTarget,
+        NullTarget | FileTarget | DeviceTarget | AoeTarget | NfsTarget | SmbTarget | MpiioTarget | S3Target | DynamodbTarget,
         Field(discriminator='kind'),
     ]
     """

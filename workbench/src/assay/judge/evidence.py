@@ -155,7 +155,7 @@ class Evidence:
         """CPUs that the lanes could use at once in a repeat; 0 if unknown."""
         parameters = self.case.parameters
         if parameters.cpus:
-            return min(parameters.lanes, len(cpu_numbers(parameters.cpus))) * parameters.hosts
+            return min(parameters.host_lanes, len(cpu_numbers(parameters.cpus))) * parameters.hosts
         return min(parameters.all_lanes, sample.cpus)
 
     def without_cpu(self, sample: Sample) -> float:

@@ -49,6 +49,7 @@ class ExportTarget(Target):
     holds: ClassVar[tuple[Group, ...]] = ("data", "names")
     keeps_data: ClassVar[bool] = True
     through_kernel: ClassVar[bool] = False
+    through_mpi: ClassVar[bool] = False
     is_directory: ClassVar[bool] = False
     whole_device: ClassVar[bool] = False
     has_files: ClassVar[bool] = True

@@ -115,6 +115,7 @@ class HttpTarget(Target):
     holds: ClassVar[tuple[Group, ...]] = ("objects",)
     keeps_data: ClassVar[bool] = True
     through_kernel: ClassVar[bool] = False
+    through_mpi: ClassVar[bool] = False
     is_directory: ClassVar[bool] = False
     whole_device: ClassVar[bool] = False
     has_files: ClassVar[bool] = True

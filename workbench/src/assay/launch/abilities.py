@@ -2,10 +2,12 @@
 
 import errno
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from assay.launch.binary import find_mpi_engine
 from assay.launch.cgroup import limit_fault
+from assay.model.base import AssayError
 from assay.model.site.cpus import cpu_numbers
 from assay.model.source import Fault
 from assay.model.study.case import Case, Excluded
@@ -76,6 +78,20 @@ def impossible_faults(study: Study, cases: Sequence[Case]) -> list[Fault]:
         for workload, policy in sorted(asked)
         if (fault := faults.get(policy))
     ]
+
+
+def mpi_faults(study: Study, cases: Iterable[Case]) -> list[Fault]:
+    """That the engine which is linked to an MPI is missing, if a case needs it: once."""
+    behind = next((case.target for case in cases if study.targets[case.target].through_mpi), None)
+    if behind is None:
+        return []
+    try:
+        find_mpi_engine()
+    except AssayError as error:
+        return [
+            Fault(path=("targets", behind), message=f"it is reached through MPI, and {error.message}", hint=error.hint)
+        ]
+    return []
 
 
 def leave_out_impossible(study: Study, cases: Sequence[Case]) -> tuple[tuple[Case, ...], tuple[Excluded, ...]]:

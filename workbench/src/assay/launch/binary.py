@@ -20,6 +20,12 @@ from assay.model.foreign import plain
 from assay.model.units import about_size
 
 NAME = "assay-engine"
+MPI_NAME = "assay-engine-mpi"
+"""The engine that is linked to an MPI: the same commands, and MPI-IO."""
+MPI_MEND = (
+    "build it on a machine with the MPI that its ranks will use: load its module, or apt-get install openmpi-bin "
+    "libopenmpi-dev, then `make engine`; or set ASSAY_ENGINE_MPI to its path"
+)
 MEND = "install a wheel of Assay that is for this system, or build it with `make engine`"
 MOST_ANSWER = 1 << 20
 """Bytes; a real one has some thousand."""
@@ -82,6 +88,24 @@ def find_engine() -> Path:
     if on_path:
         return Path(on_path).absolute()
     raise AssayError(f"{NAME} was not found", f"{MEND}, or set ASSAY_ENGINE to its path", EXIT_REFUSED)
+
+
+def find_mpi_engine() -> Path:
+    """The executable of the engine that is linked to an MPI: $ASSAY_ENGINE_MPI, in the source tree, or on PATH.
+
+    Raises:
+        AssayError: There is none.
+    """
+    named = os.environ.get("ASSAY_ENGINE_MPI")
+    if named:
+        if os.access(named, os.X_OK) and Path(named).is_file():
+            return Path(named).absolute()
+        hint = f"name the {MPI_NAME} program, or unset it"
+        raise AssayError(f"ASSAY_ENGINE_MPI={named}: not an executable file", hint)
+    found = find_shipped(MPI_NAME) or shutil.which(MPI_NAME)
+    if not found:
+        raise AssayError(f"{MPI_NAME} was not found", MPI_MEND, EXIT_REFUSED)
+    return Path(found).absolute()
 
 
 def load_engine(path: Path | None = None) -> Engine:

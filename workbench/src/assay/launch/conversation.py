@@ -99,6 +99,7 @@ class Conversation:
         self._complaints = b""
         self._broken: list[BrokenLine] = []
         self._hello = False
+        self._asked = 0
         self._steps = [self._ask_to_stop, self._terminate, self._kill]
         self._next_step_at: float | None = None
 
@@ -122,6 +123,18 @@ class Conversation:
         with contextlib.suppress(KeyError, ValueError):
             self._selector.register(self.process.stdin, selectors.EVENT_WRITE, self._send)
             self._send(self.process.stdin)
+
+    def ask_time(self) -> tuple[int, int]:
+        """Ask for its time: number of the question, and when it was asked, in nanoseconds of our monotonic clock."""
+        self._asked += 1
+        asked = time.monotonic_ns()
+        self.say(b'{"ping":%d}\n' % self._asked)
+        return self._asked, asked
+
+    @property
+    def name(self) -> str:
+        """What its host is called, where the launcher tells; else empty."""
+        return ""
 
     @property
     def reading(self) -> bool:
@@ -243,8 +256,13 @@ class Conversation:
         if not chunk:
             self._selector.unregister(pipe)
             return True
+        self.take_in(chunk)
+        return True
+
+    def take_in(self, chunk: bytes) -> None:
+        """Hear what has come from its standard output."""
         if self._deaf:
-            return True
+            return
         self._bytes += len(chunk)
         *lines, self._unfinished = (self._unfinished + chunk).split(b"\n")
         for line in lines:
@@ -254,7 +272,6 @@ class Conversation:
             most = self.bounds.bytes_by(time.monotonic() - self.begun)
             if self._bytes > most:
                 self._stop_listening(f"the engine said more than {about_size(most)}, too much for this job")
-        return True
 
     def _fits(self, line: bytes) -> bool:
         most = self.bounds.line_bytes
@@ -318,8 +335,12 @@ class Conversation:
         chunk = os.read(pipe.fileno(), READ_BYTES)
         if not chunk:
             self._selector.unregister(pipe)
-        self._complaints = (self._complaints + chunk)[-STDERR_KEPT:]
+        self.complain(chunk)
         return True
+
+    def complain(self, chunk: bytes) -> None:
+        """Keep the end of what it has complained of."""
+        self._complaints = (self._complaints + chunk)[-STDERR_KEPT:]
 
     def _schedule(self, seconds: float, skip_to: Callable[[], None] | None = None) -> None:
         """Take the next step in so many seconds, or earlier if one was due; `skip_to` drops the milder ones."""

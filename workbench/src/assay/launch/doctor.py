@@ -15,7 +15,7 @@ from typing import Literal
 
 from assay.journal.own import own_journal
 from assay.launch.abilities import DROP_CACHES, drop_fault
-from assay.launch.binary import load_engine
+from assay.launch.binary import MPI_NAME, find_mpi_engine, load_engine
 from assay.launch.cgroup import MemoryCap, find_hierarchy
 from assay.model.base import AssayError
 from assay.model.result.result import IN_MEMORY
@@ -50,6 +50,7 @@ def examine() -> list[Fact]:
     """Try everything that a measurement may need; leaves nothing behind."""
     checks: list[Callable[[], Fact]] = [
         _engine,
+        _mpi_engine,
         _io_uring,
         lambda: _direct("/var/tmp"),
         lambda: _direct("/dev/shm"),
@@ -70,6 +71,24 @@ def _engine() -> Fact:
         return Fact("assay-engine", "missing", error.message, error.hint)
     contract = engine.capabilities.spec_version
     return Fact("assay-engine", "ok", f"{engine.path}, version {engine.version}, contract {contract}")
+
+
+def _mpi_engine() -> Fact:
+    """The engine for MPI-IO, which needs an MPI to be built and to be started."""
+    remedy = "only needed for targets of kind mpiio: "
+    try:
+        engine = load_engine(find_mpi_engine())
+    except AssayError as error:
+        wrapper = shutil.which(os.environ.get("MPICC", "mpicc"))
+        if wrapper is None:
+            need = "apt-get install openmpi-bin libopenmpi-dev, or load your MPI's module, then `make engine`"
+            return Fact(MPI_NAME, "missing", "not built, and there is no mpicc to build it with", remedy + need)
+        return Fact(MPI_NAME, "missing", f"{error.message}, though there is {wrapper}", f"{remedy}`make engine`")
+    found = f"{engine.path}, {engine.capabilities.mpi or 'linked to no MPI'}"
+    if not any(shutil.which(name) for name in ("mpirun", "srun")):
+        need = "put the MPI's mpirun on PATH (apt-get install openmpi-bin), or Slurm's srun"
+        return Fact(MPI_NAME, "limited", f"{found}; neither mpirun nor srun is on PATH", remedy + need)
+    return Fact(MPI_NAME, "ok", found)
 
 
 def _io_uring() -> Fact:

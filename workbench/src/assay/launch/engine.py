@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from assay.contract.bounds import Bounds, bounds_of
 from assay.contract.messages import Event, Job
 from assay.launch.conversation import Conversation, Grace, converse
-from assay.launch.launcher import Launcher
+from assay.launch.launcher import Launcher, engine_arguments
 
 SPEAK_SECONDS = 30.0
 """An engine says by itself that the storage is silent. One that is silent for so much longer hangs."""
@@ -53,6 +53,7 @@ def run_job(
     stop: Callable[[], int] = lambda: 0,
     grace: Grace | None = None,
     bounds: Bounds | None = None,
+    tasks: int = 1,
 ) -> Outcome:
     """Execute a job; returns when the engine is gone, however that comes about.
 
@@ -65,13 +66,14 @@ def run_job(
         stop: 0 go on, 1 stop orderly, 2 stop now; asked ten times a second.
         grace: Seconds between the steps of stopping.
         bounds: The most that the engine may say; what a job like this needs if left out.
+        tasks: Engines that share the job's lanes.
 
     Raises:
         AssayError: The engine cannot be started, or `on_start` raised it.
     """
     started_at, clock = time.time(), time.monotonic()
     limits = bounds or bounds_of(Job.model_validate_json(job_text))
-    process = launcher.start(["run", "-"])
+    process = launcher.start(engine_arguments(tasks))
     talk = Conversation(process, job_text.strip().encode() + b"\n", silence_limit, on_event, grace, bounds=limits)
     try:
         on_start(process.pid)

@@ -10,7 +10,8 @@ from assay.contract.bounds import Bounds, bounds_of
 from assay.contract.messages import BarrierEvent, Event, HelloEvent, Job, PhaseEndEvent, PongEvent
 from assay.launch.conversation import Conversation, Grace, converse
 from assay.launch.engine import Ended
-from assay.launch.launcher import Launcher
+from assay.launch.launcher import Launcher, engine_arguments
+from assay.launch.parallel.step import Step, talk_of
 
 PING_SECONDS = 0.5
 """Between two pings of an engine; they compare clocks and show that the controller lives."""
@@ -34,11 +35,13 @@ class Member:
         host: Its name in results.
         launcher: Where it runs.
         job_text: Its job as JSON; `rank` is its place in the group.
+        arguments: Of the engine.
     """
 
     host: str
     launcher: Launcher
     job_text: str
+    arguments: tuple[str, ...] = engine_arguments(1)
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,7 @@ def run_group(
     grace: Grace | None = None,
     bounds: Bounds | None = None,
     before_start: Callable[[], None] = lambda: None,
+    step: Callable[[], Step] | None = None,
 ) -> GroupOutcome:
     """Execute a job on several hosts; returns when all engines are gone. If one fails, all are stopped.
 
@@ -88,24 +92,35 @@ def run_group(
         grace: Seconds between the steps of stopping.
         bounds: The most that each engine may say; what a job like this needs if left out.
         before_start: Called before each phase, when all engines are ready for it.
+        step: Starts the engines of all members with one command, in place of the launcher of each.
 
     Raises:
         AssayError: An engine cannot be started, or `before_start` has raised it.
     """
     started_at, clock = time.time(), time.monotonic()
+    started: Step | None = None
     engines: list[_Engine] = []
     try:
-        for member in members:
+        started = step() if step else None
+        for node, member in enumerate(members):
             limits = bounds or bounds_of(Job.model_validate_json(member.job_text))
-            process = member.launcher.start(["run", "-"])
-            engines.append(_Engine(member, process, silence_limit, on_event, grace, limits))
-            on_start(process.pid)
+            engine = _Engine(member, on_event)
+            job = member.job_text.strip().encode() + b"\n"
+            if started is not None:
+                engine.talk = talk_of(started, node, job, silence_limit, engine.hear, grace, limits)
+            else:
+                process = member.launcher.start(member.arguments)
+                engine.talk = Conversation(process, job, silence_limit, engine.hear, grace, bounds=limits)
+            engines.append(engine)
+            on_start(engine.talk.process.pid)
         group = _Group(engines, before_start)
         converse([engine.talk for engine in engines], lambda: max(stop(), group.stop), group.turn)
         requested = bool(stop())
     finally:
         for engine in engines:
             engine.talk.end()
+        if started is not None:
+            started.close()
     parts = tuple(engine.part() for engine in engines)
     status, reason = _summary(parts, group.failed)
     return GroupOutcome(status, reason, started_at, time.monotonic() - clock, requested, parts)
@@ -122,19 +137,11 @@ def _summary(parts: Sequence[Part], failed: str) -> tuple[str, str]:
 class _Engine:
     """An engine, its clock, and the barrier at which it waits."""
 
-    def __init__(
-        self,
-        member: Member,
-        process: object,
-        silence_limit: float,
-        on_event: Callable[[str, Event], None],
-        grace: Grace | None,
-        bounds: Bounds,
-    ) -> None:
-        self.host = member.host
+    talk: Conversation
+
+    def __init__(self, member: Member, on_event: Callable[[str, Event], None]) -> None:
+        self.expected = member.host
         self._tell = on_event
-        job = member.job_text.strip().encode() + b"\n"
-        self.talk = Conversation(process, job, silence_limit, self._hear, grace, bounds=bounds)  # type: ignore[arg-type]
         self.waits_at: tuple[str, int | None] | None = None
         self.most: int | None = None
         """Operations of its lane that had done most at a time limit."""
@@ -143,11 +150,16 @@ class _Engine:
         self.speaks = False
         self._sent: dict[int, int] = {}
         self._answers: deque[tuple[int, int]] = deque(maxlen=KEPT_PINGS)
-        self._pings = 0
         self._next_ping = 0.0
         self._answered_at = time.monotonic()
 
-    def _hear(self, event: Event) -> None:
+    @property
+    def host(self) -> str:
+        """Its name in results."""
+        return self.talk.name or self.expected
+
+    def hear(self, event: Event) -> None:
+        """An event has come."""
         match event:
             case PongEvent():
                 self._compare_clocks(event)
@@ -172,10 +184,9 @@ class _Engine:
         if now - self._answered_at > LOST_SECONDS:
             self.talk.find_fault(f"the host has not answered for {now - self._answered_at:.0f} s")
             return
-        self._pings += 1
         self._next_ping = now + PING_SECONDS
-        self._sent[self._pings] = time.monotonic_ns()
-        self.talk.say(b'{"ping":%d}\n' % self._pings)
+        number, asked = self.talk.ask_time()
+        self._sent[number] = asked
 
     def _compare_clocks(self, event: PongEvent) -> None:
         now, sent = time.monotonic_ns(), self._sent.pop(event.ping, None)

@@ -12,6 +12,11 @@ from assay.model.base import EXIT_INCOMPLETE, AssayError
 Process = subprocess.Popen[bytes]
 
 
+def engine_arguments(tasks: int) -> tuple[str, ...]:
+    """Arguments with which so many engines of one host get a job, and words, on standard input."""
+    return ("run", "-") if tasks == 1 else ("relay", "--tasks", str(tasks))
+
+
 class Launcher(Protocol):
     """Starts `assay-engine ARGUMENTS` somewhere, with pipes for standard input, output and error."""
 

@@ -1,4 +1,4 @@
-"""How a command gets to a host: started here, by OpenSSH's own client, or inside a host of a cluster in a box.
+"""How a command gets to a host: started here, by OpenSSH's own client, by srun, or inside a host of a box.
 
 OpenSSH's own client, so that the user's configuration, jump hosts, agents and hardware keys work as ever. One
 connection is shared by all commands to a host.
@@ -171,6 +171,39 @@ class BoxShell:
         """Nothing is kept."""
 
 
+class SlurmShell:
+    """Commands on a node of this process's allocation, each a step of its own beside whatever runs there."""
+
+    def __init__(self, host: Host) -> None:
+        """Of kind `slurm`."""
+        self.host = host
+
+    def popen(
+        self, argv: Sequence[str], *, stdin: Stream = None, stdout: Stream = None, stderr: Stream = None
+    ) -> Process:
+        """See `Shell`."""
+        step = ["srun", "--overlap", "--nodes=1", "--ntasks=1", f"--nodelist={self.host.address}", "--mpi=none"]
+        step += ["--cpu-bind=none", "--quiet", "--job-name=assay"]
+        return _start(self.host, [*step, "env", f"LC_ALL={LOCALE}", *argv], stdin, stdout, stderr)
+
+    def run(self, argv: Sequence[str], timeout: float, given: bytes | None = None) -> Answer:
+        """See `Shell`."""
+        answer = _converse(self.host, self.popen, argv, timeout, given)
+        if answer.code and (told := [line for line in answer.err.splitlines() if line.startswith("srun: error: ")]):
+            complaint = plain(told[0].removeprefix("srun: error: "))
+            # That of a command which has failed comes from srun, too.
+            if not re.search(r": task 0: ", complaint):
+                raise AssayError(
+                    f"host {self.host.name}: srun cannot start anything there: {complaint}",
+                    "`squeue` and `sinfo` say more",
+                    EXIT_REFUSED,
+                )
+        return answer
+
+    def close(self) -> None:
+        """Nothing is kept."""
+
+
 class SshShell:
     """Commands over one shared ssh connection, which is made for the first of them."""
 
@@ -333,7 +366,12 @@ class _Open:
 
 def make_shell(host: Host) -> Shell:
     """The shell of a host: the same each time until `close_shells`, so that its connection is shared."""
-    kinds: dict[str, Callable[[Host], Shell]] = {"local": LocalShell, "box": BoxShell, "ssh": SshShell}
+    kinds: dict[str, Callable[[Host], Shell]] = {
+        "local": LocalShell,
+        "box": BoxShell,
+        "ssh": SshShell,
+        "slurm": SlurmShell,
+    }
     with _Open.lock:
         if host not in _Open.shells:
             _Open.shells[host] = kinds[host.kind](host)

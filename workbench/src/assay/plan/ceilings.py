@@ -109,7 +109,7 @@ def _engine_job(kind: str, parameters: Parameters, number: int) -> CeilingJob:
         f"ceiling-engine-{number}",
         NullTarget(kind="null", make_data=True),
         before + phases,
-        lanes=parameters.lanes,
+        lanes=parameters.host_lanes,
         queue_depth=parameters.queue_depth,
         reuse_files=operation != "create",
         **_worked_on(parameters, names),

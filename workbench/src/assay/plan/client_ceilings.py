@@ -32,13 +32,13 @@ def client_jobs(study: Study, cases: Iterable[Case], most: int) -> tuple[list[Cl
     for case in cases:
         if not study.targets[case.target].has_own_service or case.parameters.hosts > 1:
             continue
-        alone = case.parameters.model_copy(update={"lanes": 1})
+        alone = case.parameters.model_copy(update={"lanes": 1, "tasks_per_host": 1})
         for operation in case.operations:
             kind, one = job_kind(case.parameters, operation), job_kind(alone, operation)
             if kind is None or one is None:
                 continue
             _, _, kinds, count = found.get((case.target, one), (alone, operation, {}, 0))
-            found[case.target, one] = (alone, operation, {**kinds, case.parameters.lanes: kind}, count + 1)
+            found[case.target, one] = (alone, operation, {**kinds, case.parameters.host_lanes: kind}, count + 1)
     chosen = sorted(found.items(), key=lambda item: -item[1][3])
     jobs = [
         _job(study, target, parameters, operation, kinds, number)

@@ -24,7 +24,11 @@ def crosscheck(study: Study) -> Iterator[Fault]:
     yield from _target_paths(study)
     yield from _started_servers(study)
     yield from _mounts(study)
+    yield from _ranks(study)
     yield from _priced_targets(study)
+    if study.stages is not None and study.stages.cost is not None and study.prices is None:
+        message = "a cost needs prices, and the study names none"
+        yield Fault(path=("stages", "cost"), message=message, hint="add a section `prices:` to the study")
     for name, workload in study.workloads.items():
         yield from _targets_named(study, name, workload)
         yield from _server_caches(study, name, workload)
@@ -55,6 +59,14 @@ def _started_servers(study: Study) -> Iterator[Fault]:
             message = "a server is started on this machine only, and others generate the load here"
             hint = "name the endpoints of one that they reach, or leave hosts and testbed out"
             yield Fault(path=("targets", name, "server"), message=message, hint=hint)
+
+
+def _ranks(study: Study) -> Iterator[Fault]:
+    """Ranks of an MPI are started by its launcher, or by the scheduler's."""
+    for name, target in study.targets.items():
+        if target.through_mpi and study.launcher == "ssh":
+            message = f"target {name} is reached through MPI, whose ranks only mpirun or srun can start"
+            yield Fault(path=("targets", name, "kind"), message=message, hint="add a line such as `launcher: mpirun`")
 
 
 def _mounts(study: Study) -> Iterator[Fault]:
@@ -109,6 +121,7 @@ def _kinds(study: Study, name: str, workload: Workload) -> Iterator[Fault]:
     for target in workload.targets or study.targets:
         if target in study.targets:
             yield from _held(target, study.targets[target], name, workload)
+            yield from _through_mpi(target, study.targets[target], name, workload)
             yield from study.targets[target].crosscheck(target, name, workload)
 
 
@@ -121,6 +134,17 @@ def _held(name: str, target: Target, workload: str, work: Workload) -> Iterator[
     others = " or ".join(word for word, kind in kinds().items() if work.group in kind.holds and kind.keeps_data)
     hint = f"use operations such as {can} there, or name a target of kind {others} in `targets` of the workload"
     yield Fault(path=("workloads", workload, "operations"), message=message, hint=hint)
+
+
+def _through_mpi(name: str, target: Target, workload: str, work: Workload) -> Iterator[Fault]:
+    """That only targets behind MPI-IO are asked for what only that has."""
+    if target.through_mpi:
+        return
+    for field in (field for field, item in DEFINITIONS.items() if item.through_mpi):
+        if work.axis(field).values() != (default_of(field, work.group),):
+            message = f"{field} is for targets behind MPI-IO, and target {name} is {target.noun}"
+            hint = "remove it, or limit the workload to targets of kind mpiio with `targets`"
+            yield Fault(path=("workloads", workload, field), message=message, hint=hint)
 
 
 _HELD: dict[Group, str] = {"data": "data of files", "names": "names of files", "objects": "objects"}
@@ -209,11 +233,21 @@ def _set_work(path: tuple[str, str], workload: Workload) -> Iterator[Fault]:
 
 def _files_once(path: tuple[str, str], workload: Workload) -> Iterator[Fault]:
     """What would be said twice of files."""
-    pairs = (("files", "total_files", None), ("file_size", "file_sizes", 0), ("file_size", "segments", 0))
+    pairs = (
+        ("files", "total_files", None),
+        ("file_size", "file_sizes", 0),
+        ("file_size", "total_size", 0),
+        ("file_sizes", "total_size", None),
+        ("file_size", "segments", 0),
+        ("total_size", "segments", None),
+    )
     for one, other, unset in pairs:
         if workload.axis(other).values() != (None,) and workload.axis(one).values() != (unset,):
             message = f"{one} and {other} say the same of the files twice"
             yield Fault(path=(*path, other), message=message, hint=f"remove {one}, or {other}")
+    if workload.axis("total_size").values() != (None,) and _has_files(workload):
+        message = "a set of files is as large as its files, and total_size is for one file of each lane"
+        yield Fault(path=(*path, "total_size"), message=message, hint="remove it; total_files keeps the whole set")
 
 
 def _object_work(path: tuple[str, str], workload: Workload, made: bool) -> Iterator[Fault]:

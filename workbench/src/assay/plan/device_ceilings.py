@@ -267,7 +267,7 @@ def _evicted(operation: str) -> Phase:
 def _job(
     job: str, study: Study, name: str, destroy: bool, way: Way, size: int, phases: list[Phase], **fields: Any
 ) -> Job:
-    place = study.targets[name].job_target(DIRECTORY, destroy=destroy)
+    place = study.targets[name].plain_target(DIRECTORY, destroy)
     if "shares" in type(place).model_fields:
         # One file lies in one directory.
         place = place.model_copy(update={"shares": []})

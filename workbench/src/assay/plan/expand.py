@@ -12,7 +12,7 @@ from assay.model.study.contents import sizes_of
 from assay.model.study.parameters import Parameters
 from assay.model.study.study import KINDS, MOST_CASES, MOST_JOBS, Study, Workload
 from assay.plan.broken import Broken
-from assay.plan.file_sets import counted_files
+from assay.plan.file_sets import counted_files, shared_out
 from assay.plan.layout.blocks import segment_bytes
 from assay.plan.rules import broken_rules
 from assay.plan.where import Condition, ExpressionError
@@ -129,7 +129,11 @@ class _Expander:
             values["memory_limit"] = None
         if values["streams"] is not None:
             # What does not come out even is refused by a rule.
-            values["lanes"] = max(1, int(values["streams"]) // int(values["hosts"] or 1))
+            values["lanes"] = max(
+                1, int(values["streams"]) // (int(values["hosts"] or 1) * int(values["tasks_per_host"] or 1))
+            )
+        if values["total_size"] is not None:
+            values["file_size"] = shared_out(values)
         if values["file_sizes"] is not None:
             values["file_size"] = sizes_of(values["file_sizes"]).largest  # type: ignore[arg-type]
         if values["segments"] is not None:

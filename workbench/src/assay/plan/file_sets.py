@@ -1,4 +1,4 @@
-"""Sets of files: what operations on their data must obey, and how many files and directories there are.
+"""How large files are and how many; what operations on the data of sets of files must obey.
 
 The engine's side is `engine/crates/spec/src/validate/files.rs`.
 """
@@ -9,7 +9,7 @@ from typing import Any
 from assay.model.study.contents import sizes_of
 from assay.model.study.names import SET_OPERATIONS
 from assay.plan.broken import Broken
-from assay.plan.tree import tree_shape
+from assay.plan.tree import all_lanes, tree_shape
 
 MOST_FILES = 10**9
 """Of one lane."""
@@ -24,7 +24,7 @@ def counted_files(values: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         values: Parameter -> value, one of `files` and `total_files` at least.
     """
-    scale, lanes = values["scale"], values["lanes"] * values["hosts"]
+    scale, lanes = values["scale"], all_lanes(values)
     found: dict[str, Any] = {}
     if values["total_files"] is not None:
         found["total_files"] = max(1, round(values["total_files"] * scale))
@@ -34,6 +34,22 @@ def counted_files(values: Mapping[str, Any]) -> dict[str, Any]:
     if scale != 1 and values["depth"] > 0:
         found["width"] = max(1, round(values["width"] * scale ** (1 / values["depth"])))
     return found
+
+
+def shared_out(values: Mapping[str, Any]) -> int:
+    """Bytes of each file of a workload that says `total_size`.
+
+    Of a shared file that is all of it. Of a file for each lane it is the lane's part in whole records: what is left
+    over, less than a record for each lane, is done by nobody.
+
+    Args:
+        values: Parameter -> value.
+    """
+    total: int = values["total_size"]
+    if values["layout"] == "shared":
+        return total
+    record: int = values["record_size"] or 1
+    return total // all_lanes(values) // record * record
 
 
 def set_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
@@ -55,12 +71,11 @@ def count_rules(values: Mapping[str, Any]) -> Iterator[Broken]:
     if files > MOST_FILES:
         message = f"a lane would have {files:,} files"
         yield Broken("files", "many files", message, f"at most {MOST_FILES:,}: fewer files, or more lanes")
-    total = values["total_files"] or files * values["lanes"] * values["hosts"]
+    total = values["total_files"] or files * all_lanes(values)
     if values["width"] > MOST_WIDTH:
         message = f"scale {values['scale']:g} makes the width {values['width']:,}"
         yield Broken("scale", "scaled width", message, f"at most {MOST_WIDTH:,}: a smaller scale, or more depth")
-    if total < values["lanes"] * values["hosts"]:
-        lanes = values["lanes"] * values["hosts"]
+    if total < (lanes := all_lanes(values)):
         few = f"{total:,} files are" if total != 1 else "one file is"
         message = f"{few} fewer than the {lanes:,} lanes, some of which would have nothing to do"
         yield Broken("total_files", "idle lanes", message, "more files, fewer lanes, or a larger scale")

@@ -5,6 +5,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from pydantic import BaseModel
+
 from assay.contract import SPEC_VERSION
 from assay.contract._generated import (
     DataSpec,
@@ -51,6 +53,7 @@ class PlannedJob(Frozen):
         repeat: From 1.
         target: Name of the target in the study.
         memory_limit: Bytes of memory that the engine's cgroup gets; None means no cgroup. Not part of the job.
+        tasks: Engines that do the job together on each host; the job's lanes are those of all of them.
         job: What the engine gets; with several hosts the one on the first, see `rank_job`.
     """
 
@@ -59,6 +62,7 @@ class PlannedJob(Frozen):
     repeat: int
     target: str
     memory_limit: int | None
+    tasks: int = 1
     job: Job
 
 
@@ -116,7 +120,7 @@ def plan_job(study: Study, case: Case, repeat: int, destroy: bool = False) -> Pl
         spec_version=SPEC_VERSION,
         id=name,
         seed=data_seed(study.seed, case.id, repeat),
-        target=target.job_target(name, destroy=destroy, servers=parameters.servers),
+        target=_target(target.job_target(name, destroy=destroy, servers=parameters.servers), parameters),
         tuning=Tuning(**_placed(parameters, "tuning")),
         direct=parameters.cache == "direct",
         data=DataSpec(**_placed(parameters, "data")),
@@ -125,12 +129,20 @@ def plan_job(study: Study, case: Case, repeat: int, destroy: bool = False) -> Pl
         error_limit=1 if target.waits_when_gone else ERROR_LIMIT,
         keep_files=study.output.keep_files,
         **_worked_on(parameters),
-        **_placed(parameters),
+        **{**_placed(parameters), "lanes": parameters.host_lanes},
     )
     if parameters.hosts > 1:
         job = together(job, parameters.hosts)
     limit = parameters.memory_limit if parameters.cache == "limit" else None
-    return PlannedJob(id=name, case=case.id, repeat=repeat, target=case.target, memory_limit=limit, job=job)
+    return PlannedJob(
+        id=name,
+        case=case.id,
+        repeat=repeat,
+        target=case.target,
+        memory_limit=limit,
+        tasks=parameters.tasks_per_host,
+        job=job,
+    )
 
 
 def plan_jobs(
@@ -161,6 +173,16 @@ def _placed(parameters: Parameters, part: str = "") -> dict[str, Any]:
         place.field: parameters.get(place.name) if place.convert is None else place.convert(parameters.get(place.name))
         for place in _PLACES[part]
     }
+
+
+def _target(place: BaseModel, parameters: Parameters) -> BaseModel:
+    """A target with what the workload says of it, as far as its kind has that."""
+    known = type(place).model_fields
+    said = {field: value for field, value in _placed(parameters, "target").items() if field in known}
+    if "hints" in known:
+        hints = {key: str(value) for key, value in _placed(parameters, "target.hints").items() if value is not None}
+        said["hints"] = {**place.model_dump()["hints"], **hints}
+    return type(place).model_validate({**place.model_dump(), **said}) if said else place
 
 
 def _worked_on(parameters: Parameters) -> dict[str, Any]:

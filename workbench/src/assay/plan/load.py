@@ -124,6 +124,7 @@ def _completed(workload: dict[str, Any], defaults: dict[str, Any]) -> dict[str, 
     whole = {**workload, **{key: value for key, value in defaults.items() if key not in workload}}
     group = group_written(whole)
     others = set(fields_of_others(group))
+    others |= {"file_size", "total_size"} if {"file_size", "total_size", "file_sizes"}.intersection(workload) else set()
     said = {"files", "total_files"}.intersection(workload)
     if said:
         others |= {"files", "total_files"} - said

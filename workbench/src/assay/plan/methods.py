@@ -48,8 +48,8 @@ def open_shapes(
     there = {(choice.target, shape_of_choice(choice)) for choice in known}
     found: dict[str, dict[Shape, None]] = {}
     for case in cases:
-        shape = shape_of(case)
-        if shape is None or not study.targets[case.target].through_kernel:
+        shape, target = shape_of(case), study.targets[case.target]
+        if shape is None or not target.through_kernel or target.through_mpi:
             continue
         if (case.target, shape) not in there:
             found.setdefault(case.target, {})[shape] = None

@@ -14,7 +14,7 @@ from assay.plan.broken import Broken
 from assay.plan.file_sets import count_rules, set_rules
 from assay.plan.layout.blocks import block_rules
 from assay.plan.objects import object_rules, piece_bytes
-from assay.plan.tree import tree_rules
+from assay.plan.tree import all_lanes, tree_rules
 
 MOST_BUFFER_BYTES = 64 << 30
 SLOT_BYTES = 4096
@@ -32,7 +32,7 @@ PREPARE_BYTES = 4 << 20
 def buffer_bytes(values: Mapping[str, Any]) -> int:
     """I/O buffers of all lanes: whole pages for each operation in flight, in which the contents of a small file fit."""
     slot = -(-_buffer(values) // SLOT_BYTES) * SLOT_BYTES
-    total: int = values["lanes"] * values["queue_depth"] * slot
+    total: int = values["lanes"] * values["tasks_per_host"] * values["queue_depth"] * slot
     return total
 
 
@@ -65,18 +65,27 @@ def broken_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> list
 
 
 def _streams(values: Mapping[str, Any]) -> Iterator[Broken]:
-    streams, hosts = values["streams"], values["hosts"]
-    if streams is not None and streams % hosts:
-        message = f"{streams} streams cannot be shared out evenly among {hosts} hosts"
-        yield Broken("streams", "streams", message, "add `where: streams % hosts == 0`, or zip: [[hosts, streams]]")
+    streams, hosts, tasks = values["streams"], values["hosts"], values["tasks_per_host"]
+    if streams is not None and streams % (hosts * tasks):
+        engines = f"{hosts} hosts" if tasks == 1 else f"{tasks} engines on each of {hosts} hosts"
+        message = f"{streams} streams cannot be shared out evenly among {engines}"
+        where = "streams % hosts == 0" if tasks == 1 else "streams % (hosts * tasks_per_host) == 0"
+        yield Broken("streams", "streams", message, f"add `where: {where}`, or zip: [[hosts, streams]]")
+    if tasks > 1 and values["lanes"] * tasks > MOST_LANES:
+        message = f"{tasks} engines with {values['lanes']} lanes each are more than {MOST_LANES} on a host"
+        yield Broken("tasks_per_host", "many tasks", message, "use more hosts, or fewer lanes")
     elif values["lanes"] > MOST_LANES:
         message = f"{streams} streams are {values['lanes']} lanes on each of {hosts} hosts, more than {MOST_LANES}"
         yield Broken("streams", "many streams", message, "use more hosts, or fewer streams")
 
 
 def _sizes(values: Mapping[str, Any]) -> Iterator[Broken]:
-    record, file, lanes = values["record_size"], values["file_size"], values["lanes"] * values["hosts"]
-    if file == 0 and values["segments"] is not None:
+    record, file, lanes = values["record_size"], values["file_size"], all_lanes(values)
+    if values["total_size"] is not None and record * lanes > values["total_size"]:
+        message = f"total_size {format_size(values['total_size'])} has no record of {format_size(record)} for each"
+        hint = "make total_size larger, or records smaller, or lanes fewer"
+        yield Broken("total_size", "idle lanes", f"{message} of {lanes} lanes", hint)
+    elif file == 0 and values["segments"] is not None:
         yield from block_rules(values)
     elif file == 0:
         message = "a file of 0B has no record to write or read"
@@ -116,12 +125,12 @@ def _engine_bytes(values: Mapping[str, Any]) -> int:
     """What the engine counts of memory at most, but for what a target needs."""
     stream = values["record_size"] or 0
     each: int = LANE_BYTES + values["queue_depth"] * OPERATION_BYTES + PREPARE_BYTES + stream
-    lanes: int = values["lanes"]
+    lanes: int = values["lanes"] * values["tasks_per_host"]
     return buffer_bytes(values) + lanes * each + COMMON_BYTES
 
 
 def _data(values: Mapping[str, Any]) -> Iterator[Broken]:
-    lanes = values["lanes"] * values["hosts"]
+    lanes = all_lanes(values)
     one = values["layout"] == "shared" and values["files"] is None
     files = values["total_files"] or lanes * (values["files"] or 1)
     total = values["file_size"] * (1 if one else files)

@@ -75,13 +75,19 @@ def tree_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterat
     yield from _duration(values, operations)
 
 
+def all_lanes(values: Mapping[str, Any]) -> int:
+    """Lanes of all hosts together; `values` are parameters by their names."""
+    lanes: int = values["lanes"] * values["tasks_per_host"] * values["hosts"]
+    return lanes
+
+
 def tree_shape(values: Mapping[str, Any]) -> Iterator[Broken]:
     """How many directories a tree may have, of names and of sets of files."""
     files, depth, width = values["files"], values["depth"], values["width"]
     if files is not None and values["total_files"]:
-        files += values["total_files"] > files * values["lanes"] * values["hosts"]
+        files += values["total_files"] > files * all_lanes(values)
     leaves = directories(width, depth, values["inner"])
-    trees = 1 if values["layout"] == "shared" else values["lanes"] * values["hosts"]
+    trees = 1 if values["layout"] == "shared" else all_lanes(values)
     if files is not None and (leaves > files or leaves * trees > MOST_LEAVES):
         total = f"{files:,} files" if files != 1 else "one file"
         message = f"width {width} to the power of depth {depth} makes {leaves:,} directories for {total}"

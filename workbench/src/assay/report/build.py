@@ -5,6 +5,7 @@ from assay.model.result.result import RunAnalysis
 from assay.report import numbers
 from assay.report.beside import Beside
 from assay.report.document import Document
+from assay.report.growth.stages import stage_lines
 from assay.report.sections import (
     answer,
     appendix,
@@ -22,6 +23,8 @@ from assay.report.sections import (
     published,
     rests,
     results,
+    scaling,
+    variation,
     verdicts,
 )
 from assay.report.view import View
@@ -36,6 +39,8 @@ _SECTIONS = (
     ceilings,
     verdicts,
     results,
+    scaling,
+    variation,
     hosts,
     cost,
     caching,
@@ -64,6 +69,7 @@ def build_document(analysis: RunAnalysis, today: Book | None = None, beside: Bes
         ("Extent", f"{numbers.plural(len(analysis.cases), 'case')}, {run.repeats_words} each"),
         ("Repeats done", f"{run.finished:,} of {run.planned:,}"),
         ("Status", run.status),
+        *(("Stages", line) for line in stage_lines(run)),
         ("Run", run.id),
     )
     sections = tuple(section for section in found if section is not None)

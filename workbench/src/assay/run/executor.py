@@ -316,7 +316,9 @@ class Executor:
             planned = self._checked(planned, case.target)
             teller = _Teller(progress, self.known.closest(case))
             if self.fleet is not None:
-                return self.fleet.run(planned.job, limit, teller.hear, self._stop, bounds, self._emptying(case))
+                empty = self._emptying(case)
+                mpi = self.study.targets[case.target].through_mpi
+                return self.fleet.run(planned.job, limit, teller.hear, self._stop, bounds, empty, planned.tasks, mpi)
             with self._capped(planned.memory_limit) as cap:
                 outcome = run_job(
                     self.launchers.get(case.target, self.launcher),
@@ -326,6 +328,7 @@ class Executor:
                     on_start=lambda pid: cap.add(pid) if cap else None,
                     stop=self._stop,
                     bounds=bounds,
+                    tasks=planned.tasks,
                 )
                 return cap.explain(outcome) if cap else outcome
         except _DisturbedError as error:

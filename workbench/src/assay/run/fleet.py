@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from functools import partial
 
 from assay.contract._generated import Job
 from assay.contract.bounds import Bounds
@@ -11,7 +12,8 @@ from assay.launch.counting import Counting
 from assay.launch.engine import Outcome
 from assay.launch.environment.remote import capture_hosts
 from assay.launch.group import Member, Part, run_group
-from assay.launch.launcher import Launcher
+from assay.launch.launcher import Launcher, engine_arguments
+from assay.launch.parallel.step import StepLauncher
 from assay.launch.shell import Shell, make_shell
 from assay.model.result.uses import HostUse
 from assay.model.site.host import Host
@@ -26,12 +28,16 @@ class Fleet:
     Attributes:
         site: What their site gives besides.
         counting: What counts on them while they are measured; None while nothing does.
+        steps: Starts engines on all of them with one command; None where each is started by itself.
+        mpi_steps: Likewise those that are linked to an MPI; None where no target is reached through it.
     """
 
     hosts: tuple[Host, ...]
     launchers: tuple[Launcher, ...]
     site: Standing = field(default_factory=lambda: Standing(()))
     counting: Counting | None = None
+    steps: StepLauncher | None = None
+    mpi_steps: StepLauncher | None = None
 
     @property
     def launchers_by_host(self) -> dict[str, Launcher]:
@@ -85,11 +91,15 @@ class Fleet:
         stop: Callable[[], int],
         bounds: Bounds | None = None,
         before_start: Callable[[], None] = lambda: None,
+        tasks: int = 1,
+        mpi: bool = False,
     ) -> Outcome:
         """Execute a job on the first hosts, as many as it has ranks.
 
         Args:
             job: As `assay.plan.jobs.together` makes it.
+            tasks: Engines on each host, which share its lanes.
+            mpi: They are ranks of one MPI.
             silence_limit: Seconds without progress after which an engine counts as hung.
             on_event: Called with the host's name and each event.
             stop: As of `run_job`.
@@ -99,12 +109,17 @@ class Fleet:
         Raises:
             AssayError: An engine cannot be started.
         """
+        ranks = job.ranks or 1
         members = [
-            Member(host.name, launcher, rank_job(job, rank).model_dump_json())
+            Member(host.name, launcher, rank_job(job, rank).model_dump_json(), engine_arguments(tasks))
             for rank, (host, launcher) in enumerate(zip(self.hosts, self.launchers, strict=True))
-            if rank < (job.ranks or 1)
+            if rank < ranks
         ]
-        done = run_group(members, silence_limit, on_event, stop=stop, bounds=bounds, before_start=before_start)
+        steps = self.mpi_steps if mpi else self.steps
+        step = partial(steps.start, ranks, tasks) if steps else None
+        done = run_group(
+            members, silence_limit, on_event, stop=stop, bounds=bounds, before_start=before_start, step=step
+        )
         events = join_parts(_part(part) for part in done.parts)
         return Outcome(done.status, done.reason, done.started_at, done.seconds, done.stop_requested, events)
 

@@ -5,8 +5,9 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from assay.launch.binary import Engine
+from assay.launch.binary import Engine, find_mpi_engine
 from assay.launch.install import launcher_for
+from assay.launch.parallel.find import steps_of
 from assay.launch.shell import close_shells
 from assay.model.base import EXIT_REFUSED, AssayError, Say
 from assay.model.study.case import Case
@@ -65,7 +66,14 @@ def gathered(
             return
         try:
             used = standing.clients[:needed]
-            yield Fleet(used, tuple(launcher_for(host, engine) for host in used), standing), standing
+            launchers = tuple(launcher_for(host, engine) for host in used)
+            if study.launcher == "ssh":
+                yield Fleet(used, launchers, standing), standing
+                return
+            steps = steps_of(study.launcher, used, launchers, base)
+            through_mpi = any(study.targets[case.target].through_mpi for case in cases)
+            mpi = steps_of(study.launcher, used, launchers, base, find_mpi_engine()) if through_mpi else None
+            yield Fleet(used, launchers, standing, steps=steps, mpi_steps=mpi), standing
         finally:
             close_shells()
 

@@ -58,6 +58,7 @@ from assay.run.rounds import run_rounds
 from assay.run.series import run_rows
 from assay.run.settle import settle_all, spent
 from assay.run.spending import Spending, limits_of, spent_by
+from assay.run.staged.stages import accept, end_stage, staged
 from assay.run.wires import measure_network
 from assay.site.site import Standing
 from assay.store import RunMeta, RunStore, list_runs, lock_holders, new_run_id
@@ -67,12 +68,19 @@ from assay.store.lock import is_locked
 
 CLAIMED: dict[str, type] = {DIRECTORY: str, REMOTE: dict}
 """Kind of the journal's entries -> what `claimed` and `above` are in its details, once they are known."""
+GOING_ON = "by going on"
 ENGINE_WAIT_SECONDS = 30.0
 """How long to wait for the engine of a workbench that died; it ends by itself when it notices."""
 
 
 def start(
-    plan: Plan, out: Path, destroy: bool, listener: Listener, budget: str | None = None, on_root: bool = False
+    plan: Plan,
+    out: Path,
+    destroy: bool,
+    listener: Listener,
+    budget: str | None = None,
+    on_root: bool = False,
+    stage: bool = False,
 ) -> RunStore:
     """Measure a study from the beginning.
 
@@ -83,6 +91,7 @@ def start(
         listener: Takes what the run has to say.
         budget: What the designs may cost meanwhile, such as `5USD`; None: anything.
         on_root: The user has confirmed that directories for mounts may lie on the root file system.
+        stage: Measure the first stage only.
 
     Returns:
         The run, still open for writing; its status tells whether it is complete.
@@ -92,13 +101,14 @@ def start(
     """
     amount = read_budget(budget, plan.prices)
     engine = load_engine()
+    whole, plan = plan, staged(plan) if stage else plan
     study = plan.study
     estimate = estimate_study(study, plan.cases)
     listener.say(_beforehand(plan, estimate))
     needs = Needs(estimate.peak_space, on_root)
     for name, place in targets.inspect_targets(study, plan.places, destroy, needs=needs).items():
         listener.say(f"{name} lies on {place.words}")
-    store = RunStore.create(out, _meta(plan), plan.cases, plan.excluded, plan.order, plan.text, plan.prices)
+    store = RunStore.create(out, _meta(plan), whole.cases, plan.excluded, whole.order, plan.text, plan.prices)
     try:
         meters.keep_budget(store, amount, given=True, say=listener.say)
         meter = meters.make_meter(amount, plan.prices, store, estimate)
@@ -111,8 +121,14 @@ def start(
         raise
 
 
-def resume(folder: Path, destroy: bool, listener: Listener, budget: str | None = None) -> RunStore:
-    """Measure what is missing of a run; arguments, result and errors as in `start`, but the run keeps its budget."""
+def resume(
+    folder: Path, destroy: bool, listener: Listener, budget: str | None = None, stage: bool = False, how: str = GOING_ON
+) -> RunStore:
+    """Measure what is missing of a run; arguments, result and errors as in `start`, but the run keeps its budget.
+
+    With `stage` that is only what is missing up to the first stage that was not measured yet. Stages that were are
+    accepted then; `how` says by whom, as `StageDone.accepted_how` has it.
+    """
     engine = load_engine()
     # Before it is opened for writing, which brings the store to this version.
     with RunStore.open(folder) as before:
@@ -130,6 +146,9 @@ def resume(folder: Path, destroy: bool, listener: Listener, budget: str | None =
         file, cases, excluded = folder / "study.yaml", store.cases(), store.excluded()
         plan = Plan(loaded.study, store.study_text(), loaded.source, file, cases, excluded, blocks=blocks)
         _check_unchanged(store, plan)
+        if stage:
+            plan = staged(plan, store.info().stages)
+        accept(store, how)
         estimate = estimate_study(plan.study, plan.cases, measured_seconds(store))
         targets.inspect_targets(plan.study, plan.places, destroy, claims.owner_of(store))
         meter = meters.make_meter(amount, prices, store, estimate)
@@ -359,18 +378,34 @@ class _Session:
         if self.executor is not None and self.executor.used_up:
             # No session of the run can do the rest.
             self.say(f"ended by the {self.executor.used_up}")
-        if self.store.pending() and (self.interruption.count or spent):
-            if spent:
-                self.say(f"stopped by the {spent}")
+        stopped = bool(self._pending() and (self.interruption.count or spent))
+        if stopped and spent:
+            self.say(f"stopped by the {spent}")
+        if not stopped and (len(self.plan.cases) < self.store.case_count() or self.store.info().stages):
+            end_stage(self.store, self.plan)
+            stopped = len(self.plan.cases) < self.store.case_count()
+        if stopped:
             describe_machine(self.store)
             self.store.set_status("interrupted")
             return self.store
         self._conclude()
         return self.store
 
+    def _pending(self, settled_too: bool = False) -> list[Job]:
+        """What is to be done of the stage, or of the whole run."""
+        cases = {case.id for case in self.plan.cases}
+        return [job for job in self.store.pending(settled_too) if job[0] in cases]
+
+    def _planned(self) -> int:
+        """Repeats of the stage, or of the whole run."""
+        if len(self.plan.cases) == self.store.case_count():
+            return self.store.info().planned
+        cases = {case.id for case in self.plan.cases}
+        return sum(case in cases for case, _ in self.store.order())
+
     def _affordable(self) -> bool:
         """Whether the budget pays for what comes before the first repeat and for that one."""
-        pending = self.store.pending()
+        pending = self._pending()
         if self.meter is None or not pending:
             return True
         seconds = next(case.seconds for case in self.estimate.cases if case.case == pending[0][0])
@@ -396,11 +431,17 @@ class _Session:
         self._describe(looks)
         hosts = [host.name for host in self.fleet.hosts] if self.fleet is not None else None
         self.store.describe(places=places, hosts=hosts)
-        if study.network == "measure" and self.store.info().network is None:
+        if study.network == "measure" and self._joined():
             with self.interruption.raising():
                 self.store.describe(network=measure_network(study, self.fleet, self.say))
         self._find_methods()
         self._measure_ceilings(backends)
+
+    def _joined(self) -> bool:
+        """Nobody has measured the links yet, or not those of hosts that are there since a later stage."""
+        known = self.store.info().network
+        hosts = self.fleet.hosts if self.fleet is not None else ()
+        return known is None or not {host.name for host in hosts} <= set(known.names("client"))
 
     def _probed(self) -> dict[str, BackendCapabilities]:
         """What can be done at each target, by the engine that measures there."""
@@ -518,18 +559,22 @@ class _Session:
     def _compare_environment(self, before: dict[str, dict[str, str]], now: dict[str, dict[str, str]]) -> None:
         """Keep what commonly changes results and is not as it was when the run began; sections `NAME (resumed)`."""
         begun = {name: section for name, section in before.items() if not name.endswith(" (resumed)")}
-        changed = [difference for difference in environment_diff(begun, now) if difference.matters]
+        # What joins in a later stage, such as a host, has no other time to be kept.
+        joined = {name: section for name, section in now.items() if name not in begun}
+        both = {name: section for name, section in now.items() if name in begun}
+        changed = [difference for difference in environment_diff(begun, both) if difference.matters]
         later: dict[str, dict[str, str]] = {}
         for item in changed:
             later.setdefault(f"{item.section} (resumed)", {})[item.name] = item.after or ""
         if changed:
             names = ", ".join(f"{item.section} {item.name}" for item in changed)
             self.say(f"warning: the run goes on in another environment than it began in: {names}")
-            self.store.describe(environment={**before, **later})
+        if later or joined:
+            self.store.describe(environment={**before, **joined, **later})
 
     def _beyond_limits(self) -> tuple[str, ...]:
         """A line for each target that is planned to get more requests than it may."""
-        pending = Counter(case for case, _ in self.store.pending())
+        pending = Counter(case for case, _ in self._pending())
         pairs = zip(self.plan.cases, self.estimate.cases, strict=True)
         return beyond_limits(self.plan.study, ((case, item.requests * pending[case.id]) for case, item in pairs))
 
@@ -548,8 +593,8 @@ class _Session:
     def _measure(self) -> None:
         repeating, blocks = self.plan.study.repeating, self.plan.blocks
         settle_all(self.store, repeating, self.plan.cases)
-        pending = self.store.pending()
-        total = self.store.info().planned
+        pending = self._pending()
+        total = self._planned()
         seconds = {case.case: case.seconds for case in self.estimate.cases}
         fixed = not repeating.adaptive and blocks is None
         left = TimeLeft(sum(seconds.get(case, 0.0) for case, _ in pending), not fixed)
@@ -582,8 +627,8 @@ class _Session:
             if blocks is not None:
                 self._measure_rounds(blocks, executor, seconds, progress, left)
             else:
-                executor.run(self.store.pending(settled_too=True), seconds, progress, left, moments)
-        if self.passes is not None and not self.store.pending():
+                executor.run(self._pending(settled_too=True), seconds, progress, left, moments)
+        if self.passes is not None and not self._pending():
             self.passes.finish()
 
     def _mounted(self) -> AbstractContextManager[object]:
@@ -622,7 +667,7 @@ class _Session:
             left.dropped(fewer * seconds.get(case, 0.0))
             progress.left_out(fewer)
 
-        run_rounds(self.store, blocks, self.store.pending(settled_too=True), execute, settled)
+        run_rounds(self.store, blocks, self._pending(settled_too=True), execute, settled)
 
     def _patience_text(self, seconds: Mapping[str, float]) -> str:
         """How long storage may be silent at most; nothing where there is no storage."""

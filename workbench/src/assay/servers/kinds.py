@@ -76,14 +76,14 @@ class ServerKind(Frozen):
     user: str | None = Field(None, description="Part of the configuration for each user.")
     peer: str | None = Field(None, description="Part of the configuration for each other server of this kind.")
     before: Steps = Field((), description="Commands that are run once, before the first start.")
-    start: Steps = Field(min_length=1, description="Commands that start it in the background.")
+    start: Steps = Field((), description="Commands that start it in the background; none where nothing runs.")
     stays: bool = Field(False, description="The last start command stays: it is put into the background.")
     then: Steps = Field((), description="Commands that are run once, when it answers, or with after: all when all do.")
     port: int | None = Field(None, ge=1, le=65535, description="TCP port in a box, for the word $port.")
     ready: Words | None = Field(
         None, description="What must answer: PORT, PORT/PROGRAM/VERSION, http://$address:PORT; [] if `then` waits."
     )
-    pidfile: str = Field(description="Where it writes its process id, in the host.")
+    pidfile: str = Field("", description="Where it writes its process id, in the host; empty where nothing runs.")
     signal: str = Field("TERM", description="Signal that stops it.")
     memory: bool = Field(False, description="It keeps what it has in memory only.")
     only_in_box: str = Field("", description="Why it must not run outside of a box; empty if it may.")
@@ -97,8 +97,12 @@ class ServerKind(Frozen):
         for key in ("before", "start"):
             if any(step.after == "all" for step in getattr(self, key)):
                 raise fault("only steps of `then` wait for all servers", "move it there", key)
-        last = self.start[-1]
-        if self.stays and (last.each is not None or last.on != "all" or last.given):
+        if bool(self.start) != bool(self.pidfile) or (self.stays and not self.start):
+            raise fault(
+                "what is started has a file for its process id", "write both start and pidfile, or none", "start"
+            )
+        last = self.start[-1] if self.start else None
+        if self.stays and last and (last.each is not None or last.on != "all" or last.given):
             hint = "its last command of `start` has neither each, on nor given"
             raise fault("what stays is one process on each host, which reads nothing", hint, "start")
         if any(_PASSWORD.search(text) for text in self.texts):
@@ -206,6 +210,8 @@ def check_server(server: Server, where: str) -> None:
     """
     kind = load_kind(server.kind)
     able = [key for thing, key in OFFERS.items() if kind.takes(thing)]
+    if able and not server.offers:
+        raise AssayError(f"{where}: {server.kind} is to offer nothing", f"add to the server `{able[0]}: [NAME]`")
     for key in OFFERS.values():
         if getattr(server, key) and key not in able:
             raise AssayError(f"{where}: {server.kind} offers no {key}", f"it offers {' and '.join(able) or 'nothing'}")

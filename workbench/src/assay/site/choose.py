@@ -19,6 +19,10 @@ def site_of(study: Study, base: Path, kept: bool = False) -> Site:
         from assay.site.box.site import BoxSite
 
         return BoxSite(study.testbed, study.hosts, base, kept, study.targets)
+    if study.hosts.allocated:
+        from assay.site.allocation import AllocationSite
+
+        return AllocationSite()
     if study.local:
         return LocalSite(study.targets)
     from assay.site.inventory.site import InventorySite

@@ -20,6 +20,7 @@ from assay.model.result.machine import Controls, MachineFinding, Reading
 from assay.model.result.method import MethodChoice
 from assay.model.result.network import Network
 from assay.model.result.result import ErrorTally, JobRecord, Place, RunInfo, Sample
+from assay.model.result.stage import StageDone
 from assay.model.study.blocks import Blocks
 from assay.model.study.case import Case, Excluded
 from assay.model.written import MOST_BYTES
@@ -112,6 +113,7 @@ class RunReader:
             answers=tuple(details.get("answers", ())),
             page=FirstPage.model_validate(details["page"]) if details.get("page") else None,
             blocks=Blocks.model_validate(details["blocks"]) if details.get("blocks") else None,
+            stages=tuple(StageDone.model_validate(stage) for stage in details.get("stages", ())),
         )
 
     @tells_damage

@@ -21,6 +21,7 @@ from assay.model.result.machine import Controls, MachineFinding, Reading
 from assay.model.result.method import MethodChoice
 from assay.model.result.network import Network
 from assay.model.result.result import Place, Sample
+from assay.model.result.stage import StageDone
 from assay.model.study.case import Case, Excluded
 from assay.store.entries import (
     DATABASE,
@@ -209,6 +210,12 @@ class RunStore(RunReader):
             self._db.execute(
                 "UPDATE run SET details = json_set(details, '$.controls', json(?), '$.machine', json(?))", texts
             )
+
+    def keep_stages(self, stages: Sequence[StageDone]) -> None:
+        """Record the stages that were measured, and who has accepted them; replaces what was there."""
+        text = json.dumps([stage.model_dump(mode="json") for stage in stages])
+        with self._transaction():
+            self._db.execute("UPDATE run SET details = json_set(details, '$.stages', json(?))", (text,))
 
     def set_status(self, status: str) -> None:
         """Record how the run stands; anything but `running` also records the time."""

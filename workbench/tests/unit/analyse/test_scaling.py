@@ -2,18 +2,22 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from builders import make_analysis, make_case, make_sample
 from hypothesis import given
 from hypothesis import strategies as st
+from soak import times
 
 from assay.analyse import hosts
 from assay.analyse.scaling import PLATEAU, scalings
 from assay.model.result.ceiling import Binding
 from assay.model.result.result import Estimate, HostShare, Row, RunAnalysis
 from assay.model.result.verdict import Finding, Verdict
+from assay.model.study.growth import GROWING
 from assay.report.document import Bullets, Fold, Section, Table
-from assay.report.sections.hosts import section
+from assay.report.sections import hosts as hosts_section
+from assay.report.sections.scaling import section
 from assay.report.view import View
 
 MB = 1e6
@@ -83,9 +87,9 @@ def rows(rates: Sequence[float | None], share: float | None = None) -> list[Row]
 def test_a_plateau_begins_where_the_rest_adds_nothing_that_counts() -> None:
     (found,) = scalings(rows([30 * MB, 60 * MB, 115 * MB, 118 * MB], share=0.97))
     assert found.saturated is not None
-    assert (found.saturated.hosts, found.saturated.rate) == (4, 115 * MB)
+    assert (found.saturated.number, found.saturated.rate) == (4, 115 * MB)
     assert found.binding is not None and found.binding.name == "server link"
-    assert [point.hosts for point in found.points] == [1, 2, 4, 8]
+    assert [point.number for point in found.points] == [1, 2, 4, 8]
     assert found.points[-1].efficiency == pytest.approx(118 / 240)
 
 
@@ -98,9 +102,9 @@ def test_a_total_that_still_grows_has_no_plateau_and_binds_at_the_most_hosts() -
 
 def test_a_dip_at_the_end_is_no_plateau() -> None:
     (found,) = scalings(rows([30 * MB, 60 * MB, 120 * MB, 80 * MB]))
-    assert found.saturated is None and found.greatest.hosts == 4
+    assert found.saturated is None and found.greatest.number == 4
     (level,) = scalings(rows([120 * MB, 119 * MB, 118 * MB]))
-    assert level.saturated is not None and level.saturated.hosts == 1
+    assert level.saturated is not None and level.saturated.number == 1
 
 
 @pytest.mark.parametrize("rates", [[], [30 * MB], [30 * MB, 60 * MB], [30 * MB, None, 60 * MB]])
@@ -112,7 +116,7 @@ def test_less_than_three_numbers_of_hosts_say_nothing(rates: list[float | None])
 def test_results_that_say_nothing_of_the_store_are_left_out(verdict: Verdict) -> None:
     good = rows([30 * MB, 60 * MB, 90 * MB])
     (found,) = scalings([*good, row(16, 900 * MB, verdict)])
-    assert [point.hosts for point in found.points] == [1, 2, 4]
+    assert [point.number for point in found.points] == [1, 2, 4]
     assert scalings([*good[:2], row(4, 90 * MB, verdict)]) == []
 
 
@@ -137,12 +141,12 @@ def test_what_is_called_a_plateau_is_one(rates: list[float], chance: object) -> 
     every = rows(rates)
     chance.shuffle(every)  # type: ignore[attr-defined]
     (found,) = scalings(every)
-    assert [point.hosts for point in found.points] == [2**place for place in range(len(rates))]
+    assert [point.number for point in found.points] == [2**place for place in range(len(rates))]
     assert found.points[0].efficiency == pytest.approx(1.0)
     if found.saturated is not None:
-        after = [point.rate for point in found.points if point.hosts >= found.saturated.hosts]
+        after = [point.rate for point in found.points if point.number >= found.saturated.number]
         assert len(after) > 1 and min(after) >= PLATEAU * max(rates)
-        before = [point for point in found.points if point.hosts < found.saturated.hosts]
+        before = [point for point in found.points if point.number < found.saturated.number]
         assert not before or before[-1].rate < PLATEAU * max(rates)
     else:
         assert min(rates[-2:]) < PLATEAU * max(rates)
@@ -176,23 +180,29 @@ def report(every: list[Row]) -> Section | None:
 
 
 def said(found: Section) -> list[str]:
-    return [
+    """The sentences, without the first one, which says what kind of scaling it is."""
+    _, *sentences = [
         "".join(getattr(part, "text", str(part)) for part in item)
         for block in found.blocks
         if isinstance(block, Bullets)
         for item in block.items
     ]
+    return sentences
 
 
 def test_the_report_says_where_it_stops_and_what_binds() -> None:
     found = report(rows([30 * MB, 60 * MB, 115 * MB, 118 * MB], share=0.97))
     assert found is not None
-    sentence, law = said(found)
+    sentence, bend, law = said(found)
     assert sentence == (
         "Read, store: 1 host alone reaches 30.0 MB/s (97 % of the ceiling server link). The total grows up to 4 hosts"
         " and stops at 115 MB/s; more add nothing. What binds there is the server link (97 % of it; iperf3, 1 s)."
     )
     # Repeats of these rows are all alike, so that nothing is left to chance.
+    assert bend == (
+        "Read, store, where it bends: sharply, with 3.88 hosts (3.88 to 3.88): up to there each adds as much as the"
+        " first, from there on more add nothing."
+    )
     assert law == (
         "Read, store, by the universal scalability law: it does not describe the total, which is up to 12 % from its"
         " curve, more than repeats vary. Nothing is concluded from it."
@@ -202,7 +212,8 @@ def test_the_report_says_where_it_stops_and_what_binds() -> None:
 def test_the_report_says_that_it_grows_and_that_nothing_known_binds() -> None:
     found = report(rows([30 * MB, 58 * MB, 108 * MB]))
     assert found is not None
-    (sentence,) = said(found)
+    sentence, bend = said(found)
+    assert bend.endswith("no bend is seen for sure up to 4 hosts.")
     assert "4 reach 108 MB/s, 90 % of 4 times as much. The total still grows there." in sentence
     assert sentence.endswith("No known ceiling is near: what binds is the store, or something that was not measured.")
 
@@ -223,15 +234,15 @@ def test_the_law_tells_a_peak_only_where_nothing_else_stops_the_total() -> None:
     grows = [30 * MB * n / (1 + 0.02 * (n - 1) + 0.01 * n * (n - 1)) for n in (1, 2, 4, 8)]
     free, stopped = report(with_repeats(grows)), report(with_repeats(grows, share=0.9))
     assert free is not None and stopped is not None
-    law = said(free)[1]
+    law = said(free)[2]
     assert law.startswith("Read, store, by the universal scalability law: a host alone 30.0 (")
     assert " MB/s), contention 2.0 % (" in law and "coherency 1.0 % (" in law
     assert "of the curve. The total is greatest with about 10 hosts (" in law
     assert law.endswith("), beyond the 8 that were measured.")
-    assert said(stopped)[1].endswith("of the curve. No peak is seen up to 8 hosts.")
+    assert said(stopped)[2].endswith("of the curve. No peak is seen up to 8 hosts.")
     seen = report(with_repeats([30 * MB * n / (1 + 0.05 * n * (n - 1)) for n in (1, 2, 4, 8)], share=0.9))
     assert seen is not None
-    assert "The total is greatest with about 4 hosts (4 to 5)." in said(seen)[1]
+    assert "The total is greatest with about 4 hosts (4 to 5)." in said(seen)[2]
 
 
 def test_the_report_says_that_it_falls_again_or_never_grew() -> None:
@@ -243,8 +254,11 @@ def test_the_report_says_that_it_falls_again_or_never_grew() -> None:
 
 
 def test_the_report_has_a_line_for_each_result_and_each_host() -> None:
-    found = report(rows([30 * MB, 60 * MB]))
-    assert found is not None and said(found) == []
+    every = rows([30 * MB, 60 * MB])
+    assert report(every) is None
+    analysis = make_analysis().model_copy(update={"rows": tuple(every), "cases": tuple(one.case for one in every)})
+    found = hosts_section.section(View(analysis))
+    assert found is not None
     (total,) = [block for block in found.blocks if isinstance(block, Table)]
     (fold,) = [block for block in found.blocks if isinstance(block, Fold)]
     (each,) = [block for block in fold.blocks if isinstance(block, Table)]
@@ -253,3 +267,77 @@ def test_the_report_has_a_line_for_each_result_and_each_host() -> None:
 
 def test_without_hosts_there_is_no_section() -> None:
     assert section(View(make_analysis())) is None
+    assert hosts_section.section(View(make_analysis())) is None
+
+
+def grown(axis: str, numbers: Sequence[int], work: str, runtime: int | None = None) -> list[Row]:
+    """Of 30 MB/s each up to three of them; work is 64 MiB of each, or of all."""
+    found = []
+    for number in numbers:
+        size = 64 << 20 if work == "weak" else (64 << 20) // number
+        settings = {axis: number, "file_size": size, "record_size": 1 << 20, "runtime": runtime}
+        case = make_case(f"c{number}", "store", ("read",), axes={axis: number}, **settings)
+        rate = 30 * MB * min(number, 3)
+        samples = [
+            make_sample(case.id, repeat, rate * factor, elapsed_ns=int(size * number / rate / factor * 1e9))
+            for repeat, factor in enumerate((0.98, 1.0, 1.02), 1)
+        ]
+        known = Estimate(median=rate, low=rate * 0.95, high=rate * 1.05, n=3, spread=0.02)
+        found.append(
+            row(number, rate).model_copy(update={"case": case, "samples": tuple(samples), "throughput": known})
+        )
+    return found
+
+
+@pytest.mark.parametrize("axis", ["hosts", "lanes"])
+@pytest.mark.parametrize("work", ["weak", "strong"])
+def test_weak_and_strong_are_told_from_the_amounts(axis: str, work: str) -> None:
+    (found,) = scalings(grown(axis, (1, 2, 4, 8), work), GROWING)
+    assert (found.axis, found.work) == (axis, work)
+    assert [point.efficiency for point in found.points] == pytest.approx([1, 1, 3 / 4, 3 / 8])
+    first, *_, last = found.points
+    assert first.sure == (1.0, 1.0) and last.sure is not None and last.sure[0] < 3 / 8 < last.sure[1]
+    assert first.seconds == pytest.approx((64 << 20) / 30e6, rel=1e-6)
+    # Eight do the whole of one in a third of its time, or eight times as much in eight thirds of it.
+    assert last.seconds == pytest.approx(first.seconds * (8 / 3 if work == "weak" else 1 / 3), rel=1e-6)
+
+
+def test_a_phase_of_fixed_length_has_no_time_to_compare() -> None:
+    (found,) = scalings(grown("hosts", (1, 2, 4), "weak", runtime=10**9))
+    assert [point.seconds for point in found.points] == [None] * 3
+
+
+def test_what_is_neither_weak_nor_strong_is_said() -> None:
+    rows = grown("hosts", (1, 2), "strong") + grown("hosts", (4, 8), "weak")
+    (found,) = scalings(rows)
+    assert found.work == ""
+
+
+def test_lanes_are_shown_but_only_hosts_are_an_answer() -> None:
+    rows = grown("lanes", (1, 2, 4, 8), "weak")
+    assert scalings(rows) == [] and len(scalings(rows, GROWING)) == 1
+    found = report(rows)
+    assert found is not None
+    sentence, bend, _law = said(found)
+    assert sentence.startswith("Read, store: 1 lane alone reaches 30.0 MB/s.")
+    assert bend.startswith("Read, store, where it bends: sharply, with 3 lanes (")
+    (table,) = [block for block in found.blocks if isinstance(block, Table)]
+    assert [line[1].text for line in table.rows] == ["1 lane", "2 lanes", "4 lanes", "8 lanes"]  # type: ignore[union-attr]
+
+
+def test_intervals_of_efficiency_hold_what_was_put_in() -> None:
+    random = np.random.default_rng(5)
+    held, tries = [], times(100, 1000)
+    for _ in range(tries):
+        found = []
+        for number, true in ((1, 1.0), (2, 1.8), (4, 2.8)):
+            rates = 30 * MB * true * np.exp(random.normal(0, 0.05, 4))
+            one = row(number, float(np.median(rates)))
+            samples = tuple(make_sample(one.case.id, place, rate) for place, rate in enumerate(rates, 1))
+            found.append(one.model_copy(update={"samples": samples}))
+        (scaling,) = scalings(found)
+        for point, true in zip(scaling.points[1:], (0.9, 0.7), strict=True):
+            assert point.sure is not None
+            held.append(point.sure[0] <= true <= point.sure[1])
+    # The interval is about the mean of logarithms, the value is a ratio of medians, which differ a little.
+    assert np.mean(held) >= 0.9

@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping
 
+import numpy as np
 import pytest
 from builders import make_analysis, make_case, make_place, make_sample
+from soak import times
 
 from assay.analyse.servers import growths
 from assay.model.result.result import Estimate, HostShare, Place, Row
 from assay.model.result.verdict import Finding, Verdict
 from assay.report.document import Bullets, Table
-from assay.report.sections.hosts import growth_sentence, section
+from assay.report.growth.words import growth_sentence
+from assay.report.sections.scaling import section
 from assay.report.view import View
 
 MB = 1e6
@@ -66,7 +69,7 @@ def test_the_sentence_says_the_share_and_where_it_bends() -> None:
     assert "Read on 4 servers" in str(head)
     assert words == (
         "366 MB/s at most, with 16 hosts: 76 % of the sum of the parts (484 MB/s). "
-        "From 1 host for each server on, more add nothing."
+        "From 1 host for each server on (1 to 1), more add nothing."
     )
 
 
@@ -116,3 +119,25 @@ def test_the_report_has_the_table() -> None:
     (shown,) = (block for block in found.blocks if isinstance(block, Table) and block.id == "servers-table")
     assert len(shown.rows) == 8
     assert any(isinstance(block, Bullets) and "on 4 servers" in str(block) for block in found.blocks)
+
+
+def test_the_ratio_of_clients_to_servers_that_was_put_in_is_found() -> None:
+    """Two clients fill a server, as in the paper on BeeGFS; of the intervals at least nine of ten hold that."""
+    random = np.random.default_rng(2016)
+    held = []
+    for _ in range(times(15, 100)):
+        rows = []
+        for target, servers in (("one", 1), ("two", 2), ("four", 4)):
+            for hosts in (1, 2, 4, 8, 16, 24):
+                rates = 1e9 * min(hosts, 2 * servers) * np.exp(random.normal(0, 0.02, 4))
+                one = row(target, hosts, float(np.median(rates)))
+                samples = tuple(make_sample(one.case.id, place, rate) for place, rate in enumerate(rates, 1))
+                rows.append(one.model_copy(update={"samples": samples}))
+        named = places(one=("s1",), two=("s1", "s2"), four=("s1", "s2", "s3", "s4"))
+        (found,) = growths(rows, named)
+        for ratio in found.ratios.values():
+            assert ratio is not None and ratio.sharp and ratio.at is not None
+            held.append(ratio.at.low <= 2 <= ratio.at.high)
+    assert np.mean(held) >= 0.9
+    said = "".join(str(part) for part in growth_sentence(found))
+    assert "From 2 hosts for each server on (" in said or "From 1.9 hosts" in said or "From 2.1 hosts" in said

@@ -29,7 +29,8 @@ def written(kind: str) -> dict[str, Any]:
 def study_of(kind: str) -> Study:
     """A study of a target of this kind, with work that it can do."""
     make = study if "data" in kinds()[kind].holds else object_study
-    return make(targets={"store": written(kind)})
+    launched = {"launcher": "mpirun"} if kinds()[kind].through_mpi else {}
+    return make(targets={"store": written(kind)}, **launched)
 
 
 def target_of(kind: str) -> Target:

@@ -33,7 +33,7 @@ def change(file: Path, old: str, new: str) -> None:
 
 
 def test_kinds_are_in_the_order_in_which_people_meet_them() -> None:
-    assert list(kinds())[:8] == ["file", "device", "nfs", "smb", "s3", "dynamodb", "aoe", "null"]
+    assert list(kinds())[:9] == ["file", "device", "nfs", "smb", "s3", "dynamodb", "aoe", "mpiio", "null"]
 
 
 def test_a_new_folder_is_a_new_kind(folder: Path) -> None:

@@ -69,7 +69,7 @@ def test_sections_come_in_order() -> None:
     names = " ".join(part.id for part in document().sections)
     front, back = (
         "answer rests options method environment ceilings verdicts",
-        "results caching latency comparison notes appendix",
+        "results variation caching latency comparison notes appendix",
     )
     assert names == f"{front} {back}"
 

@@ -6,8 +6,8 @@
 //! threads of one's own, and writes to one file go one after the other. Source: io_uring_enter(2), `IOSQE_ASYNC`;
 //! io_uring/io-wq.c and `io_write` of the kernel.
 
-use crate::place::Place;
 use assay_core::{clock, pulse, Buffers, Completion, LaneSetup, Op, OpKind};
+use assay_posix::place::Place;
 use assay_posix::uring::{Queue, Ring, Uring};
 use assay_spec::{Method, MethodFound, MethodShape, MethodsFound, Operation, SyncPolicy, Tuning, AHEAD_BYTES};
 use rustix::fd::OwnedFd;

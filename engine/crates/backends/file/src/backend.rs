@@ -3,15 +3,15 @@
 use crate::auto::{self, Known};
 use crate::capability;
 use crate::lane::FileLane;
-use crate::place::{self, Place};
-use crate::residency;
 use crate::tree::lane::TreeLane;
 use crate::tree::Forest;
 use assay_core::{pulse, Backend, Lane, LaneSetup, Owners, PhasePlan, SetupError};
+use assay_posix::place::cache::{self, Emptied};
+use assay_posix::place::{self, Place};
 use assay_spec::{
     BackendCapabilities, CacheAction, FileTarget, Job, Layout, MethodShape, MethodsFound, Operation, Tree,
 };
-use rustix::fs::{self, Advice, FallocateFlags, OFlags};
+use rustix::fs::{self, FallocateFlags, OFlags};
 use rustix::process::{self, Resource, Rlimit};
 use std::ops::Range;
 use std::sync::Arc;
@@ -152,18 +152,13 @@ impl FileBackend {
     }
 
     fn evict(&self, owners: Owners) -> Result<String, SetupError> {
-        let mut left = Some(0);
+        let mut emptied = Emptied::default();
         for file in self.files_in(owners) {
             pulse::beat();
             let error = |e| SetupError::os("cache", self.place_of(file).object_name(file), e);
-            let fd = self.place_of(file).open(file, OFlags::RDONLY)?;
-            fs::fsync(&fd).map_err(error)?;
-            fs::fadvise(&fd, 0, None, Advice::DontNeed).map_err(error)?;
-            left = left.zip(residency::cached_pages(&fd)).map(|(sum, pages)| sum + pages);
+            emptied.evict(&self.place_of(file).open(file, OFlags::RDONLY)?).map_err(error)?;
         }
-        let left =
-            left.map_or_else(|| "the kernel does not tell what is left".to_owned(), |n| format!("{n} pages left"));
-        Ok(format!("{} file(s) flushed and evicted with posix_fadvise(DONTNEED), {left}", self.files.len()))
+        Ok(emptied.words())
     }
 }
 
@@ -172,15 +167,6 @@ fn allow_many_descriptors() {
     let limit = process::getrlimit(Resource::Nofile);
     // Where this is refused, operations that need more tell so themselves.
     let _ = process::setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
-}
-
-fn drop_caches() -> Result<String, SetupError> {
-    const CONTROL: &str = "/proc/sys/vm/drop_caches";
-    fs::sync();
-    match std::fs::write(CONTROL, "3") {
-        Ok(()) => Ok(format!("sync, then 3 written to {CONTROL}")),
-        Err(error) => Err(SetupError::new("cache", CONTROL, format!("{error}; dropping the cache needs root"))),
-    }
 }
 
 impl Backend for FileBackend {
@@ -213,7 +199,7 @@ impl Backend for FileBackend {
         match plan.cache {
             CacheAction::Keep => Ok(String::new()),
             CacheAction::Evict => self.evict(plan.owners),
-            CacheAction::Drop => drop_caches(),
+            CacheAction::Drop => cache::drop_caches(),
         }
     }
 
@@ -244,7 +230,7 @@ impl Backend for FileBackend {
         if self.tree.is_some() {
             return None;
         }
-        let pages = |file| residency::cached_pages(&self.place_of(file).open(file, OFlags::RDONLY).ok()?);
+        let pages = |file| cache::cached_pages(&self.place_of(file).open(file, OFlags::RDONLY).ok()?);
         let pages: Option<u64> = self.files_in(plan.owners).map(pages).sum();
         Some(pages? * rustix::param::page_size() as u64)
     }

@@ -1,15 +1,12 @@
 //! What files and devices can do in general, and what a given place can do, found by trying.
 
-use crate::place::{nameless, Place};
 use assay_core::SetupError;
+use assay_posix::place::{facts, nameless, Place};
 use assay_spec::{BackendCapabilities, CacheAction, Layout, Method, Operation, PlaceCapabilities, SyncPolicy};
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{self, Access, AtFlags, FallocateFlags, Mode, OFlags, CWD};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{self, FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mm::{self, MapFlags, ProtFlags};
-
-/// File systems that keep their data in memory: tmpfs and ramfs (statfs(2)).
-const MEMORY_MAGIC: [i64; 2] = [0x0102_1994, 0x8584_58f6];
 
 /// What files (`kind` file) or devices (`kind` device) can do anywhere.
 pub(crate) fn general(kind: &str) -> BackendCapabilities {
@@ -94,32 +91,18 @@ fn methods(limits: &mut Vec<String>) -> Vec<Method> {
     }
 }
 
-fn cache_actions(limits: &mut Vec<String>) -> Vec<CacheAction> {
-    let mut actions = vec![CacheAction::Keep, CacheAction::Evict];
-    let effective = AtFlags::EACCESS;
-    match fs::accessat(CWD, "/proc/sys/vm/drop_caches", Access::WRITE_OK, effective) {
-        Ok(()) => actions.push(CacheAction::Drop),
-        Err(_) => limits.push("the page cache cannot be dropped: needs root".to_owned()),
-    }
-    actions
-}
-
 fn at_directory(place: &Place, root: &str) -> Result<BackendCapabilities, SetupError> {
     let Place::Directory { root_fd, .. } = place else { unreachable!("called for directories") };
     let mut limits = Vec::new();
     let mut found = general("file");
-    let stat = fs::fstatfs(root_fd).map_err(|e| SetupError::os("statfs", root, e))?;
     let space = fs::fstatvfs(root_fd).map_err(|e| SetupError::os("statvfs", root, e))?;
-    #[allow(clippy::unnecessary_cast)]
-    let memory = MEMORY_MAGIC.contains(&(stat.f_type as i64));
+    let memory = facts::is_memory(root_fd).map_err(|e| SetupError::os("statfs", root, e))?;
     found.methods = methods(&mut limits);
-    found.cache = cache_actions(&mut limits);
+    found.cache = facts::cache_actions(&mut limits);
     if memory {
         found.direct_bypasses_cache = false;
         found.cache = vec![CacheAction::Keep];
-        limits.push(
-            "the file system is memory itself: O_DIRECT bypasses nothing, and there is no cache to empty".to_owned(),
-        );
+        limits.push(facts::MEMORY.to_owned());
     }
     if !can_be_mapped(root_fd, root)? {
         found.methods.retain(|method| *method != Method::Mmap);
@@ -139,7 +122,7 @@ fn at_directory(place: &Place, root: &str) -> Result<BackendCapabilities, SetupE
     }
     found.place = Some(PlaceCapabilities {
         path: root.to_owned(),
-        filesystem: filesystem_name(root_fd.as_fd()),
+        filesystem: facts::filesystem_name(root_fd.as_fd()),
         free_bytes: Some(space.f_bavail.saturating_mul(space.f_frsize)),
         limits,
     });
@@ -194,23 +177,6 @@ fn can_be_mapped(root: &OwnedFd, path: &str) -> Result<bool, SetupError> {
     }
 }
 
-/// Type of the file system from /proc/self/mountinfo, by device number.
-fn filesystem_name(root: BorrowedFd<'_>) -> String {
-    let unknown = || "unknown".to_owned();
-    let Ok(stat) = fs::fstat(root) else {
-        return unknown();
-    };
-    let number = format!("{}:{}", fs::major(stat.st_dev), fs::minor(stat.st_dev));
-    let Ok(table) = std::fs::read_to_string("/proc/self/mountinfo") else {
-        return unknown();
-    };
-    table
-        .lines()
-        .filter(|line| line.split(' ').nth(2) == Some(&number))
-        .find_map(|line| line.split(" - ").nth(1)?.split(' ').next().map(str::to_owned))
-        .unwrap_or_else(unknown)
-}
-
 /// Whether the kernel lets nothing be written to a block device; it may be opened for writing all the same.
 fn is_read_only(device: &OwnedFd) -> bool {
     let Ok(stat) = fs::fstat(device) else { return false };
@@ -222,7 +188,7 @@ fn at_device(path: &str) -> Result<BackendCapabilities, SetupError> {
     let mut limits = Vec::new();
     let mut found = general("device");
     found.methods = methods(&mut limits);
-    found.cache = cache_actions(&mut limits);
+    found.cache = facts::cache_actions(&mut limits);
     let fd = fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty())
         .map_err(|e| SetupError::os("open", path, e))?;
     if is_read_only(&fd) {

@@ -2,8 +2,8 @@
 
 use crate::backend::FileBackend;
 use crate::capability::general;
-use crate::claim::{release, remove_job};
 use assay_core::{wrong_kind, Backend, Kind, SetupError};
+use assay_posix::place::claim::clean;
 use assay_spec::{BackendCapabilities, Job, MethodShape, MethodsFound, PlaceAnswer, Target};
 use std::sync::Arc;
 
@@ -36,13 +36,7 @@ impl Kind for Files {
     fn clean(&self, target: &Target, whole: bool, lock_ns: u64) -> Result<PlaceAnswer, SetupError> {
         let Target::File(target) = target else { return Err(wrong_kind(target, "file")) };
         let run = target.run.as_deref();
-        let one = |root: &str| {
-            if whole {
-                release(root, run, lock_ns)
-            } else {
-                remove_job(root, &target.directory, run, lock_ns)
-            }
-        };
+        let one = |root: &str| clean(root, &target.directory, run, whole, lock_ns);
         let mut answer = one(&target.root)?;
         for share in &target.shares {
             let other = one(share)?;

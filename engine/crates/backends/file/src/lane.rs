@@ -1,8 +1,8 @@
 //! One worker's file, reached through io_uring, pread and pwrite, threads, a mapping, or C stdio.
 
 use crate::auto::{Choice, Direction, Known};
-use crate::place::Place;
 use assay_core::{Completion, Fault, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError, ASKED_FOR};
+use assay_posix::place::Place;
 use assay_posix::uring::{Queue, Ring, Uring};
 use assay_posix::{Mmap, Stdio, SyncIo, Threads};
 use assay_spec::{Method, MethodShape, Operation, SyncPolicy};

@@ -3,13 +3,9 @@
 mod auto;
 mod backend;
 mod capability;
-mod claim;
 mod kind;
 mod lane;
-mod mark;
-mod place;
-mod residency;
 mod tree;
 
-pub use claim::{claim, inspect};
+pub use assay_posix::place::claim::{claim, inspect};
 pub use kind::{Devices, Files};

@@ -10,5 +10,6 @@ mod golden;
 mod layouts;
 mod metadata;
 mod nfs;
+mod relay;
 mod run;
 mod sets;

@@ -102,6 +102,7 @@ targets! {
     aoe Aoe(AoeTarget) "aoe" "A whole disk behind ATA over Ethernet, which is overwritten."
     nfs Nfs(NfsTarget) "nfs" "Files below an NFS export, reached without the kernel's client."
     smb Smb(SmbTarget) "smb" "Files in an SMB share, reached without the kernel's client."
+    mpiio Mpiio(MpiioTarget) "mpiio" "Files below a marked directory, reached through MPI-IO."
     s3 S3(S3Target) "s3" "Objects in a bucket of an S3 service."
     dynamodb Dynamodb(DynamodbTarget) "dynamodb" "Items in a table of a DynamoDB service."
 }

@@ -13,6 +13,8 @@ from statistics import NormalDist
 _TINY = 1e-300
 _EPS = 1e-16
 _MOST_TERMS = 100_000
+_MANY = 1e9
+"""Degrees of freedom of a variance that is known."""
 _FAR = 12.0
 """From here on few terms of asymptotic series are as exact as a float."""
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
@@ -88,6 +90,25 @@ def fisher_tail(between: float, within: float, ratio: float) -> float:
     if ratio <= 0:
         return 1.0
     return 0.0 if math.isinf(ratio) else _beta_share(within / 2, between / 2, within / (between * ratio))
+
+
+@lru_cache(maxsize=4096)
+def chi_square_quantile(freedom: float, share: float) -> float:
+    """The value that chi-square stays below with this probability, to 7 digits, by bisection of `fisher_tail`.
+
+    A ratio of variances of which one has very many degrees of freedom is chi-square by its own degrees of freedom.
+
+    Args:
+        freedom: Degrees of freedom, at least 1.
+        share: Between 0 and 1.
+    """
+    low, high = 0.0, 1.0
+    while fisher_tail(freedom, _MANY, high / freedom) > 1 - share:
+        low, high = high, 2 * high
+    while high - low > 1e-10 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if fisher_tail(freedom, _MANY, middle / freedom) > 1 - share else (low, middle)
+    return (low + high) / 2
 
 
 def _upper_quantile(freedom: float, tail: float) -> float:

@@ -68,6 +68,7 @@ class AoeTarget(Target):
     rank: ClassVar[int] = 7
     keeps_data: ClassVar[bool] = True
     through_kernel: ClassVar[bool] = False
+    through_mpi: ClassVar[bool] = False
     is_directory: ClassVar[bool] = False
     whole_device: ClassVar[bool] = False
     has_files: ClassVar[bool] = False

@@ -21,6 +21,7 @@ class DeviceTarget(Target):
     rank: ClassVar[int] = 2
     keeps_data: ClassVar[bool] = True
     through_kernel: ClassVar[bool] = True
+    through_mpi: ClassVar[bool] = False
     is_directory: ClassVar[bool] = False
     whole_device: ClassVar[bool] = True
     has_files: ClassVar[bool] = False

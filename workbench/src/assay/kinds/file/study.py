@@ -35,6 +35,7 @@ class FileTarget(Target):
     rank: ClassVar[int] = 1
     keeps_data: ClassVar[bool] = True
     through_kernel: ClassVar[bool] = True
+    through_mpi: ClassVar[bool] = False
     is_directory: ClassVar[bool] = True
     whole_device: ClassVar[bool] = False
     has_files: ClassVar[bool] = True

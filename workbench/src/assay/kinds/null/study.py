@@ -98,9 +98,10 @@ class NullTarget(Target):
 
     noun: ClassVar[str] = "no storage"
     holds: ClassVar[tuple[Group, ...]] = ("data", "names", "objects")
-    rank: ClassVar[int] = 8
+    rank: ClassVar[int] = 9
     keeps_data: ClassVar[bool] = False
     through_kernel: ClassVar[bool] = False
+    through_mpi: ClassVar[bool] = False
     is_directory: ClassVar[bool] = False
     whole_device: ClassVar[bool] = False
     has_files: ClassVar[bool] = True

@@ -47,7 +47,7 @@ def _memory(path: tuple[str, str], work: Workload) -> Iterator[Fault]:
     sizes = [sizes_of(size).largest for size in work.axis("object_size").values() if isinstance(size, int | str)]
     parts = [part for part in work.axis("part_size").values() if isinstance(part, int)]
     listed = PART_BYTES * -(-max(sizes, default=0) // min(parts)) if parts else 0
-    lanes, depth = max(most("lanes"), min(most("streams"), MOST_LANES)), most("queue_depth")
+    lanes, depth = max(most("lanes") * most("tasks_per_host"), min(most("streams"), MOST_LANES)), most("queue_depth")
     needed = lanes * (LANE_BYTES + depth * (REQUEST_BYTES + listed + min(max(sizes, default=0), PIECE_BYTES)))
     if needed > MOST_BUFFER_BYTES:
         message = f"{lanes} lanes with {depth} requests in flight each need {format_size(needed >> 30 << 30)} of memory"

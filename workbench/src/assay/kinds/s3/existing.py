@@ -52,7 +52,7 @@ def _too_many(path: tuple[str, str], work: Workload) -> Iterator[Fault]:
     def most(field: str) -> int:
         return max((value for value in work.axis(field).values() if isinstance(value, int)), default=0)
 
-    lanes = max(most("lanes") * most("hosts"), most("streams"))
+    lanes = max(most("lanes") * most("tasks_per_host") * most("hosts"), most("streams"))
     if most("objects") * lanes > MOST_OBJECTS:
         message = f"{lanes:,} lanes with {most('objects'):,} objects each are more than {MOST_OBJECTS:,} in all"
         yield Fault(

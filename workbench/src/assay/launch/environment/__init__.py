@@ -17,6 +17,7 @@ from assay.launch.environment.machine import (
     describe_memory,
     describe_settings,
 )
+from assay.launch.environment.modules import describe_modules
 from assay.launch.environment.network import describe_interfaces, describe_network
 from assay.launch.environment.reading import THIS_MACHINE, Files, Section
 from assay.launch.environment.sources import sources_sha256
@@ -49,7 +50,7 @@ def capture_environment(
     Returns:
         Section -> name -> value, without what looks like a password: `host`, `cloud`, `kernel`, `cpu`, `memory`,
         `control groups`, `limits`, `sysctl`, `network` and `network NAME` for each interface that is up, and
-        `target NAME` for each target.
+        `target NAME` for each target; `modules` where environment modules are in use.
     """
     found = {
         "host": describe_host(files),
@@ -63,6 +64,8 @@ def capture_environment(
         "network": describe_network(files),
         **describe_interfaces(files),
     }
+    if modules := describe_modules():
+        found["modules"] = modules
     for name, (device, path) in targets.items():
         found[f"target {name}"] = describe_target(device, path, files, looks.get(name))
     return {section: {name: redacted(value) for name, value in values.items()} for section, values in found.items()}

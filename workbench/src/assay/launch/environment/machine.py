@@ -17,7 +17,7 @@ NODES = "/sys/devices/system/node"
 INITIAL_NAMESPACES = {"ipc": 4026531839, "uts": 4026531838, "user": 4026531837, "pid": 4026531836, "cgroup": 4026531835}
 """Numbers of the namespaces that the kernel starts with. Source: include/linux/proc_ns.h of Linux."""
 
-CONTAINER_SIGNS = {"docker": "/.dockerenv", "podman": "/run/.containerenv"}
+CONTAINER_SIGNS = {"docker": "/.dockerenv", "podman": "/run/.containerenv", "apptainer": "/.singularity.d"}
 
 SETTINGS = (
     "vm.dirty_ratio",

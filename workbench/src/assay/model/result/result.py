@@ -19,6 +19,7 @@ from assay.model.result.network import Network
 from assay.model.result.objects import ExistingObjects
 from assay.model.result.percentile import LEAST_OPS, WIDEST, Standing, said
 from assay.model.result.seen import AtLimit, BlockDeviceUse, ServiceSeen
+from assay.model.result.stage import StageDone
 from assay.model.result.uses import HostUse
 from assay.model.result.verdict import AS_FAR_AS_SEEN, NO_RESULT, NOT_APPLICABLE, Finding, Verdict
 from assay.model.result.watch import Watch
@@ -447,6 +448,7 @@ class RunInfo(RunHead):
         machine: The verdict on the machine that follows from it; None if there is none.
         answers: What the run says of each question, in words, as it ended; empty before, and of a very large run.
         page: The first page of its report in words, likewise.
+        stages: Those that were measured, of a run that is taken in stages.
     """
 
     folder: str
@@ -464,6 +466,7 @@ class RunInfo(RunHead):
     machine: MachineFinding | None = None
     answers: tuple[str, ...] = ()
     page: FirstPage | None = None
+    stages: tuple[StageDone, ...] = ()
 
     @property
     def equal_within(self) -> float:

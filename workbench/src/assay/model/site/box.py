@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from assay.model import units
 from assay.model.base import Frozen
 from assay.model.site.nodes import expand_nodes
-from assay.model.site.serving import NAME, Device, Directory, Mount, Name, Server
+from assay.model.site.serving import NAME, Device, Directory, Mount, Name, Server, User
 from assay.model.study import axis
 from assay.model.study.axis import Kind, Single, fault
 from assay.model.study.target import Text
@@ -221,6 +221,10 @@ class Box(Frozen):
     hosts: dict[str, HostSpec] = Field(min_length=1, description="Host, or set of hosts such as client[1-8].")
     network: Network = Field(Network(), description="What joins them.")
     wan: Wan | None = Field(None, description="What joins the sites, if hosts have different ones.")
+    shared: Directory | None = Field(
+        None, description="Directory that all hosts have in common: one of the machine, with no network between."
+    )
+    users: tuple[User, ...] = Field((), description="Who may log in on the hosts besides root; homes are in `shared`.")
 
     @field_validator("hosts")
     @classmethod
@@ -253,7 +257,20 @@ class Box(Frozen):
             raise fault("`wan` needs two sites or more", "give each host a `site`", "wan")
         self._check_logins()
         self._check_sources()
+        self._check_shared()
         return self
+
+    def _check_shared(self) -> None:
+        """See whether the directory that hosts share is at a place of its own, and there where users need it."""
+        for member in self.members():
+            own = (*(disk.mount for disk in member.spec.disks if disk.mount is not None), *member.spec.mounted)
+            if self.shared in own:
+                hint = "give each its own directory"
+                raise fault(f"{member.name} has something else at {self.shared}", hint, "shared")
+        if self.users and self.shared is None:
+            raise fault("users have no home", "add a directory that all hosts share: `shared: /shared`", "users")
+        if twice := next((name for place, name in enumerate(self.users) if name in self.users[:place]), None):
+            raise fault(f"{twice} comes twice", "name each once", "users")
 
     def _check_logins(self) -> None:
         """See whether each mount logs in as a user that a server has."""

@@ -69,6 +69,8 @@ class BoxState(Frozen):
         switch_start: As RunningHost.start.
         owner_pid: Process that the box belongs to and is removed after; 0 if it stays until somebody takes it down.
         owner_start: As RunningHost.start.
+        shared: Directory that all hosts have in common; empty without one.
+        users: Who may log in besides root.
     """
 
     name: str
@@ -78,4 +80,6 @@ class BoxState(Frozen):
     switch_start: int
     owner_pid: int = 0
     owner_start: int = 0
+    shared: str = ""
+    users: tuple[str, ...] = ()
     hosts: tuple[RunningHost, ...]

@@ -35,7 +35,8 @@ class Host(Frozen):
         jump: Hosts to go through, `[USER@]HOST[:PORT]`, separated by commas (`ssh -J`).
         identity: File of the private key (`ssh -i`).
         ssh_config: File to use instead of the user's ssh configuration (`ssh -F`).
-        kind: `local` this machine, `ssh` reached by the ssh client, `box` a host of a cluster in a box.
+        kind: `local` this machine, `ssh` reached by the ssh client, `box` a host of a cluster in a box, `slurm` a
+            node of this process's allocation, reached by srun.
         enter: Of kind box: what to put before a command so that it runs there, such as `nsenter` with its options.
         link: Bytes per second of its network link, as stated; None if nothing was.
         site: Where it stands, if hosts stand at several places; else empty.
@@ -49,7 +50,7 @@ class Host(Frozen):
     jump: str | None = None
     identity: str | None = None
     ssh_config: str | None = None
-    kind: Literal["local", "ssh", "box"] = "ssh"
+    kind: Literal["local", "ssh", "box", "slurm"] = "ssh"
     enter: tuple[str, ...] = ()
     link: float | None = Field(None, gt=0)
     site: str = ""

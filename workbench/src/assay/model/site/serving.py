@@ -168,11 +168,7 @@ class Server(Frozen):
     source: Passed | None = Field(None, description="HOST:NAME that it passes on; it starts when that host serves.")
 
     @model_validator(mode="after")
-    def _something(self) -> "Server":
-        if not self.offers:
-            raise fault(
-                "the server offers nothing", "write such as exports: [/export], devices, buckets, tables or mount"
-            )
+    def _once(self) -> "Server":
         for key in ("exports", "devices", "buckets", "tables", "users"):
             names = getattr(self, key)
             twice = next((name for place, name in enumerate(names) if name in names[:place]), None)

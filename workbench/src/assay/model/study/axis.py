@@ -261,7 +261,7 @@ def cpus() -> Kind:
     return Kind(read_cpus, str, schema, optional=True, what="CPUs such as 0-3,6")
 
 
-def choice(words: tuple[str, ...]) -> Kind:
+def choice(words: tuple[str, ...], optional: bool = False) -> Kind:
     """One of a few words."""
 
     def read(written: object) -> str:
@@ -269,7 +269,7 @@ def choice(words: tuple[str, ...]) -> Kind:
             return written
         raise units.UnitError(f"{units.shown(written)} is not possible here", units.one_of(written, words))
 
-    return Kind(read, str, {"enum": list(words)}, choices=words)
+    return Kind(read, str, {"enum": list(words)}, choices=words, optional=optional)
 
 
 @dataclass(frozen=True, eq=False)

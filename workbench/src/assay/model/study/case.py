@@ -61,7 +61,7 @@ def job_kind(parameters: Parameters, operation: str) -> str | None:
 
     What is read is not looked at, so that its size does not matter; what is checked must have been written.
     """
-    shape = f"lanes={parameters.lanes} depth={parameters.queue_depth}"
+    shape = f"lanes={parameters.host_lanes} depth={parameters.queue_depth}"
     if is_metadata(operation):
         contents = f" bytes={parameters.file_size}" if operation == "create" else ""
         return f"{operation} {shape}{contents}"

@@ -17,6 +17,10 @@ from assay.model.units import UnitError, shown
 _TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}
 
 
+ALLOCATION = "allocation"
+"""The word for the hosts that a scheduler has given to the job in which Assay runs."""
+
+
 class Hosts(Frozen):
     """Machines that generate the load.
 
@@ -28,6 +32,11 @@ class Hosts(Frozen):
 
     nodes: tuple[str, ...] = ()
     inventory: str | None = None
+
+    @property
+    def allocated(self) -> bool:
+        """They are those that a scheduler has given."""
+        return self.nodes == (ALLOCATION,) and self.inventory is None
 
     @property
     def written(self) -> object:

@@ -27,8 +27,8 @@ class Parameter:
         title: Its name in reports; the parameter's own if empty.
         untold: What nobody has told where this is not told, after "nobody told".
         shown: When a report's table of workloads has it.
-        job: Where the value goes in the engine's job: a field, or after a dot a field of `tuning`, `tree`, `data` or
-            `phase`. Empty where more than the value decides it: `assay.plan.jobs` says how.
+        job: Where the value goes in the engine's job: a field, or after a dot a field of `tuning`, `tree`, `data`,
+            `phase`, `target` or `target.hints`. Empty where more than the value decides it: `assay.plan.jobs` says how.
         to_job: From the value to what the job has.
         needed: It must be written, whatever its default.
         of_names: The default of metadata operations, where it is another one; a tuple of that one value.
@@ -36,6 +36,7 @@ class Parameter:
         only: What the operations work on for which it means something; empty: whatever they work on.
         of_sets: Of operations on data only those on sets of files have it: `files` or `total_files` says how many.
         used_by: Of these operations those that it makes a difference to; empty: all.
+        through_mpi: Only targets that are reached through MPI have it.
         beside: Another parameter without a value of which it makes no difference.
         needs: Other parameters, each with the values of which it needs one where this one is not its default.
     """
@@ -55,6 +56,7 @@ class Parameter:
     only: tuple[Group, ...] = ()
     of_sets: bool = False
     used_by: Collection[str] = ()
+    through_mpi: bool = False
     beside: str = ""
     needs: tuple[tuple[str, tuple[str, ...]], ...] = ()
 

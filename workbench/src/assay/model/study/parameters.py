@@ -11,13 +11,10 @@ from typing import Annotated, Literal, get_args
 
 from pydantic.fields import FieldInfo
 
-from assay.model.site.cpus import cpu_numbers
-from assay.model.study import axis, contents
+from assay.model.study import axis, contents, mpiio, tuning
 from assay.model.study.axis import AxisValue
 from assay.model.study.contents import Sizes
 from assay.model.study.names import (
-    DATA,
-    METADATA,
     MIXES,
     REORDERED,
     SET_OPERATIONS,
@@ -49,8 +46,7 @@ Arrivals = Literal["constant", "poisson"]
 FileOrder = Literal["sequential", "random"]
 Order = Literal["none", "node", "lane", "random"]
 
-ON_FILES = DATA + METADATA
-"""Operations on files and devices."""
+ON_FILES = tuning.ON_FILES
 FETCHES = frozenset(name for name, work in WORK.items() if work.reads)
 """Operations that bring contents."""
 MOVES = frozenset(name for name, work in WORK.items() if work.reads or work.writes)
@@ -58,10 +54,6 @@ MOVES = frozenset(name for name, work in WORK.items() if work.reads or work.writ
 
 MOST_NS = 365 * 86400 * 10**9
 """The engine's bound of a time: a year."""
-
-
-def _cpu_list(value: str | None) -> list[int]:
-    return list(cpu_numbers(value)) if value is not None else []
 
 
 class Parameters(Telling):
@@ -103,13 +95,27 @@ class Parameters(Telling):
             of_objects=(None,),
         ),
     ] = None
+    total_size: Annotated[
+        int | None,
+        Parameter(
+            kind=axis.size(1, 2**63 - 1, optional=True),
+            about="Bytes of all lanes of all hosts together, instead of file_size: shared out evenly, in whole records."
+            " More hosts or lanes then have less to do each (strong scaling).",
+            heading="Bytes of all lanes together, if the study counts so",
+            untold="how much data there was in all",
+            title="Data of all lanes",
+            column="total_size_bytes",
+            shown="limit",
+            only=("data",),
+        ),
+    ] = None
     block_size: Annotated[
         int | None,
         Parameter(
             kind=axis.size(1, 2**63 - 1, optional=True),
             about="Bytes that a lane has one after the other (IOR -b); a file consists of segments, each of one block "
-            "of every lane that works on it. Random orders go through the file segment by segment. Left out: what"
-            " a lane has is in one piece.",
+            "of every lane that works on it. Random orders go through the file segment by segment. Left out: what a "
+            "lane has is in one piece.",
             heading="Bytes that a lane had one after the other; empty: all of its part",
             untold="how the lanes shared out the file",
             column="block_size_bytes",
@@ -356,17 +362,27 @@ class Parameters(Telling):
         int | None,
         Parameter(
             kind=axis.whole(1, 2**20, optional=True),
-            about="Worker threads of all hosts together, instead of lanes; a multiple of hosts.",
+            about="Worker threads of all hosts together, instead of lanes; a multiple of hosts, and of tasks_per_host.",
             heading="Worker threads of all hosts together, if the study counts so",
             untold="how many worker threads there were in all",
         ),
     ] = None
+    tasks_per_host: Annotated[
+        int,
+        Parameter(
+            kind=axis.whole(1, 1024),
+            about="Engines on each host, each with `lanes` of its own: MPI's processes, Slurm's tasks.",
+            heading="Engines on each host",
+            untold="how many processes made the load on each host",
+            title="Tasks per host",
+        ),
+    ] = 1
     lanes: Annotated[
         int,
         Parameter(
             kind=axis.whole(1, 1024),
-            about="Worker threads of each host.",
-            heading="Worker threads of each host",
+            about="Worker threads of each host; with tasks_per_host of each of its engines.",
+            heading="Worker threads of each host, or of each engine",
             untold="how many worker threads there were",
             shown="always",
             job="lanes",
@@ -400,10 +416,9 @@ class Parameters(Telling):
         Order,
         Parameter(
             kind=axis.choice(get_args(Order)),
-            about="Whose data a lane reads, so that no host reads what it has in memory: its own (none), that of a lane"
-            " reorder_by hosts further (node, IOR -C), of a lane reorder_by lanes further (lane, mdtest -N), or "
-            "of a random one (random, IOR -Z). Of the operations on names it is for stat, open, readdir, unlink "
-            "and rmdir.",
+            about="Whose data a lane reads, so that no host reads what it has in memory: its own (none), that of a "
+            "lane reorder_by hosts further (node, IOR -C), of a lane reorder_by lanes further (lane, mdtest -N), or of "
+            "a random one (random, IOR -Z). Of operations on names it is for stat, open, readdir, unlink and rmdir.",
             heading="Whose data a lane read",
             untold="whether lanes read what others had written",
             title="Order of lanes",
@@ -437,71 +452,11 @@ class Parameters(Telling):
             used_by=ON_FILES,
         ),
     ] = "auto"
-    sqpoll: Annotated[
-        bool,
-        Parameter(
-            kind=axis.flag(),
-            about="With method: io_uring, a kernel thread takes the submissions; it keeps a CPU busy.",
-            heading="A kernel thread took the submissions",
-            untold="whether a kernel thread took the submissions",
-            title="SQPOLL",
-            shown="setting",
-            job="tuning.sqpoll",
-            needs=(("method", ("io_uring",)),),
-            used_by=ON_FILES,
-        ),
-    ] = False
-    iopoll: Annotated[
-        bool,
-        Parameter(
-            kind=axis.flag(),
-            about="With method: io_uring and cache: direct, completions are polled for.",
-            heading="Completions were polled for",
-            untold="whether completions were polled for",
-            title="IOPOLL",
-            shown="setting",
-            job="tuning.iopoll",
-            needs=(("method", ("io_uring",)),),
-            used_by=ON_FILES,
-        ),
-    ] = False
-    huge_pages: Annotated[
-        bool,
-        Parameter(
-            kind=axis.flag(),
-            about="I/O buffers in huge pages, which the host must have reserved.",
-            heading="I/O buffers in huge pages",
-            untold="whether the buffers were in huge pages",
-            shown="setting",
-            job="tuning.huge_pages",
-        ),
-    ] = False
-    cpus: Annotated[
-        str | None,
-        Parameter(
-            kind=axis.cpus(),
-            about="CPUs to pin lanes to, such as 0-3,6: lane i runs on the (i modulo n)-th. Left out: wherever it is "
-            "put.",
-            heading="CPUs that lanes were pinned to",
-            untold="whether lanes were pinned to CPUs",
-            title="CPUs",
-            shown="setting",
-            job="tuning.cpus",
-            to_job=_cpu_list,
-        ),
-    ] = None
-    numa_node: Annotated[
-        int | None,
-        Parameter(
-            kind=axis.whole(0, 1023, optional=True),
-            about="NUMA node whose memory holds the buffers and, without cpus, on whose CPUs the lanes run.",
-            heading="NUMA node of the buffers",
-            untold="on which NUMA node the buffers were",
-            title="NUMA node",
-            shown="setting",
-            job="tuning.numa_node",
-        ),
-    ] = None
+    sqpoll: Annotated[bool, tuning.SQPOLL] = False
+    iopoll: Annotated[bool, tuning.IOPOLL] = False
+    huge_pages: Annotated[bool, tuning.HUGE_PAGES] = False
+    cpus: Annotated[str | None, tuning.CPUS] = None
+    numa_node: Annotated[int | None, tuning.NUMA_NODE] = None
     cache: Annotated[
         CachePolicy,
         Parameter(
@@ -699,15 +654,32 @@ class Parameters(Telling):
         ),
     ] = 0
 
+    collective: Annotated[bool, mpiio.COLLECTIVE] = False
+    pointer: Annotated[mpiio.Pointer, mpiio.POINTER] = "explicit"
+    atomic: Annotated[bool, mpiio.ATOMIC] = False
+    cb_nodes: Annotated[int | None, mpiio.CB_NODES] = None
+    cb_buffer_size: Annotated[int | None, mpiio.CB_BUFFER_SIZE] = None
+    romio_cb_read: Annotated[mpiio.Wish | None, mpiio.ROMIO_CB_READ] = None
+    romio_cb_write: Annotated[mpiio.Wish | None, mpiio.ROMIO_CB_WRITE] = None
+    romio_ds_read: Annotated[mpiio.Wish | None, mpiio.ROMIO_DS_READ] = None
+    romio_ds_write: Annotated[mpiio.Wish | None, mpiio.ROMIO_DS_WRITE] = None
+    striping_factor: Annotated[int | None, mpiio.STRIPING_FACTOR] = None
+    striping_unit: Annotated[int | None, mpiio.STRIPING_UNIT] = None
+
     @property
     def all_lanes(self) -> int:
         """Lanes of all hosts together."""
-        return self.lanes * self.hosts
+        return self.host_lanes * self.hosts
+
+    @property
+    def host_lanes(self) -> int:
+        """Lanes of one host, of all engines on it; of evidence from elsewhere those of all that it had."""
+        return self.lanes * (self.known("tasks_per_host") or 1)
 
     @property
     def shift(self) -> int:
         """How many lanes further the data is that a lane reads; 0: its own, or in no order."""
-        by = {"node": self.lanes, "lane": 1}.get(self.reorder, 0)
+        by = {"node": self.host_lanes, "lane": 1}.get(self.reorder, 0)
         return self.reorder_by * by % self.all_lanes
 
     @property

@@ -20,6 +20,7 @@ from assay.model.study.parameter import Parameter
 from assay.model.study.parameters import DEFAULTS, DEFINITIONS
 from assay.model.study.repeats import STANDARD, Repeats, RepeatsField
 from assay.model.study.schedule import Schedule
+from assay.model.study.stages import StageRule
 from assay.model.study.target import YEAR_NS, Flag, Target, Text
 from assay.model.units import one_of, shown
 
@@ -72,6 +73,7 @@ def _operation(written: object) -> str:
     raise fault(f"{shown(written)} is not an operation", hint)
 
 
+LauncherWord = Literal["ssh", "mpirun", "srun"]
 Name = Annotated[str, BeforeValidator(_name), WithJsonSchema({"type": "string", "pattern": f"^{_PLAIN_NAME.pattern}$"})]
 OperationName = Annotated[str, BeforeValidator(_operation), WithJsonSchema({"enum": list(names.OPERATIONS)})]
 
@@ -147,8 +149,8 @@ class Workload(_Swept):
     def _remember_order(cls, written: Any, handler: Any) -> "Workload":
         mapping = isinstance(written, dict)
         own = dict(_OWN_DEFAULTS.get(group_written(written), {})) if mapping else {}
-        if mapping and written.get("file_sizes") is not None:
-            # The largest one is found out with the cases.
+        if mapping and any(written.get(field) is not None for field in ("file_sizes", "total_size")):
+            # What a file has at most is found out with the cases.
             own["file_size"] = Axis(listed=(0,))
         if mapping and written.get("segments") is not None:
             # They say it, with the lanes of each case.
@@ -226,9 +228,14 @@ class Study(Frozen):
     seed: Annotated[int, Single(axis.whole(0, 2**53 - 1))] = Field(1, description="Decides the order and the data.")
     hosts: Annotated[Hosts, HostsField()] = Field(
         Hosts(),
-        description="Machines that generate the load: a node set such as client[1-8], a list of such, or inventory: "
-        "FILE. Left out: this machine; with a testbed its hosts with the role client.",
+        description="Machines that generate the load: a node set such as client[1-8], a list of such, inventory: FILE, "
+        "or allocation: those that a scheduler has given. Left out: this machine; with a testbed its hosts with the "
+        "role client.",
         json_schema_extra={"default": "localhost"},
+    )
+    launcher: LauncherWord = Field(
+        "ssh",
+        description="What starts the engines on the hosts: ssh, each by itself; mpirun or srun, all with one command.",
     )
     testbed: Text | None = Field(
         None,
@@ -251,6 +258,11 @@ class Study(Frozen):
         "goes on. Left out: two minutes, or ten times the estimate of the repeat if that is longer.",
     )
     output: Output = Field(default_factory=Output, description="What is kept.")
+    stages: StageRule | None = Field(
+        None,
+        description="When `assay run --stage` goes on with more hosts, tasks or lanes without asking anybody.",
+        json_schema_extra=_never_empty,
+    )
     prices: StudyPrices | None = Field(
         None,
         description="What the targets would cost if they were certain designs; the run keeps the prices, its report "
@@ -264,6 +276,14 @@ class Study(Frozen):
         """A section without anything in it was begun and forgotten."""
         if written is None:
             raise fault("it is empty", "add `book` and `designs`, or leave `prices` out")
+        return written
+
+    @field_validator("stages", mode="before")
+    @classmethod
+    def _stages_not_empty(cls, written: Any) -> Any:
+        """Likewise: a rule that asks for nothing accepts everything."""
+        if not written:
+            raise fault("it is empty", "write efficiency or cost, or leave `stages` out")
         return written
 
     @model_validator(mode="before")
@@ -298,8 +318,9 @@ class Study(Frozen):
 
     @property
     def local(self) -> bool:
-        """Whether this machine alone generates the load."""
-        return self.testbed is None and self.hosts.inventory is None and self.hosts.nodes in ((), ("localhost",))
+        """Whether this machine alone generates the load, and no launcher is between it and its engines."""
+        alone = self.testbed is None and self.hosts.inventory is None and self.hosts.nodes in ((), ("localhost",))
+        return alone and self.launcher == "ssh"
 
     def with_targets(self, targets: Mapping[str, Target]) -> "Study":
         """The study with these targets in place of, or beside, those that it has."""

@@ -99,6 +99,8 @@ class Target(Frozen):
             does as if.
         through_kernel: Operations go through the kernel of the machine that generates the load: its page cache may
             answer, there are several ways to it, and the device below can be measured.
+        through_mpi: Operations are calls of an MPI library: engines are started one for each rank by the MPI's own
+            launcher, with one lane, and are those that are linked to it.
         is_directory: It is a directory of the machines that generate the load: Assay makes and marks it, and no other
             target may lie in it.
         whole_device: It is a block device of this machine, all of which is overwritten.
@@ -115,6 +117,7 @@ class Target(Frozen):
     rank: ClassVar[int]
     keeps_data: ClassVar[bool]
     through_kernel: ClassVar[bool]
+    through_mpi: ClassVar[bool]
     is_directory: ClassVar[bool]
     whole_device: ClassVar[bool]
     has_files: ClassVar[bool]
@@ -250,6 +253,15 @@ class Target(Frozen):
         """
         found: BaseModel = self.part("job").job_target(self, directory, run, destroy, servers)
         return found
+
+    def plain_target(self, directory: str = ANY_JOB, destroy: bool = False) -> BaseModel:
+        """As `job_target`, of whatever is below it that an engine on its own can measure.
+
+        Args:
+            directory: Name of the job's own directory.
+            destroy: The user has confirmed that devices may be overwritten.
+        """
+        return self.job_target(directory, destroy=destroy)
 
     @property
     def has_own_service(self) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.model.units import format_size
 from assay.plan.broken import Broken
+from assay.plan.tree import all_lanes
 
 
 def segment_bytes(values: Mapping[str, Any]) -> int:
@@ -16,7 +17,7 @@ def segment_bytes(values: Mapping[str, Any]) -> int:
     Args:
         values: Parameter -> value.
     """
-    blocks = values["lanes"] * values["hosts"] if values["layout"] == "shared" else 1
+    blocks = all_lanes(values) if values["layout"] == "shared" else 1
     return int((values["block_size"] or 0) * blocks)
 
 

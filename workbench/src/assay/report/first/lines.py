@@ -13,8 +13,8 @@ from assay.report.claims import Claim, kind_of
 from assay.report.document import DotRow, Dots, Lane, Text
 from assay.report.first.splits import parts
 from assay.report.first.words import ranked, ranking, said
+from assay.report.growth.words import counted, scaled_where, scaled_words
 from assay.report.measure import Measure, measure_of
-from assay.report.sections.hosts import scaled_where, scaled_words
 from assay.report.view import View
 
 MOST = 6
@@ -193,7 +193,7 @@ def grown(found: Sequence[Scaling], view: View, most: int = MOST) -> tuple[list[
         shade = view.targets.index(one.target)
         lanes = tuple(
             Lane(
-                numbers.plural(hosts, "host"),
+                counted(one.axis, hosts),
                 shade,
                 tuple(rate / measure.scale for rate in rates if rate > 0),
                 (),

@@ -14,7 +14,7 @@ from assay.report.first import lines
 from assay.report.first.caveats import caveats
 from assay.report.first.steps import steps
 from assay.report.first.words import headline, sentence
-from assay.report.sections.hosts import growth_sentence
+from assay.report.growth.words import counted, growth_sentence, noun
 from assay.report.view import View
 
 
@@ -117,11 +117,13 @@ def _answer(
 def _grown(growth: list[Scaling]) -> Text:
     """How many totals stop growing within what was measured."""
     stopped = sum(one.saturated is not None or one.greatest is not one.points[-1] for one in growth)
-    most = max(point.hosts for one in growth for point in one.points)
+    axes = {one.axis for one in growth}
+    most = max(point.number for one in growth for point in one.points)
     of = numbers.plural(len(growth), "kind of work", "kinds of work")
     if not stopped:
-        return f"Of {of}, the total of all hosts still grows at {numbers.plural(most, 'host')}."
-    return f"In {stopped:,} of {of}, more hosts stop adding to the total within the {most} that were measured."
+        return f"Of {of}, the total of all hosts still grows at {counted(min(axes), most)}."
+    more = noun(min(axes)) if len(axes) == 1 else "hosts or tasks"
+    return f"In {stopped:,} of {of}, more {more} stop adding to the total within the {most} that were measured."
 
 
 def _alone(view: View) -> Text:

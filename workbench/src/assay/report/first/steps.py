@@ -28,7 +28,8 @@ def steps(view: View, found: Sequence[Claim], answered: set[Verdict]) -> list[Te
     run = view.run
     said: list[Text] = []
     if run.finished < run.planned and run.status in ("interrupted", "stopped"):
-        said.append(("Finish it: ", Mono(f"assay run {run.id} --resume")))
+        staged = " --stage" if run.stages else ""
+        said.append(("Finish it: ", Mono(f"assay run {run.id} --resume{staged}")))
     said += _settle(found)
     bad = [row for row in not_sound(view, answered) if row.findings]
     if _MANY * len(bad) >= len(view.analysis.rows) and bad:

@@ -28,8 +28,8 @@ from assay.report.document import (
 from assay.report.first.caveats import caveats
 from assay.report.first.lines import answers, rows_of
 from assay.report.first.words import bound, equal_within, sentences
+from assay.report.growth.words import sentence as scaling_sentence
 from assay.report.measure import measure_of
-from assay.report.sections.hosts import sentence as scaling_sentence
 from assay.report.view import View
 
 _SMALL = 16 * 1024

@@ -24,8 +24,9 @@ from assay.site.box.folders import (
 from assay.site.box.process import inits_of, kill, wait_gone
 from assay.site.box.removal import LEFT, remove_known
 from assay.site.box.serving import SECRETS
+from assay.site.box.users import ACCOUNTS
 
-FILES = frozenset({"hosts", "ssh", "ssh_config", "servers", "private", SECRETS, STATE, f"{STATE}.new"})
+FILES = frozenset({"hosts", *ACCOUNTS, "ssh", "ssh_config", "servers", "private", SECRETS, STATE, f"{STATE}.new"})
 """What is in a box's folder besides the journal."""
 KILL_SECONDS = 10.0
 REAP_SECONDS = 10.0

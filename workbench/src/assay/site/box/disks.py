@@ -18,6 +18,8 @@ from assay.site.box.removal import remove_known
 GROUPS = Path("/sys/fs/cgroup")
 LOOPS = Path("/sys/block")
 PREFIX = "assay-box-"
+SHARED = "shared"
+"""The directory that all hosts of a box have in common, in the folder of its disks."""
 IMAGE = re.compile(r"[a-z0-9-]+-\d+\.img")
 """Names of the files of disks: host and number."""
 STATUS, DETACH = 0x4C05, 0x4C01
@@ -177,7 +179,7 @@ def detach_loops(folder: Path) -> list[str]:
 
 def remove_images(folder: Path, marker: str) -> list[str]:
     """Remove a marked folder of disks; returns what could not be."""
-    problems = remove_known(folder, lambda name: IMAGE.fullmatch(name) is not None, marker)
+    problems = remove_known(folder, lambda name: name == SHARED or IMAGE.fullmatch(name) is not None, marker)
     if not problems:
         try:
             folder.rmdir()

@@ -21,6 +21,7 @@ PACKAGES = {
     "ip": "iproute2",
     "tc": "iproute2",
     "nsenter": "util-linux",
+    "setpriv": "util-linux",
     "losetup": "mount",
     "mount": "mount",
     "umount": "mount",
@@ -115,6 +116,7 @@ def check_programs(box: Box) -> None:
         AssayError: Some are not; the hint says which packages have them, or where else to get them.
     """
     needed = {"ip": "", "tc": "", "nsenter": "", "sshd": "", "ssh-keygen": ""}
+    needed |= {"setpriv": ""} if box.users else {}
     others: dict[str, str] = {}
     for spec in box.hosts.values():
         needed |= dict.fromkeys(["mount"], "") if spec.mounts else {}

@@ -10,7 +10,7 @@ from assay.model.site.box_state import BoxState, RunningHost, RunningServer
 from assay.model.units import one_of
 from assay.servers.kinds import load_kind
 from assay.site.box.clean import take_down
-from assay.site.box.programs import find_program, run
+from assay.site.box.programs import find_program, run, search_path
 from assay.site.box.serving import LEFT_MOUNTED, READY_SECONDS, Serving, known_serving
 from assay.site.box.state import host_process
 
@@ -86,6 +86,19 @@ class RunningBox:
             raise AssayError(f"host {name} of box {self.name} is dead", "take the box down, and up again", EXIT_REFUSED)
         return prefix(host.pid, host.group)
 
+    def enter_as(self, name: str, user: str) -> list[str]:
+        """The words that go before a command to run it inside a host as one of the box's users, in a new environment.
+
+        Raises:
+            AssayError: There is no such host or user, or the host is dead.
+        """
+        if user not in self.state.users:
+            hint = one_of(user, self.state.users) if self.state.users else f"add `users: [{user}]` to the box"
+            raise AssayError(f"box {self.name} has no user {user}", hint)
+        become = [f"--reuid={user}", f"--regid={user}", "--init-groups", "--reset-env"]
+        path = f"PATH={search_path()}"
+        return [*self.enter(name), find_program("setpriv") or "setpriv", *become, "--", "env", path]
+
     def down(self) -> str:
         """Remove the box; returns and raises as `take_down`."""
         return take_down(self.name)
@@ -110,6 +123,8 @@ class RunningBox:
             AssayError: It does not run, or does not end.
         """
         kind = load_kind(server.kind)
+        if not kind.start:
+            raise AssayError(f"{server.kind} on {name} has nothing that runs", "", EXIT_REFUSED)
         words = [*self.enter(name), "sh", "-c"]
         run([*words, f"kill -{signal or kind.signal} $(cat {kind.pidfile})"], f"{server.kind} on {name}")
         end = time.monotonic() + STOP_SECONDS

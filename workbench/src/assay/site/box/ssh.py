@@ -43,7 +43,7 @@ def write_files(folder: Path, members: tuple[Member, ...], prefixes: dict[str, l
 def server_text(folder: Path) -> str:
     """Configuration of every sshd; key and address come with its command."""
     lines = [
-        f"AuthorizedKeysFile {folder}/authorized_keys",
+        f"AuthorizedKeysFile {folder}/authorized_keys .ssh/authorized_keys",
         "PidFile /run/sshd.pid",
         "StrictModes no",
         "UsePAM no",
@@ -69,10 +69,13 @@ def client_text(folder: Path, members: tuple[Member, ...], prefixes: dict[str, l
         command = shlex.join([*prefixes[member.name], *server_command(folder, member), "-i"]).replace("%", "%%")
         lines += [f'Match originalhost {member.name} exec "test ! -e {INSIDE}"', f"  ProxyCommand {command}"]
         lines += [f"Host {member.name}", f"  HostName {member.address}", f"  HostKeyAlias {member.name}"]
+    # Users of the box have keys of their own.
     lines += [
-        "Host *",
+        "Match localuser root",
         "  User root",
         f"  IdentityFile {folder}/client_key",
+        "Host *",
+        "  IdentityFile ~/.ssh/id_ed25519",
         "  IdentitiesOnly yes",
         f"  UserKnownHostsFile {folder}/known_hosts",
         "  GlobalKnownHostsFile /dev/null",

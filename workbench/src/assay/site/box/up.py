@@ -13,7 +13,7 @@ from assay.model.site.box import Box, Disk, HostSpec, Member
 from assay.model.site.box_state import BoxState, RunningHost, RunningServer
 from assay.model.site.serving import NAME
 from assay.servers.kinds import load_kind
-from assay.site.box import disks, layout, ssh
+from assay.site.box import disks, layout, ssh, users
 from assay.site.box.clean import clean, raise_if_left
 from assay.site.box.find import sweep
 from assay.site.box.folders import boxes_root, disks_root, locked, make_disks_folder
@@ -75,7 +75,8 @@ def _each(spec: HostSpec) -> list[Disk]:
 def _check_hidden(box: Box, needed: list[str]) -> None:
     """Refuse disks and mounts whose top directory hides what the hosts need."""
     for spec in box.hosts.values():
-        places = [("a disk", disk.mount) for disk in spec.disks if disk.mount is not None]
+        places = [("a shared directory", box.shared)] if box.shared is not None else []
+        places += [("a disk", disk.mount) for disk in spec.disks if disk.mount is not None]
         places += [("a mount", at) for at in spec.mounted]
         for what, place in places:
             top = "/".join(place.split("/")[:2])
@@ -105,6 +106,8 @@ class _Builder:
             make_disks_folder(self.disks, self.folder)
             (self.folder / "hosts").write_text(layout.hosts_file(self.box))
             self._make_groups()
+            if self.box.shared is not None:
+                users.make(self.box.users, self.box.shared, self.folder, self.disks)
             with ThreadPoolExecutor(TOGETHER) as pool:
                 try:
                     hosts = self._make(pool)
@@ -122,6 +125,8 @@ class _Builder:
             switch_start=inside.start,
             owner_pid=os.getpid() if owned else 0,
             owner_start=(start_time(os.getpid()) or 0) if owned else 0,
+            shared=self.box.shared or "",
+            users=self.box.users,
             hosts=hosts,
         )
         write_state(self.folder, state)
@@ -133,6 +138,9 @@ class _Builder:
         names = ["client_key", *(member.name for member in self.members)]
         (self.folder / "ssh").mkdir()
         keys = [pool.submit(ssh.make_keys, self.folder / "ssh", [name]) for name in names]
+        if self.box.shared is not None:
+            homes = users.homes(self.disks)
+            keys += [pool.submit(users.make_keys, homes / user, self.folder) for user in self.box.users]
         images: dict[str, list[Future[None]]] = {
             member.name: [
                 pool.submit(disks.make_image, disk, self._image(member, number))
@@ -184,6 +192,9 @@ class _Builder:
         """What a host has of its own, as words for `assay-switch init`."""
         binds = [(str(self.folder / "hosts"), "/etc/hosts")]
         places = [*(disk.mount for disk in spec.disks if disk.mount is not None), *spec.mounted]
+        if self.box.shared is not None and name != SWITCH:
+            places.append(self.box.shared)
+            binds += users.binds(self.box.shared, self.folder, self.disks)
         words = [word for place in places for word in ("--empty", place)]
         for server in spec.servers:
             for path in load_kind(server.kind).private:

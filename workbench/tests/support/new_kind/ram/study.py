@@ -23,6 +23,7 @@ class RamTarget(Target):
     rank: ClassVar[int] = 6
     keeps_data: ClassVar[bool] = True
     through_kernel: ClassVar[bool] = False
+    through_mpi: ClassVar[bool] = False
     is_directory: ClassVar[bool] = False
     whole_device: ClassVar[bool] = False
     has_files: ClassVar[bool] = True

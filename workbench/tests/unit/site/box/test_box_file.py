@@ -23,6 +23,7 @@ PRESETS = {
     "gluster-4": (4, 4, ("/store",)),
     "moosefs": (2, 3, ("/store/chunks",)),
     "ceph": (2, 3, ("d0",)),
+    "slurm-8": (8, 2, (), ("/export",)),
 }
 """Name -> clients, servers, and what each of these offers."""
 
@@ -31,7 +32,9 @@ PRESETS = {
 def test_presets(name: str) -> None:
     box = load_box(name, Path("/"))
     roles = [member.spec.all_roles for member in box.members()]
-    offered = {tuple(offer.name for offer in spec.offers) for member in box.members() for spec in member.spec.servers}
+    offered = sorted(
+        {tuple(one.name for one in spec.offers) for member in box.members() for spec in member.spec.servers}
+    )
     assert box.name == name
     assert (roles.count(("client",)), roles.count(("server",)), *offered) == PRESETS[name]
 
@@ -153,7 +156,11 @@ def test_a_box_mounts_what_servers_serve(mount: str, tmp_path: Path) -> None:
             "called d",
             "its own name",
         ),
-        (f"{HOSTS}  a: {{servers: [{{kind: x}}]}}\n", 3, "the server offers nothing", "exports: [/export]"),
+        (f"{HOSTS}  a: {{}}\nusers: [alice]\n", 4, "users have no home", "`shared: /shared`"),
+        (f"{HOSTS}  a: {{}}\nshared: /shared\nusers: [Al]\n", 5, "`Al` is not a name of a user", "alice"),
+        (f"{HOSTS}  a: {{}}\nshared: /shared\nusers: [al, al]\n", 5, "al comes twice", "once"),
+        (f"{HOSTS}  a: {{}}\nshared: /home\n", 4, "/home is the system's", "/export"),
+        (f"{HOSTS}  a: {{{DISK}}}\nshared: /export\n", 4, "a has something else at /export", "its own directory"),
         (f"{HOSTS}  a: {{servers: [{{kind: x, devices: [d]}}]}}\n", 3, "d is no device of this host", "device: d"),
         (f"{HOSTS}  a: {{servers: [{{kind: x, buckets: [B]}}]}}\n", 3, "`B` is not a name of a bucket", "3 to 63"),
         (f"{HOSTS}  a: {{servers: [{{kind: x, tables: [t1, t1]}}]}}\n", 3, "`t1` is not a name of a table", "3 to 255"),

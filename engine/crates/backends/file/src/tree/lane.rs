@@ -149,8 +149,8 @@ impl Lane for TreeLane {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::Place;
     use assay_core::{Buffers, OpKind};
+    use assay_posix::place::Place;
     use assay_spec::{CacheAction, Layout, SyncPolicy, Tree, Tuning};
     use std::path::PathBuf;
 

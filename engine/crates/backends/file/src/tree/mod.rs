@@ -5,11 +5,10 @@ mod current;
 mod entries;
 pub(crate) mod lane;
 mod leaves;
-pub(crate) mod remove;
-mod ring;
+pub(crate) mod ring;
 
-use crate::place::{self, Place};
 use assay_core::{names, SetupError};
+use assay_posix::place::{self, Place};
 use assay_spec::{Layout, Tree};
 use rustix::fd::OwnedFd;
 use rustix::fs::{self, Mode, OFlags};

@@ -21,7 +21,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// What is found under the name of the mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Found {
+pub enum Found {
     /// Nothing.
     Nothing,
     /// A plain file that is not a run's mark: put there by hand, or broken.
@@ -34,7 +34,7 @@ pub(crate) enum Found {
 
 impl Found {
     /// Whether a job that names this run, or none, may work in the directory.
-    pub(crate) fn admits(&self, run: Option<&str>) -> bool {
+    pub fn admits(&self, run: Option<&str>) -> bool {
         match (self, run) {
             (Found::Plain, None) => true,
             (Found::Mark(mark), run) => mark.identity == run.unwrap_or_default(),
@@ -45,7 +45,7 @@ impl Found {
 
 /// Looks for the mark of an open directory. Where hosts share it, one may have replaced or removed the mark, and another
 /// one remember it for a while: it is looked at again until that is over.
-pub(crate) fn read(folder: &OwnedFd) -> Result<Found, Errno> {
+pub fn read(folder: &OwnedFd) -> Result<Found, Errno> {
     let end = clock::now().saturating_add(REMEMBERED_NS);
     loop {
         match read_once(folder) {
@@ -77,7 +77,7 @@ fn read_once(folder: &OwnedFd) -> Result<Found, Errno> {
 }
 
 /// Writes the mark, whole or not at all.
-pub(crate) fn write(folder: &OwnedFd, mark: &Mark) -> Result<(), Errno> {
+pub fn write(folder: &OwnedFd, mark: &Mark) -> Result<(), Errno> {
     remove_cut_short(folder)?;
     let mut value = serde_json::to_value(mark).map_err(|_| Errno::INVAL)?;
     value["written_by"] = "assay".into();
@@ -93,7 +93,7 @@ pub(crate) fn write(folder: &OwnedFd, mark: &Mark) -> Result<(), Errno> {
 }
 
 /// Removes a mark that a run may have written, and what is left of writing one.
-pub(crate) fn remove(folder: &OwnedFd) -> Result<(), Errno> {
+pub fn remove(folder: &OwnedFd) -> Result<(), Errno> {
     remove_cut_short(folder)?;
     unlink(folder, MARKER)
 }
@@ -108,7 +108,7 @@ fn remove_cut_short(folder: &OwnedFd) -> Result<(), Errno> {
 
 /// Whether a name in a directory is that of a mark, or of one whose writing was cut short: such a file begins as a mark
 /// does. Anything else under that name is somebody else's.
-pub(crate) fn is_mark(folder: &OwnedFd, name: &[u8]) -> bool {
+pub fn is_mark(folder: &OwnedFd, name: &[u8]) -> bool {
     if name == MARKER.as_bytes() {
         return true;
     }
@@ -127,7 +127,7 @@ fn begun(folder: &OwnedFd) -> Result<Vec<u8>, Errno> {
 }
 
 /// Removes a name that need not be there.
-pub(crate) fn unlink(folder: &OwnedFd, name: &str) -> Result<(), Errno> {
+pub fn unlink(folder: &OwnedFd, name: &str) -> Result<(), Errno> {
     match fs::unlinkat(folder, name, AtFlags::empty()) {
         Err(Errno::NOENT) => Ok(()),
         done => done,

@@ -3,9 +3,8 @@
 //! Everything works on open directories and follows no symbolic link below them. What is there under another name than
 //! Assay gives, or without the mark of the run that asks, is left alone and told.
 
-use crate::mark::{self, is_mark, Found};
-use crate::place::{numbers, open_inside, open_root};
-use crate::tree::remove;
+use crate::place::mark::{self, is_mark, Found};
+use crate::place::{numbers, open_inside, open_root, remove};
 use assay_core::names::{is_job_directory, job_mark, MARKER};
 use assay_core::{clock, os_message, pulse, SetupError};
 use assay_spec::{Claim, Look, Mark, PlaceAnswer, PlaceState, Remains, Space};
@@ -390,6 +389,24 @@ fn remove_one(folder: &OwnedFd, root: &str, name: &str, run: &str) -> Vec<Remain
     left.into_iter().map(|left| Remains { path: format!("{root}/{}", left.path), why: left.why }).collect()
 }
 
+/// Removes the directory of a job in a marked one, or, if it shall be `whole`, the marked one itself.
+///
+/// # Errors
+/// If it is not there, or something could not be looked at.
+pub fn clean(
+    root: &str,
+    directory: &str,
+    run: Option<&str>,
+    whole: bool,
+    lock_ns: u64,
+) -> Result<PlaceAnswer, SetupError> {
+    if whole {
+        release(root, run, lock_ns)
+    } else {
+        remove_job(root, directory, run, lock_ns)
+    }
+}
+
 /// The open and locked directory of a run; otherwise the answer that there is none.
 fn open_of(
     root: &str,
@@ -411,12 +428,7 @@ fn open_of(
 ///
 /// # Errors
 /// If the marked directory cannot be opened.
-pub(crate) fn remove_job(
-    root: &str,
-    name: &str,
-    run: Option<&str>,
-    patience_ns: u64,
-) -> Result<PlaceAnswer, SetupError> {
+pub fn remove_job(root: &str, name: &str, run: Option<&str>, patience_ns: u64) -> Result<PlaceAnswer, SetupError> {
     let (folder, _) = match open_of(root, run, patience_ns)? {
         Ok(opened) => opened,
         Err(answer) => return Ok(answer),
@@ -431,7 +443,7 @@ pub(crate) fn remove_job(
 ///
 /// # Errors
 /// If the directory, or the one above it, cannot be opened.
-pub(crate) fn release(root: &str, run: Option<&str>, patience_ns: u64) -> Result<PlaceAnswer, SetupError> {
+pub fn release(root: &str, run: Option<&str>, patience_ns: u64) -> Result<PlaceAnswer, SetupError> {
     let (folder, found) = match open_of(root, run, patience_ns)? {
         Ok(opened) => opened,
         Err(mut answer) => {

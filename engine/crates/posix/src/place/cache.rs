@@ -1,14 +1,64 @@
-//! How much of a file is in the page cache.
+//! How much of a file is in the page cache, and how it gets out.
 
+use assay_core::SetupError;
 use rustix::fd::{AsRawFd, OwnedFd};
-use rustix::fs;
+use rustix::fs::{self, Advice};
+use rustix::io::Errno;
 use rustix::mm::{self, MapFlags, ProtFlags};
 
 /// Mapped at once.
 const STRETCH_BYTES: u64 = 1 << 30;
 
+/// Files that were taken out of the page cache.
+pub struct Emptied {
+    files: u64,
+    /// Pages that are left; none if the kernel does not tell.
+    left: Option<u64>,
+}
+
+impl Default for Emptied {
+    fn default() -> Self {
+        Emptied { files: 0, left: Some(0) }
+    }
+}
+
+impl Emptied {
+    /// Flushes a file and takes it out of the cache.
+    ///
+    /// # Errors
+    /// The kernel's errno.
+    pub fn evict(&mut self, fd: &OwnedFd) -> Result<(), Errno> {
+        fs::fsync(fd)?;
+        fs::fadvise(fd, 0, None, Advice::DontNeed)?;
+        self.files += 1;
+        self.left = self.left.zip(cached_pages(fd)).map(|(sum, pages)| sum + pages);
+        Ok(())
+    }
+
+    /// What was done, for people.
+    pub fn words(&self) -> String {
+        let left = self.left;
+        let left =
+            left.map_or_else(|| "the kernel does not tell what is left".to_owned(), |n| format!("{n} pages left"));
+        format!("{} file(s) flushed and evicted with posix_fadvise(DONTNEED), {left}", self.files)
+    }
+}
+
+/// Drops the host's whole page cache; returns what was done, for people.
+///
+/// # Errors
+/// If that is not allowed.
+pub fn drop_caches() -> Result<String, SetupError> {
+    const CONTROL: &str = "/proc/sys/vm/drop_caches";
+    fs::sync();
+    match std::fs::write(CONTROL, "3") {
+        Ok(()) => Ok(format!("sync, then 3 written to {CONTROL}")),
+        Err(error) => Err(SetupError::new("cache", CONTROL, format!("{error}; dropping the cache needs root"))),
+    }
+}
+
 /// Pages of a file in the page cache; none if the kernel does not tell.
-pub(crate) fn cached_pages(fd: &OwnedFd) -> Option<u64> {
+pub fn cached_pages(fd: &OwnedFd) -> Option<u64> {
     by_cachestat(fd).or_else(|| by_mincore(fd))
 }
 

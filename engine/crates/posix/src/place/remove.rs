@@ -1,7 +1,7 @@
 //! Removes the directory of a job with what the job has made in it, and nothing else: below descriptors that are opened
 //! without following links or crossing mounts, and only under the names that the engine gives.
 
-use crate::mark;
+use crate::place::mark;
 use crate::place::open_inside;
 use assay_core::names::{is_of_job, job_mark};
 use assay_core::{os_message, pulse};
@@ -26,12 +26,13 @@ const UNMARKED: &str = "has no mark of this run's jobs: left alone";
 
 /// Something that is still there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Left {
+pub struct Left {
     /// Relative to where the removal started.
-    pub(crate) path: String,
-    pub(crate) why: String,
+    pub path: String,
+    /// Why it is.
+    pub why: String,
     /// Another process may be removing the same.
-    pub(crate) busy: bool,
+    pub busy: bool,
 }
 
 fn words(errno: Errno) -> String {
@@ -55,7 +56,7 @@ fn refused(name: &CStr, errno: Errno) -> Vec<Left> {
 /// mark of a job of this run, which goes last. If something in it cannot be removed or is not Assay's, all else is.
 ///
 /// Returns what is still there.
-pub(crate) fn remove(parent: &OwnedFd, name: &str, run: Option<&str>) -> Vec<Left> {
+pub fn remove(parent: &OwnedFd, name: &str, run: Option<&str>) -> Vec<Left> {
     let Ok(c_name) = CString::new(name) else { return left(c"", "has a zero in its name") };
     match remove_directory(parent, &c_name) {
         Ok(true) => return Vec::new(),

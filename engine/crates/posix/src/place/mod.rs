@@ -1,7 +1,7 @@
 //! The directory or device a job writes to. Nothing outside it can be opened through this type.
 
-use crate::mark::{self, Found};
-use crate::tree::remove::{self, Left};
+use self::mark::Found;
+use self::remove::Left;
 use assay_core::names::{job_mark, MARKER};
 use assay_core::Fault;
 use assay_core::{pulse, SetupError};
@@ -11,6 +11,12 @@ use rustix::io::Errno;
 use rustix::path::Arg;
 use std::ffi::CStr;
 use std::sync::{Arc, OnceLock};
+
+pub mod cache;
+pub mod claim;
+pub mod facts;
+pub mod mark;
+pub mod remove;
 
 /// Names below a directory are resolved without leaving it and without following any symbolic link.
 const INSIDE: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_XDEV);
@@ -25,12 +31,7 @@ const OUTSIDE: &str = "leads out of the marked directory (symbolic link or mount
 ///
 /// Kernels before 5.6 have no openat2(2). As the name is plain, not following a link is enough to stay inside;
 /// only a mount on it goes unnoticed there.
-pub(crate) fn open_inside(
-    folder: &OwnedFd,
-    name: impl Arg + Copy,
-    flags: OFlags,
-    mode: Mode,
-) -> Result<OwnedFd, Errno> {
+pub fn open_inside(folder: &OwnedFd, name: impl Arg + Copy, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match fs::openat2(folder, name, flags, mode, INSIDE) {
         Err(Errno::NOSYS) => fs::openat(folder, name, flags, mode),
@@ -39,7 +40,7 @@ pub(crate) fn open_inside(
 }
 
 /// Opens a directory by its path below `folder`.
-pub(crate) fn open_below(folder: &OwnedFd, path: &CStr, flags: OFlags) -> Result<OwnedFd, Errno> {
+pub fn open_below(folder: &OwnedFd, path: &CStr, flags: OFlags) -> Result<OwnedFd, Errno> {
     let flags = flags | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match fs::openat2(folder, path, flags, Mode::empty(), INSIDE) {
         Err(Errno::NOSYS) => open_by_steps(folder, path, flags),
@@ -57,7 +58,7 @@ fn open_by_steps(folder: &OwnedFd, path: &CStr, flags: OFlags) -> Result<OwnedFd
 }
 
 /// A directory that could not be opened.
-pub(crate) fn directory_error(path: impl Into<String>, errno: Errno) -> SetupError {
+pub fn directory_error(path: impl Into<String>, errno: Errno) -> SetupError {
     match errno {
         Errno::LOOP | Errno::XDEV => SetupError::new("open", path, OUTSIDE),
         Errno::NOTDIR => SetupError::new("open", path, "is not a directory, or a symbolic link: refused"),
@@ -94,14 +95,14 @@ fn open_plain(folder: &OwnedFd, name: &str, flags: OFlags) -> Result<OwnedFd, Er
 }
 
 /// Numbers of a directory on this host: device and inode.
-pub(crate) fn numbers(folder: &OwnedFd) -> Result<(u64, u64), Errno> {
+pub fn numbers(folder: &OwnedFd) -> Result<(u64, u64), Errno> {
     fs::fstat(folder).map(|stat| (stat.st_dev, stat.st_ino))
 }
 
 /// Makes a file in a directory that is gone when it is closed.
 ///
 /// Where the file system has none without a name, it has one for a moment.
-pub(crate) fn nameless(folder: &OwnedFd, flags: OFlags) -> Result<OwnedFd, Errno> {
+pub fn nameless(folder: &OwnedFd, flags: OFlags) -> Result<OwnedFd, Errno> {
     let (flags, mode) = (flags | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR);
     match fs::openat(folder, ".", flags | OFlags::TMPFILE, mode) {
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT) => {}
@@ -114,7 +115,7 @@ pub(crate) fn nameless(folder: &OwnedFd, flags: OFlags) -> Result<OwnedFd, Errno
 }
 
 /// Opens the directory of a path, which is no symbolic link.
-pub(crate) fn open_root(root: &str) -> Result<OwnedFd, SetupError> {
+pub fn open_root(root: &str) -> Result<OwnedFd, SetupError> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     fs::open(root, flags, Mode::empty()).map_err(|e| match e {
         Errno::LOOP | Errno::NOTDIR => {
@@ -125,11 +126,14 @@ pub(crate) fn open_root(root: &str) -> Result<OwnedFd, SetupError> {
 }
 
 /// Where the files are.
-pub(crate) enum Place {
+pub enum Place {
     /// A marked directory, and the job's own directory in it.
     Directory {
+        /// Path of the marked directory.
         root: String,
+        /// It, opened.
         root_fd: OwnedFd,
+        /// Name of the job's own in it.
         name: String,
         /// The run whose mark the directory has.
         run: Option<String>,
@@ -137,11 +141,16 @@ pub(crate) enum Place {
         own: OnceLock<(u64, u64)>,
     },
     /// A block device, and the exclusive claim on it: as long as that is open, nobody can mount the device.
-    Device { path: String, _claim: OwnedFd },
+    Device {
+        /// Path without links.
+        path: String,
+        /// Open as long as it is used.
+        _claim: OwnedFd,
+    },
 }
 
 /// The place in which a lane, or the lane of a file, works: they take turns.
-pub(crate) fn of_lane(places: &[Arc<Place>], lane: u32) -> &Arc<Place> {
+pub fn of_lane(places: &[Arc<Place>], lane: u32) -> &Arc<Place> {
     &places[lane as usize % places.len()]
 }
 
@@ -150,7 +159,7 @@ impl Place {
     ///
     /// # Errors
     /// If it is not a directory, is a symbolic link, has no marker or that of another run.
-    pub(crate) fn directory(root: &str, name: &str, run: Option<&str>) -> Result<Self, SetupError> {
+    pub fn directory(root: &str, name: &str, run: Option<&str>) -> Result<Self, SetupError> {
         let root_fd = open_root(root)?;
         let found = mark::read(&root_fd).map_err(|errno| SetupError::os("open", format!("{root}/{MARKER}"), errno))?;
         if matches!(found, Found::Nothing | Found::Other) {
@@ -169,7 +178,7 @@ impl Place {
     ///
     /// # Errors
     /// If it is no block device, or is mounted or otherwise held.
-    pub(crate) fn device(path: &str) -> Result<Self, SetupError> {
+    pub fn device(path: &str) -> Result<Self, SetupError> {
         // Devices are often named by links, such as those in /dev/disk/by-id.
         let resolved = std::fs::canonicalize(path).map_err(|e| SetupError::new("open", path, e.to_string()))?;
         let path = resolved.to_string_lossy().into_owned();
@@ -189,7 +198,7 @@ impl Place {
 
     /// Major and minor number of the device, or of the one below the directory's file system; none where the file
     /// system has no block device of its own (major number 0).
-    pub(crate) fn device_number(&self) -> Option<(u32, u32)> {
+    pub fn device_number(&self) -> Option<(u32, u32)> {
         let number = match self {
             Place::Directory { root_fd, .. } => fs::fstat(root_fd).ok()?.st_dev,
             Place::Device { path, .. } => fs::stat(path).ok()?.st_rdev,
@@ -199,7 +208,7 @@ impl Place {
     }
 
     /// Makes the job's own directory, which may be there already if the job is `accompanied` by other processes.
-    pub(crate) fn create(&self, accompanied: bool) -> Result<(), SetupError> {
+    pub fn create(&self, accompanied: bool) -> Result<(), SetupError> {
         let Place::Directory { root_fd, name, .. } = self else {
             return Ok(());
         };
@@ -249,7 +258,7 @@ impl Place {
     ///
     /// # Errors
     /// If it has been unmounted, moved or replaced since it was opened.
-    pub(crate) fn still_there(&self) -> Result<(), SetupError> {
+    pub fn still_there(&self) -> Result<(), SetupError> {
         let Place::Directory { root, root_fd, .. } = self else {
             return Ok(());
         };
@@ -268,7 +277,7 @@ impl Place {
     }
 
     /// Path of the job's own directory or of the device.
-    pub(crate) fn folder(&self) -> String {
+    pub fn folder(&self) -> String {
         match self {
             Place::Directory { root, name, .. } => format!("{root}/{name}"),
             Place::Device { path, .. } => path.clone(),
@@ -276,7 +285,7 @@ impl Place {
     }
 
     /// Path of a file, for messages.
-    pub(crate) fn object_name(&self, file: u32) -> String {
+    pub fn object_name(&self, file: u32) -> String {
         match self {
             Place::Directory { .. } => format!("{}/f{file}", self.folder()),
             Place::Device { path, .. } => path.clone(),
@@ -284,7 +293,7 @@ impl Place {
     }
 
     /// Opens the job's own directory: the same one each time.
-    pub(crate) fn open_folder(&self) -> Result<OwnedFd, Errno> {
+    pub fn open_folder(&self) -> Result<OwnedFd, Errno> {
         let Place::Directory { root_fd, name, own, .. } = self else {
             return Err(Errno::NOTDIR);
         };
@@ -299,7 +308,7 @@ impl Place {
 
     /// Opens a file; `flags` may create and truncate it. Only a plain file with one name is opened: a link, pipe or
     /// device that somebody has put in its place is not written to.
-    pub(crate) fn open(&self, file: u32, flags: OFlags) -> Result<OwnedFd, SetupError> {
+    pub fn open(&self, file: u32, flags: OFlags) -> Result<OwnedFd, SetupError> {
         let opened = match self {
             Place::Directory { .. } => {
                 self.open_folder().and_then(|folder| open_plain(&folder, &assay_core::names::file_name(file), flags))
@@ -312,8 +321,21 @@ impl Place {
         opened.map_err(|errno| self.open_error(file, flags, errno))
     }
 
+    /// Removes a file, which is made anew; one that is not there is no error.
+    ///
+    /// # Errors
+    /// If it is there and cannot be removed.
+    pub fn discard(&self, file: u32) -> Result<(), SetupError> {
+        let name = assay_core::names::file_name(file);
+        let gone = self.open_folder().and_then(|folder| fs::unlinkat(folder, name.as_str(), AtFlags::empty()));
+        match gone {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(errno) => Err(SetupError::os("remove", self.object_name(file), errno)),
+        }
+    }
+
     /// A file below the marked directory that has no name and is gone when it is closed; none if there can be none.
-    pub(crate) fn scratch(&self, flags: OFlags) -> Option<OwnedFd> {
+    pub fn scratch(&self, flags: OFlags) -> Option<OwnedFd> {
         match self {
             Place::Directory { root_fd, .. } => nameless(root_fd, flags).ok(),
             Place::Device { .. } => None,
@@ -334,7 +356,7 @@ impl Place {
 
     /// Removes the given files and the job's directory; what is not there is no error. The last of several processes
     /// that share a directory finds it empty.
-    pub(crate) fn remove(&self, files: impl Iterator<Item = u32>, accompanied: bool) -> Result<(), SetupError> {
+    pub fn remove(&self, files: impl Iterator<Item = u32>, accompanied: bool) -> Result<(), SetupError> {
         let Place::Directory { root_fd, name, run, .. } = self else {
             return Ok(());
         };
@@ -373,7 +395,7 @@ impl Place {
     }
 
     /// Removes the job's directory with everything that it made in it; what is not there is no error.
-    pub(crate) fn remove_all(&self, accompanied: bool) -> Result<(), SetupError> {
+    pub fn remove_all(&self, accompanied: bool) -> Result<(), SetupError> {
         let Place::Directory { root_fd, name, root, run, .. } = self else {
             return Ok(());
         };

@@ -1,0 +1,186 @@
+//! The storage of a job, as one rank sees it.
+
+use crate::agree::{self, Ranks};
+use crate::capability;
+use crate::lane::MpiLane;
+use assay_core::{clock, pulse, Backend, Lane, LaneSetup, Owners, PhasePlan, SetupError};
+use assay_posix::place::cache::{self, Emptied};
+use assay_posix::place::Place;
+use assay_spec::{BackendCapabilities, CacheAction, Job, Layout, MpiioTarget};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// What a rank works on.
+pub(crate) struct Site {
+    pub(crate) place: Place,
+    pub(crate) target: MpiioTarget,
+    pub(crate) layout: Layout,
+    pub(crate) ranks: Ranks,
+    pub(crate) file_size: u64,
+    /// What went wrong before the lane begins a phase, which it tells all ranks.
+    failed: Mutex<Option<SetupError>>,
+}
+
+impl Site {
+    /// The number of the file of the rank whose part of the data a lane works on.
+    pub(crate) fn file_of(&self, lane: u32) -> u32 {
+        match self.layout {
+            Layout::Separate => lane,
+            Layout::Shared => 0,
+        }
+    }
+
+    /// The number of the file that this rank works on in a phase.
+    pub(crate) fn file_in(&self, owners: Owners) -> u32 {
+        self.file_of(owners.of(self.ranks.0.rank))
+    }
+
+    /// All ranks open one file together.
+    pub(crate) fn shared(&self) -> bool {
+        self.layout == Layout::Shared
+    }
+
+    /// What only one rank does with a file is this one's.
+    pub(crate) fn owns(&self) -> bool {
+        !self.shared() || self.ranks.0.rank == 0
+    }
+
+    /// What only one rank of a host does is this one's.
+    fn first_on_host(&self) -> bool {
+        self.ranks.0.on_host == 0
+    }
+
+    /// What went wrong before, once.
+    pub(crate) fn failure(&self) -> Result<(), SetupError> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
+    }
+
+    fn evict(&self, file: u32) -> Result<String, SetupError> {
+        let mut emptied = Emptied::default();
+        let fd = match self.place.open(file, OFlags::RDONLY) {
+            Ok(fd) => fd,
+            Err(error) if error.errno() == Some(Errno::NOENT.raw_os_error()) => return Ok(emptied.words()),
+            Err(error) => return Err(error),
+        };
+        let error = |errno| SetupError::os("cache", self.place.object_name(file), errno);
+        emptied.evict(&fd).map_err(error)?;
+        Ok(emptied.words())
+    }
+
+    /// Ranks of a host share its cache, and a file that they share is in it once.
+    fn empty_cache(&self, plan: &PhasePlan) -> Result<String, SetupError> {
+        match plan.cache {
+            CacheAction::Evict if !self.shared() || self.first_on_host() => self.evict(self.file_in(plan.owners)),
+            CacheAction::Drop if self.first_on_host() => cache::drop_caches(),
+            CacheAction::Evict | CacheAction::Drop => Ok("done by the first rank of this host".to_owned()),
+            CacheAction::Keep => Ok(String::new()),
+        }
+    }
+}
+
+/// Files that are reached through MPI-IO, one of each rank or one of all.
+pub(crate) struct MpiBackend {
+    site: Arc<Site>,
+    capabilities: BackendCapabilities,
+    accompanied: bool,
+    reuse: bool,
+}
+
+impl MpiBackend {
+    /// Starts MPI. Nothing is written yet.
+    ///
+    /// # Errors
+    /// If the place may not be written to, or the process is not the rank that the job is for.
+    pub(crate) fn open(target: &MpiioTarget, job: &Job) -> Result<Self, SetupError> {
+        let place = Place::directory(&target.root, &target.directory, target.run.as_deref())?;
+        let capabilities = capability::at(&place)?;
+        let own = agree::start()?;
+        if own.size != job.ranks {
+            let message = format!(
+                "the job has {} ranks, and MPI has started {}: start as many, such as by mpirun -n {}",
+                job.ranks, own.size, job.ranks
+            );
+            return Err(SetupError::new("start", "MPI", message));
+        }
+        if own.rank != job.rank {
+            let message = format!("the job is that of rank {}, and this process is MPI's rank {}", job.rank, own.rank);
+            return Err(SetupError::new("start", "MPI", message));
+        }
+        let site = Site {
+            place,
+            target: target.clone(),
+            layout: job.layout,
+            ranks: Ranks(own),
+            file_size: job.file_size_bytes,
+            failed: Mutex::new(None),
+        };
+        Ok(MpiBackend { site: Arc::new(site), capabilities, accompanied: job.ranks > 1, reuse: job.reuse_files })
+    }
+}
+
+impl Backend for MpiBackend {
+    fn capabilities(&self) -> BackendCapabilities {
+        self.capabilities.clone()
+    }
+
+    fn prepare(&self) -> Result<(), SetupError> {
+        if self.reuse {
+            return Ok(());
+        }
+        self.site.place.create(self.accompanied)
+    }
+
+    /// Calls nothing of MPI, as the lane may still be closing the file of the phase before. A failure is the lane's to tell,
+    /// since all ranks must fail then.
+    fn begin_phase(&self, plan: &PhasePlan) -> Result<String, SetupError> {
+        let done = self.site.place.still_there().and_then(|()| self.site.empty_cache(plan));
+        done.or_else(|error| {
+            *self.site.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            Ok(String::new())
+        })
+    }
+
+    fn open_lane(&self, setup: LaneSetup) -> Result<Box<dyn Lane>, SetupError> {
+        Ok(Box::new(MpiLane::new(Arc::clone(&self.site), setup)))
+    }
+
+    fn object_name(&self, lane: u32) -> String {
+        self.site.place.object_name(self.site.file_of(lane))
+    }
+
+    fn device(&self) -> Option<(u32, u32)> {
+        self.site.place.device_number()
+    }
+
+    fn cached_bytes(&self, plan: &PhasePlan) -> Option<u64> {
+        if self.site.shared() && !self.site.first_on_host() {
+            return Some(0);
+        }
+        let fd = self.site.place.open(self.site.file_in(plan.owners), OFlags::RDONLY).ok()?;
+        Some(cache::cached_pages(&fd)? * rustix::param::page_size() as u64)
+    }
+
+    /// The ranks start when all are there, a moment after the time that they were told: MPI's barrier is closer than the
+    /// clocks of several hosts.
+    fn meet(&self, at: Option<u64>) -> Option<u64> {
+        let wait = at.unwrap_or(0).saturating_sub(clock::now());
+        if wait > 0 {
+            std::thread::sleep(Duration::from_nanos(wait));
+            pulse::beat();
+        }
+        let [go] = self.site.ranks.least([i64::from(at.is_some())]).ok()?;
+        (go == 1).then(clock::now)
+    }
+
+    /// MPI has connections to other ranks, which it may make at any time, by whichever thread calls it.
+    fn shares_descriptors(&self) -> bool {
+        true
+    }
+
+    fn cleanup(&self) -> Result<(), SetupError> {
+        self.site.place.still_there()?;
+        self.site.place.remove(std::iter::once(self.site.file_of(self.site.ranks.0.rank)), self.accompanied)
+    }
+}

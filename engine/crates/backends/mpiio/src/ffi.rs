@@ -1,0 +1,208 @@
+//! The shim's functions (`shim/mpi.c`), and what keeps their rules.
+//!
+//! MPI is asked for MPI_THREAD_SERIALIZED: the coordinator and the lane call it, never both at a time. The lane is idle, or has
+//! not begun, while the coordinator calls `begin`, `least` and `end`; the driver's order of phases says so.
+
+use assay_core::Buffers;
+use std::ffi::{c_char, c_int, c_longlong, c_void, CStr, CString};
+
+/// An open file, as the shim keeps it.
+#[repr(C)]
+struct Opaque {
+    _private: [u8; 0],
+}
+
+extern "C" {
+    fn assay_mpi_said() -> *const c_char;
+    fn assay_mpi_library(text: *mut c_char);
+    fn assay_mpi_begin(rank: *mut c_int, size: *mut c_int, on_host: *mut c_int) -> c_int;
+    fn assay_mpi_end() -> c_int;
+    fn assay_mpi_least(values: *mut c_longlong, count: c_int) -> c_int;
+    fn assay_mpi_open(
+        opened: *mut *mut Opaque,
+        path: *const c_char,
+        flags: c_int,
+        hints: *const *const c_char,
+        slots: c_int,
+    ) -> c_int;
+    fn assay_mpi_preallocate(file: *mut Opaque, size: c_longlong) -> c_int;
+    fn assay_mpi_hints(file: *mut Opaque, text: *mut c_char, room: c_int) -> c_int;
+    fn assay_mpi_sync(file: *mut Opaque) -> c_int;
+    fn assay_mpi_close(file: *mut Opaque) -> c_int;
+    fn assay_mpi_transfer(
+        file: *mut Opaque,
+        how: c_int,
+        offset: c_longlong,
+        data: *mut c_void,
+        length: c_int,
+    ) -> c_longlong;
+    fn assay_mpi_start(
+        file: *mut Opaque,
+        how: c_int,
+        slot: c_int,
+        offset: c_longlong,
+        data: *mut c_void,
+        length: c_int,
+    ) -> c_int;
+    fn assay_mpi_some(file: *mut Opaque, slots: *mut c_int, results: *mut c_longlong) -> c_int;
+}
+
+/// Ways to open a file, to be added up.
+pub(crate) mod open {
+    pub(crate) const CREATE: i32 = 1;
+    pub(crate) const EXCLUSIVE: i32 = 2;
+    pub(crate) const READ_ONLY: i32 = 4;
+    /// All ranks open it together.
+    pub(crate) const SHARED: i32 = 8;
+    pub(crate) const ATOMIC: i32 = 16;
+}
+
+/// Kinds of operations, to be added up.
+pub(crate) mod how {
+    pub(crate) const WRITES: i32 = 1;
+    /// All ranks that have opened the file do it together.
+    pub(crate) const TOGETHER: i32 = 2;
+    /// By the individual file pointer.
+    pub(crate) const INDIVIDUAL: i32 = 4;
+}
+
+/// More than any library's version has (MPI_MAX_LIBRARY_VERSION_STRING is 8192 in MPICH, 256 in Open MPI).
+const LIBRARY_BYTES: usize = 16 << 10;
+/// Room for the hints of a file.
+const HINT_BYTES: usize = 64 << 10;
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The library's version in its own words, in one line. May be asked before `begin`.
+pub(crate) fn library() -> String {
+    let mut room = vec![0_u8; LIBRARY_BYTES];
+    // SAFETY: the room is larger than what any library writes.
+    unsafe { assay_mpi_library(room.as_mut_ptr().cast()) };
+    let whole = CStr::from_bytes_until_nul(&room).map_or(String::new(), |words| text(words.to_bytes()));
+    // MPICH tells all options that it was built with, line by line.
+    let line = whole.lines().next().unwrap_or_default();
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What the library said of the last error, in one line.
+pub(crate) fn said() -> String {
+    // SAFETY: a static text with a closing zero, which only this thread's next call changes.
+    let words = text(unsafe { CStr::from_ptr(assay_mpi_said()) }.to_bytes());
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What a process is among the others.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Self_ {
+    pub(crate) rank: u32,
+    pub(crate) size: u32,
+    /// Its number among those of its host.
+    pub(crate) on_host: u32,
+}
+
+/// Starts MPI, once in a process.
+pub(crate) fn begin() -> Result<Self_, i32> {
+    let (mut rank, mut size, mut on_host) = (0, 0, 0);
+    // SAFETY: called once, before anything else of MPI; the numbers live through the call.
+    match unsafe { assay_mpi_begin(&raw mut rank, &raw mut size, &raw mut on_host) } {
+        0 => Ok(Self_ { rank: rank as u32, size: size as u32, on_host: on_host as u32 }),
+        number => Err(number),
+    }
+}
+
+/// Ends MPI; nothing may be open.
+pub(crate) fn end() {
+    // SAFETY: called once, after everything else.
+    unsafe { assay_mpi_end() };
+}
+
+/// The least of each value among all ranks, which all call this.
+pub(crate) fn least<const N: usize>(mut values: [i64; N]) -> Result<[i64; N], i32> {
+    // SAFETY: the values live through the call.
+    match unsafe { assay_mpi_least(values.as_mut_ptr(), N as c_int) } {
+        0 => Ok(values),
+        number => Err(number),
+    }
+}
+
+/// An open file, used by one thread at a time.
+pub(crate) struct File(*mut Opaque);
+
+// SAFETY: a handle of the library, which lets any thread use it, one at a time (MPI_THREAD_SERIALIZED).
+unsafe impl Send for File {}
+
+impl File {
+    /// Opens a file; `flags` of `open`. Room for so many operations in flight.
+    pub(crate) fn open(path: &str, flags: i32, hints: &[(String, String)], slots: usize) -> Result<File, i32> {
+        let c_text = |text: &str| CString::new(text).unwrap_or_default();
+        let path = c_text(path);
+        let words: Vec<CString> = hints.iter().flat_map(|(key, value)| [c_text(key), c_text(value)]).collect();
+        let mut pointers: Vec<*const c_char> = words.iter().map(|word| word.as_ptr()).collect();
+        pointers.push(std::ptr::null());
+        let mut opened = std::ptr::null_mut();
+        // SAFETY: all texts have closing zeros and live through the call.
+        match unsafe { assay_mpi_open(&raw mut opened, path.as_ptr(), flags, pointers.as_ptr(), slots as c_int) } {
+            0 => Ok(File(opened)),
+            number => Err(number),
+        }
+    }
+
+    /// Reserves space up to a size.
+    pub(crate) fn preallocate(&self, size: u64) -> i32 {
+        // SAFETY: the file is open.
+        unsafe { assay_mpi_preallocate(self.0, size as c_longlong) }
+    }
+
+    /// The hints that the library uses.
+    pub(crate) fn hints(&self) -> Vec<(String, String)> {
+        let mut room = vec![0_u8; HINT_BYTES];
+        // SAFETY: the file is open, and no more is written than there is room.
+        let used = unsafe { assay_mpi_hints(self.0, room.as_mut_ptr().cast(), HINT_BYTES as c_int) };
+        let mut words = room[..used.max(0) as usize].split(|byte| *byte == 0).map(text);
+        let mut found = Vec::new();
+        while let (Some(key), Some(value)) = (words.next(), words.next()) {
+            found.push((key, value));
+        }
+        found
+    }
+
+    /// Makes everything stable that this rank has written, and all others theirs where the file is shared.
+    pub(crate) fn sync(&self) -> i32 {
+        // SAFETY: the file is open.
+        unsafe { assay_mpi_sync(self.0) }
+    }
+
+    /// Closes it; nothing is in flight.
+    pub(crate) fn close(self) -> i32 {
+        // SAFETY: the file is open, and not used afterwards.
+        unsafe { assay_mpi_close(self.0) }
+    }
+
+    /// Does one operation on a slot of the buffers: bytes, or the negative number of an error.
+    #[inline]
+    pub(crate) fn transfer(&mut self, how: i32, offset: u64, buffers: &Buffers, (slot, length): (u32, u64)) -> i64 {
+        assert!(length as usize <= buffers.length());
+        let data = buffers.pointer(slot).cast();
+        // SAFETY: the slot has that many bytes, and belongs to this operation until it has ended.
+        unsafe { assay_mpi_transfer(self.0, how, offset as c_longlong, data, length as c_int) }
+    }
+
+    /// Starts one.
+    #[inline]
+    pub(crate) fn start(&mut self, how: i32, offset: u64, buffers: &Buffers, (slot, length): (u32, u64)) -> i32 {
+        assert!(length as usize <= buffers.length());
+        let data = buffers.pointer(slot).cast();
+        // SAFETY: as above; the shim has room for as many operations as there are slots.
+        unsafe { assay_mpi_start(self.0, how, slot as c_int, offset as c_longlong, data, length as c_int) }
+    }
+
+    /// Looks what has ended: how many, with their slots and results in the first places of the two lists, which have room
+    /// for all that may be in flight.
+    #[inline]
+    pub(crate) fn some(&mut self, slots: &mut [c_int], results: &mut [c_longlong]) -> i32 {
+        // SAFETY: the lists have room for as many as there are slots.
+        unsafe { assay_mpi_some(self.0, slots.as_mut_ptr(), results.as_mut_ptr()) }
+    }
+}

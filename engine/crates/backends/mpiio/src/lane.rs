@@ -1,0 +1,341 @@
+//! A rank's file.
+
+use crate::agree;
+use crate::backend::Site;
+use crate::component;
+use crate::ffi::{self, how, open, File};
+use crate::status;
+use assay_core::{clock, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
+use assay_spec::{name_kinds, object_kinds, Method, MpiioUse, Operation, Pointer};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Ranks agree about this often how many operations come next, or less often:
+const STRETCH_NS: i64 = 10_000_000;
+/// so that agreeing takes one part in so many of the time at most. It takes some microseconds where each rank has a CPU.
+const AGREEING: i64 = 400;
+const LONGEST_STRETCH_NS: i64 = 1_000_000_000;
+/// A stretch has so many times the operations of the one before at most: what comes may be slower.
+const GROWTH: i64 = 16;
+/// As many operations left as there are in a phase that runs by time.
+const ENDLESS: i64 = i64::MAX;
+/// So long a lane only gives its CPU to others between looks at what is in flight.
+const LOOKS_NS: u64 = 50_000;
+/// Later it sleeps for one part in so many of the time that it has waited, so that no latency is seen longer by more.
+const LATE: u64 = 32;
+const LONGEST_SLEEP_NS: u64 = 1_000_000;
+
+/// The stretch of operations that all ranks are in.
+#[derive(Default)]
+struct Stretch {
+    count: i64,
+    begun: u64,
+    /// How long the ranks took to agree on it.
+    agreeing: i64,
+    /// All that is left is in it.
+    last: bool,
+}
+
+/// A rank's file, or that of all ranks.
+pub(crate) struct MpiLane {
+    site: Arc<Site>,
+    setup: LaneSetup,
+    /// The number of the phase's file.
+    number: u32,
+    file: Option<File>,
+    /// What all operations of the phase have in common.
+    how: i32,
+    writes: bool,
+    stretch: Stretch,
+    /// Slots with an operation in flight.
+    busy: Vec<bool>,
+    in_flight: usize,
+    /// Ended without a call.
+    early: Vec<Completion>,
+    /// What the library said of the last operation in each slot, if it failed.
+    said: Vec<Option<String>>,
+    slots: Vec<i32>,
+    results: Vec<i64>,
+}
+
+/// A file that is not open.
+const CLOSED: Fault = Fault::os(Errno::BADF.raw_os_error());
+const NOT_HERE: Fault = Fault::os(Errno::INVAL.raw_os_error());
+
+impl MpiLane {
+    pub(crate) fn new(site: Arc<Site>, setup: LaneSetup) -> Self {
+        let slots = setup.buffers.count();
+        MpiLane {
+            number: site.file_of(setup.lane),
+            site,
+            file: None,
+            how: 0,
+            writes: false,
+            stretch: Stretch::default(),
+            busy: vec![false; slots],
+            in_flight: 0,
+            early: Vec::with_capacity(slots),
+            said: vec![None; slots],
+            slots: vec![0; slots],
+            results: vec![0; slots],
+            setup,
+        }
+    }
+
+    fn object(&self) -> String {
+        self.site.place.object_name(self.number)
+    }
+
+    /// What one rank does before the file is opened: a new one takes the place of what is there, so that hints for new
+    /// files count; of one that is there, that it is a plain file.
+    fn make_way(&self, plan: &PhasePlan) -> Result<(), SetupError> {
+        self.site.failure()?;
+        let file = self.number;
+        match plan.operation {
+            _ if !self.site.owns() => Ok(()),
+            operation if operation.creates() => self.site.place.discard(file),
+            Operation::Prepare => match self.site.place.open(file, OFlags::RDONLY) {
+                Err(error) if error.errno() != Some(Errno::NOENT.raw_os_error()) => Err(error),
+                _ => Ok(()),
+            },
+            _ => self.site.place.open(file, OFlags::RDONLY).map(drop),
+        }
+    }
+
+    fn open(&self, plan: &PhasePlan) -> Result<File, SetupError> {
+        let (operation, target) = (plan.operation, &self.site.target);
+        let flag = |wanted: bool, flag: i32| if wanted { flag } else { 0 };
+        let flags = flag(operation.creates() || operation == Operation::Prepare, open::CREATE)
+            | flag(operation.creates(), open::EXCLUSIVE)
+            | flag(!operation.writes(), open::READ_ONLY)
+            | flag(self.site.shared(), open::SHARED)
+            | flag(target.atomic, open::ATOMIC);
+        let path = match &target.prefix {
+            Some(prefix) => format!("{prefix}:{}", self.object()),
+            None => self.object(),
+        };
+        let hints: Vec<_> = target.hints.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+        File::open(&path, flags, &hints, self.setup.buffers.count())
+            .map_err(|number| status::error("open", &path, number))
+    }
+
+    fn reserve(&self, plan: &PhasePlan, file: &File) -> Result<(), SetupError> {
+        let makes = plan.operation.creates() || plan.operation == Operation::Prepare;
+        if !plan.preallocate || !makes {
+            return Ok(());
+        }
+        match file.preallocate(self.site.file_size) {
+            0 => Ok(()),
+            number => Err(status::error("preallocate", self.object(), number).with_length(self.site.file_size)),
+        }
+    }
+
+    /// What the library says of the open file.
+    fn told(file: &File) -> MpiioUse {
+        let hints: BTreeMap<_, _> = file.hints().into_iter().collect();
+        MpiioUse { library: ffi::library(), component: component::found(&hints), hints }
+    }
+
+    /// Of the calls of a phase.
+    fn name(&self, plan: &PhasePlan, blocking: bool) -> String {
+        let verbs = match (plan.operation.reads(), plan.operation.writes()) {
+            (true, true) => &["read", "write"][..],
+            (true, false) => &["read"],
+            _ => &["write"],
+        };
+        let start = if blocking { "" } else { "i" };
+        let at = if self.how & how::INDIVIDUAL == 0 { "_at" } else { "" };
+        let all = if self.how & how::TOGETHER == 0 { "" } else { "_all" };
+        verbs.iter().map(|verb| format!("MPI_File_{start}{verb}{at}{all}")).collect::<Vec<_>>().join(", ")
+    }
+
+    fn how_of(&self, kind: OpKind) -> Option<i32> {
+        match kind {
+            OpKind::Read => Some(self.how),
+            OpKind::Write => Some(self.how | how::WRITES),
+            OpKind::Sync | name_kinds!() | object_kinds!() => None,
+        }
+    }
+
+    /// Keeps the library's words of a failure.
+    #[cold]
+    fn failed(&mut self, slot: u32, fault: Fault) -> Fault {
+        self.said[slot as usize] = Some(ffi::said());
+        fault
+    }
+
+    fn sync(&mut self, slot: u32) -> Result<u64, Fault> {
+        let file = self.file.as_ref().ok_or(CLOSED)?;
+        let answer = file.sync();
+        status::moved(i64::from(answer)).map_err(|fault| self.failed(slot, fault))
+    }
+
+    fn start(&mut self, op: &Op) {
+        let started = match (self.how_of(op.kind), &mut self.file) {
+            (_, None) => Err(CLOSED),
+            (None, _) if op.kind == OpKind::Sync => {
+                let result = self.sync(op.slot);
+                return self.early.push(Completion::new(op.slot, result));
+            }
+            (None, _) => Err(NOT_HERE),
+            (Some(how), Some(file)) => {
+                let answer = file.start(how, op.offset, &self.setup.buffers, (op.slot, op.length));
+                status::moved(i64::from(answer))
+            }
+        };
+        match started {
+            Ok(_) => {
+                self.busy[op.slot as usize] = true;
+                self.in_flight += 1;
+            }
+            Err(fault) => {
+                let fault = self.failed(op.slot, fault);
+                self.early.push(Completion::new(op.slot, Err(fault)));
+            }
+        }
+    }
+
+    /// Takes what has ended.
+    fn take(&mut self, done: &mut Vec<Completion>) {
+        let Some(file) = &mut self.file else { return };
+        let count = file.some(&mut self.slots, &mut self.results);
+        if count < 0 {
+            return self.all_failed(i64::from(count), done);
+        }
+        for place in 0..count as usize {
+            let (slot, number) = (self.slots[place] as u32, self.results[place]);
+            let result = status::moved(number).map_err(|fault| self.failed(slot, fault));
+            self.busy[slot as usize] = false;
+            self.in_flight -= 1;
+            done.push(Completion::new(slot, result));
+        }
+    }
+
+    /// The library does not say which.
+    #[cold]
+    fn all_failed(&mut self, number: i64, done: &mut Vec<Completion>) {
+        for slot in 0..self.busy.len() {
+            if std::mem::take(&mut self.busy[slot]) {
+                let fault = self.failed(slot as u32, status::fault(number));
+                done.push(Completion::new(slot as u32, Err(fault)));
+            }
+        }
+        self.in_flight = 0;
+    }
+}
+
+impl Lane for MpiLane {
+    fn begin(&mut self, plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
+        agree::works();
+        self.number = self.site.file_in(plan.owners);
+        let (ranks, object) = (self.site.ranks, self.object());
+        ranks.all(self.make_way(plan), &object)?;
+        let file = ranks.all(self.open(plan), &object)?;
+        ranks.all(self.reserve(plan, &file), &object)?;
+        let together = self.site.target.collective && plan.operation != Operation::Prepare;
+        let individual = self.site.target.pointer == Pointer::Individual;
+        self.how = if together { how::TOGETHER } else { 0 } | if individual { how::INDIVIDUAL } else { 0 };
+        self.writes = plan.operation.writes();
+        self.stretch = Stretch::default();
+        let (told, depth) = (Self::told(&file), self.setup.queue_depth);
+        self.file = Some(file);
+        // Closed by `end`, as all ranks come here.
+        component::able(&told.component, together && self.site.shared() && depth > 1)
+            .map_err(|message| SetupError::new("open", object, message))?;
+        Ok(MethodChoice {
+            in_step: together && self.site.shared(),
+            mpiio: Some(told),
+            ..MethodChoice::of(Method::MpiIo, self.name(plan, depth == 1), depth)
+        })
+    }
+
+    #[inline]
+    fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
+        let Some(how) = self.how_of(op.kind) else {
+            return if op.kind == OpKind::Sync { self.sync(op.slot) } else { Err(NOT_HERE) };
+        };
+        let Some(file) = &mut self.file else { return Err(CLOSED) };
+        let number = file.transfer(how, op.offset, &self.setup.buffers, (op.slot, op.length));
+        match status::moved(number) {
+            Ok(bytes) => Ok(bytes),
+            Err(fault) => Err(self.failed(op.slot, fault)),
+        }
+    }
+
+    fn submit(&mut self, ops: &[Op]) -> usize {
+        for op in ops {
+            self.start(op);
+        }
+        ops.len()
+    }
+
+    fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
+        let before = done.len();
+        done.append(&mut self.early);
+        if self.in_flight == 0 {
+            return;
+        }
+        self.take(done);
+        let begun = clock::now();
+        let mut now = begun;
+        while done.len() == before && now < deadline {
+            let waited = now - begun;
+            if waited < LOOKS_NS {
+                std::thread::yield_now();
+            } else {
+                std::thread::sleep(Duration::from_nanos((waited / LATE).min(LONGEST_SLEEP_NS)));
+            }
+            self.take(done);
+            now = clock::now();
+        }
+    }
+
+    fn agree(&mut self, left: Option<u64>) -> Result<u64, Fault> {
+        if self.stretch.last {
+            return Ok(0);
+        }
+        let now = clock::now();
+        let each = match self.stretch.count {
+            0 => 0,
+            count => (now.saturating_sub(self.stretch.begun) as i64 / count).max(1),
+        };
+        let most = i64::try_from(left.unwrap_or(0)).unwrap_or(ENDLESS);
+        let mine = [i64::from(left.is_some()), -most, -each, -self.stretch.agreeing];
+        let agreed = self.site.ranks.least(mine).map_err(|number| status::fault(i64::from(number)))?;
+        let [goes_on, most, each, agreeing] = [agreed[0], -agreed[1], -agreed[2], -agreed[3]];
+        let long = agreeing.saturating_mul(AGREEING).clamp(STRETCH_NS, LONGEST_STRETCH_NS);
+        let room = if each == 0 { 1 } else { (long / each).min(self.stretch.count * GROWTH).max(1) };
+        let count = if goes_on == 1 { room.min(most) } else { 0 };
+        let begun = clock::now();
+        self.stretch = Stretch {
+            count,
+            begun,
+            agreeing: begun.saturating_sub(now) as i64,
+            last: count == most && most != ENDLESS,
+        };
+        Ok(count as u64)
+    }
+
+    fn flushes(&mut self, wanted: bool) -> bool {
+        if !self.site.shared() || !self.writes {
+            return wanted;
+        }
+        self.site.ranks.least([-i64::from(wanted)]).map_or(wanted, |[any]| any != 0)
+    }
+
+    fn said(&self, slot: u32) -> Option<String> {
+        self.said[slot as usize].clone()
+    }
+
+    fn end(&mut self) -> Result<(), SetupError> {
+        let closed = match self.file.take().map_or(0, File::close) {
+            0 => Ok(()),
+            number => Err(status::error("close", self.object(), number)),
+        };
+        agree::rests();
+        closed
+    }
+}

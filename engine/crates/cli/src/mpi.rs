@@ -1,0 +1,5 @@
+//! assay-engine-mpi.
+
+fn main() -> std::process::ExitCode {
+    assay_cli::main()
+}

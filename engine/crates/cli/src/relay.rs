@@ -1,0 +1,51 @@
+//! `assay-engine relay`: several engines of this host as one.
+
+use assay_relay::words::Source;
+use assay_relay::{follow, lead, Launcher, Way, World};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Engines of this host; the lanes of the job are shared out among them.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    tasks: u32,
+    /// What has started so many processes on each of several hosts, each of which has one engine: `mpirun` or `srun`.
+    #[arg(long, requires = "key")]
+    launcher: Option<Word>,
+    /// What processes of one host meet by: letters and digits that no other job has.
+    #[arg(long)]
+    key: Option<String>,
+    /// The file of the controller's words, on storage that all hosts share; standard input, which all processes get, if
+    /// left out.
+    #[arg(long, requires = "launcher")]
+    words: Option<PathBuf>,
+    /// The engine to start instead of this program.
+    #[arg(long)]
+    engine: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Word {
+    Mpirun,
+    Srun,
+}
+
+pub(crate) fn main(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    crate::control::on_signals(assay_relay::take_signal);
+    let engine = arguments.engine.map_or_else(std::env::current_exe, Ok)?;
+    let (Some(launcher), Some(key)) = (arguments.launcher, arguments.key) else {
+        return lead(&engine, Way::Pipe(arguments.tasks));
+    };
+    let launcher = match launcher {
+        Word::Mpirun => Launcher::Mpirun,
+        Word::Srun => Launcher::Srun,
+    };
+    let world = World::find(launcher, arguments.tasks, &|name| std::env::var(name).ok())?;
+    if world.local > 0 {
+        follow(&engine, &key, world.node, world.local)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let words = arguments.words.map_or_else(|| Source::Pipe(std::io::stdin()), Source::grows);
+    lead(&engine, Way::Launched { node: world.node, tasks: arguments.tasks, key: &key, words })
+}

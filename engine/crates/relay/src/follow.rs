@@ -1,0 +1,147 @@
+//! A process that is not the first of its host: its engine is its child, and the first one talks with it.
+//!
+//! The pipes of the engine are handed over through a socket of this host (`SCM_RIGHTS` of unix(7)); afterwards a line
+//! `N` on the socket means: send it signal N, and the one line that goes back is how it has ended. Only processes of the
+//! same user are let in.
+
+use crate::engines::{code_of, pipes, spawn, Engine};
+use crate::lead::signalled;
+use anyhow::{bail, Context};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
+};
+use std::io::{IoSlice, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Longest wait for the other processes of the host.
+const MEETING: Duration = Duration::from_secs(60);
+/// Steps of waiting.
+const LOOK: Duration = Duration::from_millis(10);
+
+fn meeting_place(key: &str, node: u32) -> std::io::Result<SocketAddr> {
+    SocketAddr::from_abstract_name(format!("assay-relay-{key}-{node}"))
+}
+
+/// Starts the engine, hands its pipes over, and stays until it has ended.
+///
+/// # Errors
+/// If it cannot be started, or the first process of the host is not there.
+pub fn follow(engine: &Path, key: &str, node: u32, local: u32) -> anyhow::Result<()> {
+    let mut link = meet(key, node)?;
+    let mut child = spawn(engine)?;
+    let pipes = pipes(&mut child)?;
+    hand_over(&link, local, &pipes)?;
+    drop(pipes);
+    link.set_nonblocking(true)?;
+    let (pid, mut said, mut gone, mut asked) = (rustix::process::Pid::from_child(&child), Vec::new(), false, false);
+    let kill = |number: i32| {
+        if let Some(signal) = rustix::process::Signal::from_named_raw(number) {
+            let _ = rustix::process::kill_process(pid, signal);
+        }
+    };
+    loop {
+        if let Some(status) = child.try_wait()? {
+            let _ = link.write_all(format!("{}\n", code_of(status)).as_bytes());
+            return Ok(());
+        }
+        let mut piece = [0; 64];
+        match link.read(&mut piece) {
+            // Its input has ended, too: the engine stops by itself.
+            Ok(0) => gone = true,
+            Ok(count) => said.extend_from_slice(&piece[..count]),
+            Err(_) => {}
+        }
+        while let Some(end) = said.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = said.drain(..=end).collect();
+            if let Ok(number) = String::from_utf8_lossy(&line).trim().parse() {
+                kill(number);
+            }
+        }
+        if signalled() && !std::mem::replace(&mut asked, true) {
+            kill(15);
+        }
+        std::thread::sleep(if gone { LOOK * 5 } else { LOOK });
+    }
+}
+
+fn meet(key: &str, node: u32) -> anyhow::Result<UnixStream> {
+    let (place, until) = (meeting_place(key, node)?, Instant::now() + MEETING);
+    loop {
+        match UnixStream::connect_addr(&place) {
+            Ok(link) => return Ok(link),
+            Err(_) if Instant::now() < until => std::thread::sleep(LOOK),
+            Err(error) => bail!("the first process of this host is not there: {error}"),
+        }
+    }
+}
+
+fn hand_over(link: &UnixStream, local: u32, pipes: &[OwnedFd; 3]) -> anyhow::Result<()> {
+    let fds = [pipes[0].as_fd(), pipes[1].as_fd(), pipes[2].as_fd()];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+    let mut rights = SendAncillaryBuffer::new(&mut space);
+    anyhow::ensure!(rights.push(SendAncillaryMessage::ScmRights(&fds)), "no room for the pipes of the engine");
+    rustix::net::sendmsg(link, &[IoSlice::new(&local.to_le_bytes())], &mut rights, SendFlags::empty())?;
+    Ok(())
+}
+
+/// The engines of all processes of this host, of which this one is the first, in order.
+///
+/// # Errors
+/// If one cannot be started or does not come.
+pub(crate) fn gather(engine: &Path, key: &str, node: u32, tasks: u32) -> anyhow::Result<Vec<Engine>> {
+    let listener =
+        UnixListener::bind_addr(&meeting_place(key, node)?).context("a socket for the processes of this host")?;
+    listener.set_nonblocking(true)?;
+    let mut engines: Vec<Option<Engine>> = (0..tasks).map(|_| None).collect();
+    engines[0] = Some(Engine::start(engine)?);
+    let until = Instant::now() + MEETING;
+    while engines.iter().any(Option::is_none) {
+        match listener.accept() {
+            Ok((link, _)) if same_user(&link) => {
+                let (local, pipes) = taken_over(&link)?;
+                match engines.get_mut(local as usize) {
+                    Some(place @ None) => *place = Some(Engine::afar(pipes, link)?),
+                    _ => bail!("process {local} of this host has come twice, or is none of {tasks}"),
+                }
+            }
+            Ok(_) => {}
+            Err(_) if Instant::now() < until => std::thread::sleep(LOOK),
+            Err(_) => {
+                let there = engines.iter().flatten().count();
+                bail!("only {there} of {tasks} processes of this host have come within {} s", MEETING.as_secs());
+            }
+        }
+    }
+    Ok(engines.into_iter().flatten().collect())
+}
+
+fn same_user(link: &UnixStream) -> bool {
+    rustix::net::sockopt::socket_peercred(link).is_ok_and(|peer| peer.uid == rustix::process::geteuid())
+}
+
+fn taken_over(link: &UnixStream) -> anyhow::Result<(u32, [OwnedFd; 3])> {
+    link.set_nonblocking(false)?;
+    link.set_read_timeout(Some(MEETING))?;
+    let mut number = [0; 4];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+    let mut rights = RecvAncillaryBuffer::new(&mut space);
+    let got = rustix::net::recvmsg(link, &mut [IoSliceMut::new(&mut number)], &mut rights, RecvFlags::CMSG_CLOEXEC)?;
+    let fds: Vec<OwnedFd> = rights
+        .drain()
+        .filter_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(fds) => Some(fds),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    let pipes: Result<[OwnedFd; 3], _> = fds.try_into();
+    match (got.bytes, pipes) {
+        (4, Ok(pipes)) => Ok((u32::from_le_bytes(number), pipes)),
+        _ => bail!("a process of this host has not handed over its engine"),
+    }
+}

@@ -1,0 +1,146 @@
+//! Counts added up and histograms merged.
+
+use assay_drive::histogram::Merged;
+use assay_spec::{ErrorCount, HostConnections, HostCpu, LatencySummary, OpTotals, Resources, ServiceUse, Watch};
+
+/// A sum that does not wrap: memory that is only pretended to be moved adds up to 64 bits.
+pub(crate) fn added(parts: impl IntoIterator<Item = u64>) -> u64 {
+    parts.into_iter().fold(0, u64::saturating_add)
+}
+
+/// The sum where all parts are known.
+pub(crate) fn known(parts: impl IntoIterator<Item = Option<u64>>) -> Option<u64> {
+    parts.into_iter().try_fold(0, |sum: u64, part| Some(sum.saturating_add(part?)))
+}
+
+/// One histogram of all, bucket by bucket; what cannot be read counts nothing.
+pub(crate) fn histogram<'a>(parts: impl IntoIterator<Item = &'a str>) -> Merged {
+    let mut merged = Merged::default();
+    for part in parts {
+        merged.add_encoded(part);
+    }
+    merged
+}
+
+/// The summary of all; none if there is none.
+pub(crate) fn latency<'a>(parts: impl IntoIterator<Item = Option<&'a LatencySummary>>) -> Option<LatencySummary> {
+    let all: Vec<&LatencySummary> = parts.into_iter().flatten().collect();
+    match all[..] {
+        [] => None,
+        [one] => Some(one.clone()),
+        _ => {
+            let merged = histogram(all.iter().map(|part| part.histogram.as_str())).summary()?;
+            let count: u64 = added(all.iter().map(|part| part.count));
+            // Of buckets the mean is known to three digits; of the parts' own means exactly as well as they are.
+            let sum: f64 = all.iter().map(|part| part.mean_ns * part.count as f64).sum();
+            Some(LatencySummary { mean_ns: if count > 0 { sum / count as f64 } else { merged.mean_ns }, ..merged })
+        }
+    }
+}
+
+/// Kind by kind, in the order in which kinds come first.
+pub(crate) fn operations(ends: &[&[OpTotals]]) -> Vec<OpTotals> {
+    let mut kinds = Vec::new();
+    for part in ends.iter().copied().flatten() {
+        if !kinds.contains(&part.operation) {
+            kinds.push(part.operation);
+        }
+    }
+    let of = |kind| ends.iter().copied().flatten().filter(move |part| part.operation == kind);
+    kinds
+        .into_iter()
+        .map(|kind| OpTotals {
+            operation: kind,
+            ops: added(of(kind).map(|part| part.ops)),
+            bytes: added(of(kind).map(|part| part.bytes)),
+            errors: added(of(kind).map(|part| part.errors)),
+            latency: latency(of(kind).map(|part| part.latency.as_ref())),
+            first_byte: latency(of(kind).map(|part| part.first_byte.as_ref())),
+            repeated: latency(of(kind).map(|part| part.repeated.as_ref())),
+        })
+        .collect()
+}
+
+/// By reason, in the order in which reasons come first.
+pub(crate) fn errors<'a>(parts: impl IntoIterator<Item = &'a ErrorCount>) -> Vec<ErrorCount> {
+    let mut all: Vec<ErrorCount> = Vec::new();
+    for part in parts {
+        match all.iter_mut().find(|one| (one.kind, one.fault) == (part.kind, part.fault)) {
+            Some(one) => one.count = one.count.saturating_add(part.count),
+            None => all.push(part.clone()),
+        }
+    }
+    all
+}
+
+/// Connections to each host.
+pub(crate) fn connections<'a>(parts: impl IntoIterator<Item = &'a HostConnections>) -> Vec<HostConnections> {
+    let mut all: Vec<HostConnections> = Vec::new();
+    for part in parts {
+        let Some(one) = all.iter_mut().find(|one| one.host == part.host) else {
+            all.push(part.clone());
+            continue;
+        };
+        one.requests += part.requests;
+        one.opened += part.opened;
+        one.refused += part.refused;
+        one.closed += part.closed;
+        one.most_requests = one.most_requests.max(part.most_requests);
+        one.setup = latency([one.setup.as_ref(), part.setup.as_ref()]);
+    }
+    all
+}
+
+/// What the service has told all of them.
+pub(crate) fn service<'a>(parts: impl IntoIterator<Item = Option<&'a ServiceUse>>) -> Option<ServiceUse> {
+    parts.into_iter().flatten().fold(None, |sum: Option<ServiceUse>, part| {
+        let sum = sum.unwrap_or_default();
+        Some(ServiceUse {
+            objects: sum.objects + part.objects,
+            unprocessed: sum.unprocessed + part.unprocessed,
+            read_units: sum.read_units + part.read_units,
+            write_units: sum.write_units + part.write_units,
+            frames: sum.frames + part.frames,
+            frames_again: sum.frames_again + part.frames_again,
+            frames_stray: sum.frames_stray + part.frames_stray,
+            sessions_lost: sum.sessions_lost + part.sessions_lost,
+        })
+    })
+}
+
+/// Of all watchers, times added up; none unless all watched, on the same grid.
+pub(crate) fn watch(parts: &[Option<&Watch>]) -> Option<Watch> {
+    let all: Vec<&Watch> = parts.iter().copied().collect::<Option<Vec<_>>>()?;
+    let grid = all.first()?.interval_ns;
+    if all.iter().any(|watch| watch.interval_ns != grid) {
+        return None;
+    }
+    let sum = |of: fn(&Watch) -> u64| added(all.iter().map(|watch| of(watch)));
+    Some(Watch {
+        interval_ns: grid,
+        elapsed_ns: sum(|watch| watch.elapsed_ns),
+        lateness: latency(all.iter().map(|watch| Some(&watch.lateness)))?,
+        stalls: sum(|watch| watch.stalls),
+        stalled_ns: sum(|watch| watch.stalled_ns),
+        longest_ns: all.iter().map(|watch| watch.longest_ns).max()?,
+        away_ns: known(all.iter().map(|watch| watch.away_ns)),
+        cpu_ns: sum(|watch| watch.cpu_ns),
+    })
+}
+
+/// What the processes used; what is counted for the whole host is that of the one which looked longest.
+pub(crate) fn resources(parts: &[&Resources]) -> Resources {
+    let sum = |of: fn(&Resources) -> u64| added(parts.iter().map(|part| of(part)));
+    let looked = |host: &HostCpu| host.busy_ns.saturating_add(host.idle_ns);
+    let longest = parts.iter().max_by_key(|part| part.host.as_ref().map(looked));
+    Resources {
+        user_ns: sum(|part| part.user_ns),
+        system_ns: sum(|part| part.system_ns),
+        service_ns: known(parts.iter().map(|part| part.service_ns)),
+        read_bytes: known(parts.iter().map(|part| part.read_bytes)),
+        write_bytes: known(parts.iter().map(|part| part.write_bytes)),
+        host: longest.and_then(|part| part.host),
+        device: longest.and_then(|part| part.device),
+        watched: longest.map(|part| part.watched.clone()).unwrap_or_default(),
+    }
+}

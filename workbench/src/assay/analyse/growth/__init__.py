@@ -1,0 +1,1 @@
+"""How results grow with the hosts, tasks and lanes that make them, and how much they vary meanwhile."""

@@ -1,0 +1,85 @@
+"""What each step of a run that grows has brought, against its first step; two numbers are enough."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from assay.analyse.scaling import BESIDE, UNUSABLE
+from assay.model.result.result import Row
+from assay.model.study.names import is_counted
+
+
+class Step(NamedTuple):
+    """One operation of one workload on one target with so many hosts, tasks or lanes.
+
+    Attributes:
+        label: Target, workload, operation and the other axes.
+        rate: Median total, bytes or operations per second; None if the result says nothing of the store.
+        low: Of its 95 % interval; likewise `high`.
+        efficiency: Rate / (number x rate of the first number, for each of them); None without both rates, or
+            where the smallest number of all was not measured.
+        verdict: Of the result.
+    """
+
+    label: str
+    operation: str
+    number: int
+    rate: float | None
+    low: float | None
+    high: float | None
+    efficiency: float | None
+    verdict: str
+
+    @property
+    def words(self) -> str:
+        """In one line."""
+        if self.rate is None:
+            return f"{self.label}: no usable result ({self.verdict})"
+        scale, unit = (1.0, "operations/s") if is_counted(self.operation) else (1e6, "MB/s")
+        words = f"{self.label}: {self.rate / scale:,.4g} {unit}"
+        if self.low is not None and self.high is not None:
+            words += f" ({self.low / scale:,.4g} to {self.high / scale:,.4g})"
+        if self.efficiency is not None:
+            words += f", efficiency {100 * self.efficiency:.0f} %"
+        return words if self.verdict == "ok" else f"{words}; {self.verdict}"
+
+
+def steps(rows: Sequence[Row], axis: str) -> list[Step]:
+    """All steps of all kinds of work, in the order of the rows.
+
+    Args:
+        rows: Of a run.
+        axis: What grows.
+    """
+    groups: dict[tuple[object, ...], list[Row]] = {}
+    told = [row for row in rows if isinstance(row.case.parameters.known(axis), int)]
+    least = min((_number(row, axis) for row in told), default=0)
+    for row in told:
+        left = (axis, *BESIDE.get(axis, ()))
+        others = tuple((name, value) for name, value in row.case.axes.items() if name not in left)
+        groups.setdefault((row.case.target, row.case.workload, row.operation, others), []).append(row)
+    return [_step(key, row, axis, group, least) for key, group in groups.items() for row in group]
+
+
+def _number(row: Row, axis: str) -> int:
+    return int(row.case.parameters.get(axis) or 0)
+
+
+def _step(key: tuple[object, ...], row: Row, axis: str, group: Sequence[Row], least: int) -> Step:
+    target, workload, operation, others = key
+    assert isinstance(others, tuple)
+    first = min(group, key=lambda other: _number(other, axis))
+    number = _number(row, axis)
+    rate, alone = (one.rate if not set(one.verdicts) & UNUSABLE else None for one in (row, first))
+    efficiency = None
+    if rate is not None and alone is not None and alone.median > 0 and _number(first, axis) == least:
+        efficiency = rate.median * least / (alone.median * number)
+    return Step(
+        ", ".join([str(target), str(workload), str(operation), *(f"{name} {value}" for name, value in others)]),
+        str(operation),
+        number,
+        rate.median if rate else None,
+        rate.low if rate else None,
+        rate.high if rate else None,
+        efficiency,
+        str(row.verdict.value),
+    )

@@ -1,0 +1,113 @@
+"""How much results vary with the size of a transfer: from repeat to repeat, and with the number of hosts."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from assay.analyse.estimate import mean_deviation
+from assay.analyse.growth.draws import Range
+from assay.analyse.scaling import HOSTS, UNUSABLE
+from assay.analyse.statistics.special import chi_square_quantile
+from assay.analyse.usable import usable
+from assay.model.result.result import Row
+
+TRANSFERS = ("record_size", "object_size")
+"""Axes that say how much one operation moves."""
+LEAST_SIZES = 3
+SMALL = 1 << 20
+"""Bytes. Transfers below this are called small."""
+
+
+class Varied(NamedTuple):
+    """One size.
+
+    Attributes:
+        size: Bytes of an operation.
+        repeats: Coefficient of variation of the repeats, with its 95 % interval. None with too few.
+        hosts: Coefficient of variation of the medians with different numbers of hosts or tasks, the mean over the other
+            axes; None if there are fewer than three.
+    """
+
+    size: int
+    repeats: Range | None
+    hosts: float | None
+
+
+class Variation(NamedTuple):
+    """One operation of a workload on a target.
+
+    Attributes:
+        sizes: Ascending.
+        small: As `Varied.repeats`, of all sizes below 1 MiB together; likewise `large`, from 1 MiB on.
+    """
+
+    target: str
+    workload: str
+    operation: str
+    sizes: tuple[Varied, ...]
+    small: Range | None
+    large: Range | None
+
+
+def variations(rows: Sequence[Row]) -> list[Variation]:
+    """Of every operation that was measured with at least three sizes of transfers.
+
+    Results that say nothing of the store (cached, impossible, incomplete) are left out.
+    """
+    groups: dict[tuple[str, str, str], dict[int, list[Row]]] = {}
+    for row in rows:
+        size = next((row.case.axes[name] for name in TRANSFERS if name in row.case.axes), None)
+        verdicts = {finding.verdict for finding in row.findings}
+        if row.rate is not None and not verdicts & UNUSABLE and isinstance(size, int):
+            key = (row.case.target, row.case.workload, row.operation)
+            groups.setdefault(key, {}).setdefault(size, []).append(row)
+    return [_variation(*key, sizes) for key, sizes in groups.items() if len(sizes) >= LEAST_SIZES]
+
+
+def _variation(target: str, workload: str, operation: str, sizes: dict[int, list[Row]]) -> Variation:
+    varied = tuple(Varied(size, spread(_rates(sizes[size])), _over_hosts(sizes[size])) for size in sorted(sizes))
+    parts = [
+        [row for size, rows in sizes.items() if (size < SMALL) is small for row in rows] for small in (True, False)
+    ]
+    small, large = (spread(_rates(rows)) for rows in parts)
+    return Variation(target, workload, operation, varied, small, large)
+
+
+def _rates(rows: Sequence[Row]) -> list[list[float]]:
+    return [[sample.rate for sample in usable(row.samples)] for row in rows]
+
+
+def spread(groups: Sequence[Sequence[float]]) -> Range | None:
+    """The coefficient of variation within groups that have it in common, with its 95 % interval.
+
+    The variance of logarithms is pooled over the groups; the interval is that of the chi-square distribution, exact if
+    rates vary by factors that are normal in logarithms. The coefficient of variation of such rates is
+    sqrt(exp(variance) - 1). Source: J. Aitchison and J. A. C. Brown, The Lognormal Distribution, Cambridge 1957,
+    chapter 2.
+
+    Args:
+        groups: Rates of repeats; those of one group have one true rate.
+
+    Returns:
+        None without a group of two, or with a rate of 0.
+    """
+    told = [group for group in groups if len(group) > 1]
+    freedom = sum(len(group) - 1 for group in told)
+    if not told or any(rate <= 0 for group in told for rate in group):
+        return None
+    squares = sum(mean_deviation([math.log(rate) for rate in group])[1] ** 2 * (len(group) - 1) for group in told)
+    variances = (squares / freedom, *(squares / chi_square_quantile(freedom, share) for share in (0.975, 0.025)))
+    return Range(*(math.sqrt(math.expm1(min(variance, 50.0))) for variance in variances))
+
+
+def _over_hosts(rows: Sequence[Row]) -> float | None:
+    """The numbers of hosts and tasks are what varies; all other axes are fixed within a line."""
+    lines: dict[tuple[object, ...], dict[tuple[object, ...], float]] = {}
+    for row in rows:
+        others = tuple(item for item in row.case.axes.items() if item[0] not in (*HOSTS, "streams"))
+        counts = tuple(row.case.axes.get(name) for name in HOSTS)
+        if row.rate is not None:
+            lines.setdefault(others, {})[counts] = row.rate.median
+    found = [mean_deviation(list(line.values())) for line in lines.values() if len(line) >= LEAST_SIZES]
+    shares = [deviation / mean for mean, deviation in found if mean > 0]
+    return math.fsum(shares) / len(shares) if shares else None

@@ -1,0 +1,104 @@
+"""What `assay plan` says of growth: hosts that are needed, weak or strong scaling, and stages."""
+
+from typing import TYPE_CHECKING, Any
+
+from assay.cli.output import print_table, say
+from assay.model.study.growth import GROWING, work_of
+from assay.model.units import about_duration, format_size
+from assay.plan.estimate import estimate_study
+from assay.plan.growth.stages import Stage, stages_of
+from assay.run.budget import of_hours
+from assay.run.planned import Plan
+
+if TYPE_CHECKING:
+    from assay.model.money.priced import FrozenPrices
+
+_WORDS = {
+    "weak": "weak scaling: each has as much to do as before",
+    "strong": "strong scaling: {} in all, whoever joins",
+    "": "neither weak nor strong scaling",
+}
+
+
+def stages_document(loaded: Plan) -> list[dict[str, Any]]:
+    """For programs: times in seconds of the most repeats."""
+    return [
+        {
+            "axis": stage.axis,
+            "value": stage.value,
+            "cases": [case.id for case in stage.cases],
+            "seconds": _seconds(loaded, stage),
+            "cost": _cost(loaded, stage),
+        }
+        for stage in stages_of(loaded.cases)
+    ]
+
+
+def print_growth(loaded: Plan) -> None:
+    """How many hosts are needed at once, and what happens to the work meanwhile."""
+    if not loaded.study.local:
+        most = max(case.parameters.hosts for case in loaded.cases)
+        say(f"hosts: {most} at once at most")
+    for name, workload in loaded.study.workloads.items():
+        axis = next((axis for axis in GROWING if axis in workload.swept), None)
+        if axis is None:
+            continue
+        first = next((case for case in loaded.cases if case.workload == name), None)
+        alike = [
+            case
+            for case in loaded.cases
+            if first is not None
+            and (case.workload, case.target) == (name, first.target)
+            and _others(case.axes, axis) == _others(first.axes, axis)
+        ]
+        if len(alike) < 2:
+            continue
+        found = {int(case.parameters.get(axis) or 0): case.parameters for case in alike}
+        whole = format_size(alike[0].parameters.data_set_bytes) if alike[0].group == "data" else "as much"
+        say(f"scaling: {name}, {axis} {min(found)} to {max(found)}, {_WORDS[work_of(found)].format(whole)}")
+
+
+def _others(axes: dict[str, Any], axis: str) -> dict[str, Any]:
+    return {name: value for name, value in axes.items() if name not in (axis, "streams")}
+
+
+def print_stages(loaded: Plan) -> None:
+    """The stages of a study in which hosts or tasks grow, or that says when one is accepted."""
+    stages = stages_of(loaded.cases)
+    if not stages or (stages[0].axis not in ("hosts", "tasks_per_host") and loaded.study.stages is None):
+        return
+    rows = [
+        (
+            str(place),
+            f"{stage.axis} {stage.value}",
+            str(len(stage.cases)),
+            about_duration(_seconds(loaded, stage)),
+            _cost(loaded, stage) or "-",
+        )
+        for place, stage in enumerate(stages, 1)
+    ]
+    columns = ("stage", "with", "cases", "about", "cost")
+    say("")
+    print_table(columns, rows, title="Stages, with `assay run --stage`", right=("stage", "cases", "about", "cost"))
+    rule = loaded.study.stages
+    if rule is not None:
+        efficiency = f"efficiency of at least {100 * rule.efficiency:g} %" if rule.efficiency is not None else ""
+        cost = f"a cost of at most {rule.cost}, the next stage included" if rule.cost is not None else ""
+        say(f"accepted without asking: {' and '.join(filter(None, (efficiency, cost)))}")
+
+
+def _seconds(loaded: Plan, stage: Stage) -> float:
+    """Of all repeats of a stage, without ceilings."""
+    estimate = estimate_study(loaded.study, stage.cases)
+    return loaded.study.repeats * sum(item.seconds for item in estimate.cases)
+
+
+def _cost(loaded: Plan, stage: Stage) -> str:
+    """Of the designs meanwhile; empty without prices."""
+    prices: FrozenPrices | None = loaded.prices
+    if prices is None:
+        return ""
+    from assay.model.money.amount import money
+    from assay.money.cost.frozen import all_running
+
+    return money(of_hours(_seconds(loaded, stage), all_running(prices)), prices.book.currency)

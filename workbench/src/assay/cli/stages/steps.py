@@ -1,0 +1,89 @@
+"""Stage after stage: tell what came out, have it accepted or not, go on or stop."""
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from assay.cli.output import note, say
+from assay.model.base import EXIT_INCOMPLETE, EXIT_OK
+from assay.model.units import about_duration
+
+if TYPE_CHECKING:
+    from assay.run.staged.stages import Ended
+    from assay.store import RunStore
+
+GoOn = Callable[[str], "RunStore"]
+"""Measures the next stage of the run; is told how the one before was accepted."""
+
+
+def stage_by_stage(store: "RunStore", known: int, go_on: GoOn, asks: bool) -> tuple["RunStore", "Ended | None"]:
+    """Go on as long as stages are accepted.
+
+    Args:
+        store: The run after a stage, open; it is closed where another one is measured.
+        known: Stages that it had before.
+        go_on: Measures the next one.
+        asks: Tell what came out on the terminal, and ask where the study has no rule.
+
+    Returns:
+        The run, open, and its last stage if the run stopped after that; None if it is over, or was interrupted.
+    """
+    from assay.plan.load import load_study
+    from assay.run.staged.stages import last_ended
+
+    while True:
+        study = load_study(store.study_text().encode(), store.base()).study
+        ended = last_ended(store, study) if study is not None else None
+        if ended is None or ended.number <= known:
+            return store, None
+        if asks:
+            _tell(ended)
+        if ended.next_value is None:
+            return store, None
+        how = _accepted(ended, asks)
+        if not how:
+            return store, ended
+        known = ended.number
+        store.close()
+        store = go_on(how)
+
+
+def _accepted(ended: "Ended", asks: bool) -> str:
+    """How the stage is accepted; empty if it is not."""
+    if ended.ruled:
+        if ended.refused:
+            note(f"not accepted by the study's rule: {ended.refused}")
+            return ""
+        note("accepted by the study's rule")
+        return "by the study's rule"
+    if not asks or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return ""
+    import typer
+
+    wanted = typer.confirm(f"Accept it, and go on with {ended.done.axis} {ended.next_value}?")
+    return "asked on a terminal" if wanted else ""
+
+
+def _tell(ended: "Ended") -> None:
+    """What came out of a stage, what it has cost, and what the next one takes."""
+    done = ended.done
+    say(f"stage {ended.number} of {ended.of}, {done.axis} {done.value}:")
+    for line in done.lines:
+        say(f"  {line}")
+    cost = f"; the designs have cost {done.cost}" if done.cost else ""
+    say(f"  so far {about_duration(done.seconds)}{cost}")
+    if ended.next_value is not None:
+        more = f", {ended.next_cost}" if ended.next_cost else ""
+        say(f"next: {done.axis} {ended.next_value}, about {about_duration(ended.next_seconds)}{more}")
+
+
+def tell_stop(store: "RunStore", ended: "Ended", quiet: bool, as_json: bool) -> int:
+    """Say how a run that stopped after a stage is gone on with; returns the exit code."""
+    bad = set(store.outcome_counts()) - {"ok"}
+    if quiet and not as_json:
+        say(str(store.folder))
+    elif not quiet:
+        note(f"stopped after stage {ended.number} of {ended.of}")
+        note(f"results: {store.folder}; report: assay report {store.folder}")
+        note(f"accept it and go on with: assay run {store.folder} --resume --stage")
+    return EXIT_INCOMPLETE if bad else EXIT_OK

@@ -1,0 +1,1 @@
+"""Directories that ranks of an MPI reach through its MPI-IO."""

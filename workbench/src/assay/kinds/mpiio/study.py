@@ -1,0 +1,138 @@
+"""A directory behind MPI-IO, as a study file names it."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
+
+from assay.model.source import Fault
+from assay.model.study.axis import fault
+from assay.model.study.hosts import KnownServers
+from assay.model.study.names import MIXES, Group
+from assay.model.study.target import ANY_JOB, Flag, Path, Service, StatedCeilings, Target, Text
+from assay.model.units import shown
+
+if TYPE_CHECKING:
+    from assay.model.study.study import Workload
+
+MOST_HINTS = 32
+_KEY = r"[A-Za-z0-9_:.-]{1,35}"
+"""Names that every library takes (MPI_MAX_INFO_KEY of Open MPI is 36 with a closing zero)."""
+MOST_VALUE = 255
+
+
+def _prefix(written: object) -> str | None:
+    if written is None or (isinstance(written, str) and re.fullmatch(r"[A-Za-z0-9]{1,16}", written)):
+        return written
+    raise fault(f"{shown(written)} is not the name of a file system", "write it without a colon, such as ufs")
+
+
+def _hints(written: object) -> tuple[tuple[str, str], ...]:
+    """Name and value of each hint; numbers and words alike, as MPI takes texts."""
+    if isinstance(written, tuple):
+        return written
+    if not isinstance(written, dict) or len(written) > MOST_HINTS:
+        raise fault(f"{shown(written)} is no mapping of hints", "write a mapping such as {romio_no_indep_rw: true}")
+    found = []
+    for key, value in written.items():
+        if not isinstance(key, str) or not re.fullmatch(_KEY, key):
+            raise fault(f"{shown(key)} is not the name of a hint", "write letters, digits and `_`, 35 at most", key)
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        if not isinstance(value, str | int | float) or not (text.isprintable() and 0 < len(text) <= MOST_VALUE):
+            raise fault(f"{shown(value)} is not the value of a hint", "write a number or a word", key)
+        found.append((key, text))
+    return tuple(found)
+
+
+Prefix = Annotated[str | None, BeforeValidator(_prefix), WithJsonSchema({"type": ["string", "null"]})]
+Hints = Annotated[
+    tuple[tuple[str, str], ...],
+    BeforeValidator(_hints),
+    WithJsonSchema({"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}}),
+]
+FLUSHES = {
+    "fsync": "MPI_File_sync at the end of each phase, inside the measured time",
+    "none": "data may still be in memory when the clock stops; it is flushed between phases",
+}
+"""Policy -> what it means (MPI-3.1 section 13.6.1)."""
+
+
+class MpiioTarget(Target):
+    """A directory that Assay creates, marks, and alone writes in, reached through the MPI-IO of an MPI."""
+
+    noun: ClassVar[str] = "a directory behind MPI-IO"
+    holds: ClassVar[tuple[Group, ...]] = ("data",)
+    rank: ClassVar[int] = 8
+    keeps_data: ClassVar[bool] = True
+    through_kernel: ClassVar[bool] = True
+    through_mpi: ClassVar[bool] = True
+    is_directory: ClassVar[bool] = True
+    whole_device: ClassVar[bool] = False
+    has_files: ClassVar[bool] = True
+    made_by_engines: ClassVar[bool] = False
+    waits_when_gone: ClassVar[bool] = False
+    examples: ClassVar[dict[str, str]] = {"path": "/scratch/assay-test"}
+
+    kind: Literal["mpiio"]
+    path: Path = Field(
+        description="The directory, which all hosts must see. Its parent must exist; the directory itself must be new, "
+        "empty or Assay's."
+    )
+    prefix: Prefix = Field(
+        None,
+        description="File system that the MPI-IO library shall take it for, such as ufs or lustre (ROMIO); if left out "
+        "it finds out by itself.",
+    )
+    hints: Hints = Field(
+        (),
+        description="Further hints for the library (MPI_Info), name and value. Those that are axes of workloads are "
+        "written there: cb_nodes, cb_buffer_size, romio_cb_read, striping_factor ...",
+    )
+    on_root: Flag = Field(
+        False,
+        description="It may lie on the root file system, though its path is one where things are mounted (below /mnt, "
+        "or a mount point of /etc/fstab).",
+    )
+    servers: KnownServers = Field(
+        (),
+        description="Hosts that serve it, if it is on a mount, so that what the links to them carry can be measured.",
+    )
+    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
+    description: Text = Field("", description="What it is, for the report.")
+
+    @property
+    def services(self) -> tuple[Service, ...]:
+        """Its servers, as far as the study names them: whatever mounts it is the kernel's business."""
+        return tuple(Service(server, None) for server in self.servers)
+
+    @classmethod
+    def protocol(cls) -> str:
+        """As `Target.protocol`."""
+        return ""
+
+    @classmethod
+    def flushes(cls) -> Mapping[str, str]:
+        """As `Target.flushes`."""
+        return FLUSHES
+
+    def plain_target(self, directory: str = ANY_JOB, destroy: bool = False) -> BaseModel:
+        """As `Target.plain_target`: the directory itself."""
+        found: BaseModel = self.part("job").directory_target(self, directory, None)
+        return found
+
+    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
+        """That a rank has one lane, and that ranks which do each operation together all do the same."""
+        path = ("workloads", workload)
+        if set(work.axis("lanes").values()) - {1}:
+            message = f"a rank of MPI has one lane, and target {name} is reached through MPI"
+            hint = "leave lanes out, and say how many ranks each host has with tasks_per_host"
+            yield Fault(path=(*path, "lanes"), message=message, hint=hint)
+        together = True in work.axis("collective").values() and "shared" in work.axis("layout").values()
+        mixes = [operation for operation in work.operations if operation in MIXES]
+        if together and mixes:
+            message = f"in collective operations on one file all ranks do the same, and {mixes[0]} is a mix"
+            yield Fault(path=(*path, "operations"), message=message, hint="write collective: false")
+        if together and set(work.axis("rate").values()) - {None}:
+            message = "collective operations on one file start when all ranks are there, not at a rate"
+            yield Fault(path=(*path, "rate"), message=message, hint="leave rate out, or write collective: false")

@@ -1,0 +1,28 @@
+"""Environment modules (Lmod, Environment Modules) that were loaded where Assay was started."""
+
+import os
+from collections.abc import Mapping
+
+from assay.launch.environment.reading import Section
+
+
+def describe_modules(environment: Mapping[str, str] = os.environ) -> Section:
+    """What is loaded, in the order of loading, and by which program; empty where there are no modules.
+
+    Sources: module(1) of Environment Modules (LOADEDMODULES, MODULES_CMD, MODULEPATH), and Lmod's user guide
+    (LMOD_VERSION).
+
+    Args:
+        environment: Variables of the process.
+    """
+    signs = ("LOADEDMODULES", "MODULEPATH", "MODULESHOME", "LMOD_CMD")
+    if not any(environment.get(name) for name in signs):
+        return {}
+    version = environment.get("LMOD_VERSION")
+    program = f"Lmod {version}" if version else "Lmod" if environment.get("LMOD_CMD") else "Environment Modules"
+    loaded = [name for name in environment.get("LOADEDMODULES", "").split(":") if name]
+    return {
+        "loaded": ", ".join(loaded) or "none",
+        "program": program,
+        "path": environment.get("MODULEPATH") or "none",
+    }

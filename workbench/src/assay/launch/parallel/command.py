@@ -1,0 +1,135 @@
+"""What is typed to start processes on several hosts: `mpirun` of Open MPI, MPICH or Intel MPI, `srun` of Slurm."""
+
+import os
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from assay.launch.shell import NOT_FOUND, Shell
+from assay.model.base import EXIT_REFUSED, AssayError
+
+ASK_SECONDS = 30.0
+LauncherName = Literal["mpirun", "srun"]
+Family = Literal["Open MPI", "MPICH", "Intel MPI", "Slurm"]
+_INSTALL = {
+    "mpirun": "load the module of an MPI, or `apt-get install openmpi-bin`",
+    "srun": "srun comes with Slurm: start where its commands are",
+}
+ALLOCATION = "SLURM_JOB_ID"
+"""Set by Slurm inside an allocation."""
+_ROOT_ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+"""In a box everybody is root, and nothing else is there; elsewhere it is for the user to allow it."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A launcher on the machine from which it starts processes.
+
+    Attributes:
+        name: What is typed.
+        family: Whose it is.
+        version: As it tells.
+    """
+
+    name: LauncherName
+    family: Family
+    version: str
+
+    @property
+    def to_all(self) -> bool:
+        """Whether what it reads goes to all processes."""
+        return self.name == "srun"
+
+    def words(
+        self, hosts: Sequence[str], tasks: int, mpi: bool, environment: Mapping[str, str] = os.environ
+    ) -> list[str]:
+        """The command, up to the program to start.
+
+        Processes are numbered host after host. One process alone on a host may use all CPUs that it is given; where
+        there are several, how they are pinned is left to the launcher, its settings and its variables.
+
+        Args:
+            hosts: As the launcher knows them.
+            tasks: Processes on each.
+            mpi: They are programs of MPI.
+            environment: Tells whether there is an allocation.
+        """
+        count, joined = len(hosts) * tasks, ",".join(hosts)
+        alone = tasks == 1
+        if self.family == "Slurm":
+            inside = ["--overlap"] if ALLOCATION in environment else []
+            words = ["srun", f"--nodes={len(hosts)}", f"--ntasks={count}", f"--ntasks-per-node={tasks}"]
+            words += [
+                "--distribution=block",
+                f"--nodelist={joined}",
+                "--kill-on-bad-exit=0",
+                "--job-name=assay",
+                *inside,
+            ]
+            return [*words, *(["--cpu-bind=none"] if alone else []), *([] if mpi else ["--mpi=none"])]
+        if self.family == "Open MPI":
+            slots = ",".join(f"{host}:{tasks}" for host in hosts)
+            words = ["mpirun", "--host", slots, "-np", str(count), "--map-by", f"ppr:{tasks}:node"]
+            return [*words, *(["--bind-to", "none"] if alone else [])]
+        words = ["mpirun", "-hosts", joined, "-ppn", str(tasks), "-n", str(count)]
+        return [*words, *(["-bind-to", "none"] if alone and self.family == "MPICH" else [])]
+
+
+def find_command(name: LauncherName, head: Shell) -> Command:
+    """The launcher of that name where `head` leads.
+
+    Raises:
+        AssayError: It is not there, or of no known family.
+    """
+    answer = head.run([name, "--version"], ASK_SECONDS)
+    if answer.code == NOT_FOUND or "not found" in answer.err:
+        raise AssayError(f"host {head.host.name}: `{name}` was not found", _INSTALL[name], EXIT_REFUSED)
+    said = (answer.out or answer.err).strip()
+    first = said.splitlines()[0] if said else ""
+    families: list[tuple[str, Family]] = [
+        (r"Open MPI|OpenRTE", "Open MPI"),
+        (r"Intel", "Intel MPI"),
+        (r"HYDRA", "MPICH"),
+        (r"^slurm", "Slurm"),
+    ]
+    found = next((family for pattern, family in families if re.search(pattern, said)), None)
+    if found is None or (found == "Slurm") != (name == "srun"):
+        message = f"host {head.host.name}: `{name} --version` says {first!r}, which is of no launcher that Assay knows"
+        raise AssayError(message, "mpirun of Open MPI, MPICH or Intel MPI, and srun of Slurm are known", EXIT_REFUSED)
+    number = re.search(r"Version:\s*(\S+)", said) if found == "MPICH" else re.search(r"\d+(\.\d+)+\S*", first)
+    version = (number.group(1) if found == "MPICH" else number.group(0)) if number else first
+    return Command(name, found, version)
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is started on each host.
+
+    Attributes:
+        path: The engine, at the same place on all hosts; it is its own relay.
+        engine: The engine that measures, if it is another.
+        mpi: It is a program of MPI: all that a launcher starts together are one world.
+    """
+
+    path: str
+    engine: str = ""
+    mpi: bool = False
+
+    def words(self, command: Command, tasks: int, key: str, file: Path | None) -> list[str]:
+        """The program with its arguments, for the launcher to start."""
+        words = [self.path, "relay", "--launcher", command.name, "--tasks", str(tasks), "--key", key]
+        words += ["--words", str(file)] if file else []
+        return [*words, *(["--engine", self.engine] if self.engine else [])]
+
+
+def new_key() -> str:
+    """What processes of one host meet by; no other job has it."""
+    return secrets.token_hex(8)
+
+
+def surroundings(boxed: bool) -> dict[str, str]:
+    """Variables that the launcher gets besides."""
+    return dict(_ROOT_ALLOWED) if boxed else {}

@@ -1,0 +1,79 @@
+"""Definitions of the parameters that only MPI-IO has: how its calls are made, and the hints that its library gets."""
+
+from typing import Literal, get_args
+
+from assay.model.study import axis
+from assay.model.study.axis import Kind
+from assay.model.study.parameter import Parameter
+
+Pointer = Literal["explicit", "individual"]
+Wish = Literal["enable", "disable", "automatic"]
+
+
+def _hint(name: str, kind: Kind, about: str) -> Parameter:
+    """A hint of MPI-IO as a parameter: what the library gets under its name when it opens a file.
+
+    Args:
+        name: As MPI-IO libraries know it.
+        kind: Of its values; left out means that the library decides.
+        about: What it asks for.
+    """
+    return Parameter(
+        kind=kind,
+        about=f"MPI-IO: {about} Left out: as the target's hints say, or else the library.",
+        heading=f"Hint {name}; empty: none",
+        untold=f"whether the hint {name} was given",
+        title=f"Hint {name}",
+        shown="setting",
+        job=f"target.hints.{name}",
+        only=("data",),
+        through_mpi=True,
+    )
+
+
+_COUNT = axis.whole(1, 2**20, optional=True)
+_SIZE = axis.size(1, 2**40, optional=True)
+_WISH = axis.choice(get_args(Wish), optional=True)
+
+COLLECTIVE = Parameter(
+    kind=axis.flag(),
+    about="MPI-IO: each operation is one of all ranks together (MPI_File_write_at_all and its kin; IOR -c). With "
+    "layout: shared all ranks start equally many.",
+    heading="Operations were collective",
+    untold="whether operations were collective",
+    shown="setting",
+    job="target.collective",
+    only=("data",),
+    through_mpi=True,
+)
+POINTER = Parameter(
+    kind=axis.choice(get_args(Pointer)),
+    about="MPI-IO: explicit: each operation says where it is (MPI_File_write_at); individual: by the individual file "
+    "pointer, which is moved where it does not stand there already (MPI_File_write).",
+    heading="Which pointer said where operations were",
+    untold="how operations said where they were",
+    title="File pointer",
+    shown="setting",
+    job="target.pointer",
+    only=("data",),
+    through_mpi=True,
+)
+ATOMIC = Parameter(
+    kind=axis.flag(),
+    about="MPI-IO: files are in atomic mode (MPI_File_set_atomicity).",
+    heading="Files were in atomic mode",
+    untold="whether files were in atomic mode",
+    title="Atomic mode",
+    shown="setting",
+    job="target.atomic",
+    only=("data",),
+    through_mpi=True,
+)
+CB_NODES = _hint("cb_nodes", _COUNT, "ranks that collect data in collective operations.")
+CB_BUFFER_SIZE = _hint("cb_buffer_size", _SIZE, "bytes that each of these collects at once.")
+ROMIO_CB_READ = _hint("romio_cb_read", _WISH, "whether ROMIO collects what collective operations read.")
+ROMIO_CB_WRITE = _hint("romio_cb_write", _WISH, "whether ROMIO collects what collective operations write.")
+ROMIO_DS_READ = _hint("romio_ds_read", _WISH, "whether ROMIO reads stretches to get parts of them (data sieving).")
+ROMIO_DS_WRITE = _hint("romio_ds_write", _WISH, "whether ROMIO writes stretches to set parts of them.")
+STRIPING_FACTOR = _hint("striping_factor", _COUNT, "devices over which the file system stripes a new file.")
+STRIPING_UNIT = _hint("striping_unit", _SIZE, "bytes of a stripe of a new file.")

@@ -1,0 +1,1 @@
+"""What grows in a study, stage by stage."""

@@ -1,0 +1,1 @@
+"""Totals that grow with hosts, tasks or lanes: words, tables and charts."""

@@ -1,0 +1,161 @@
+"""Tables of totals that grow."""
+
+from collections.abc import Iterator, Sequence
+
+from assay.analyse.growth.bend import Bend
+from assay.analyse.growth.best import Best
+from assay.analyse.scaling import Point, Scaling
+from assay.analyse.servers import Growth
+from assay.analyse.statistics.segments import moving_average
+from assay.report import numbers
+from assay.report.document import Cell, Column, Num, Table
+from assay.report.growth.words import counted, scaled_where
+from assay.report.measure import measure_of
+
+
+def totals_table(scaled: Sequence[Scaling]) -> Table:
+    """Total, efficiency and time at each number of hosts, tasks or lanes."""
+    columns = (
+        Column("Result", facet=True),
+        Column("With", facet=True),
+        Column("Unit", facet=True),
+        Column("All", numeric=True),
+        Column("Moving average", numeric=True),
+        Column("Each", numeric=True),
+        Column("Ideal", numeric=True),
+        Column("Efficiency", numeric=True),
+        Column("95 % interval"),
+        Column("Work", facet=True),
+        Column("Time", "s", numeric=True),
+        Column("Ideal time", "s", numeric=True),
+    )
+    caption = (
+        "All: the median over repeats. Ideal: each adds as much as the first; efficiency: the total as a share of "
+        "that; its interval by Student's t on the logarithms of the repeats. Moving average: the mean of the "
+        "totals here and at the next smaller and larger number. Work: weak if each has as much to do as before, "
+        "strong if all together have. Time: the median of a phase that goes over the data once; with weak scaling the "
+        "ideal one stays as it is, with strong scaling it is shared out."
+    )
+    lines = tuple(line for found in scaled for line in _totals(found))
+    return Table("scaling-table", columns, lines, caption, interactive=True)
+
+
+def _totals(found: Scaling) -> Iterator[tuple[Cell, ...]]:
+    measure, where, first = measure_of(found.operation), scaled_where(found), found.points[0]
+    averages = moving_average([point.rate for point in found.points], reach=1)
+    for point, average in zip(found.points, averages, strict=True):
+        ideal = first.rate * point.number / first.number
+        yield (
+            where,
+            Num(counted(found.axis, point.number), point.number),
+            measure.unit,
+            *(Num(measure.number(rate), rate) for rate in (point.rate, average, point.rate / point.number, ideal)),
+            Num(numbers.share(point.efficiency), point.efficiency),
+            "" if point.sure is None else f"{numbers.share(point.sure[0])} to {numbers.share(point.sure[1])}",
+            found.work or "other",
+            _seconds(point.seconds),
+            _seconds(_ideal_seconds(found, point)),
+        )
+
+
+def _seconds(value: float | None) -> Num:
+    return Num(numbers.NONE if value is None else numbers.significant(value), value)
+
+
+def _ideal_seconds(found: Scaling, point: Point) -> float | None:
+    first = found.points[0]
+    if first.seconds is None or not found.work:
+        return None
+    return first.seconds if found.work == "weak" else first.seconds * first.number / point.number
+
+
+def best_table(found: Sequence[Best]) -> Table:
+    """The best that each target reaches with each number of hosts, whatever the other axes are."""
+    columns = (
+        Column("Target", facet=True),
+        Column("Operation", facet=True),
+        Column("With", facet=True),
+        Column("Unit", facet=True),
+        Column("Best", numeric=True),
+        Column("95 % interval"),
+        Column("At"),
+        Column("Of", numeric=True),
+    )
+    lines: list[tuple[Cell, ...]] = []
+    for item in found:
+        measure = measure_of(item.operation)
+        ends = (
+            "" if item.low is None or item.high is None else f"{measure.number(item.low)} to {measure.text(item.high)}"
+        )
+        lines.append(
+            (
+                item.target,
+                numbers.operation_title(item.operation),
+                Num(counted(item.axis, item.number), item.number),
+                measure.unit,
+                Num(measure.number(item.rate), item.rate),
+                ends,
+                _at(item),
+                Num(str(item.of), item.of),
+            )
+        )
+    caption = (
+        "Of: so many points of the other axes were measured, of which this is the best. The best of several is a "
+        "little too good; its interval is that of the point alone."
+    )
+    return Table("best-table", columns, tuple(lines), caption, interactive=True)
+
+
+def _at(item: Best) -> str:
+    return ", ".join(
+        f"{numbers.axis_title(name).lower()} {numbers.axis_value(name, value)}"  # type: ignore[arg-type]
+        for name, value in item.at
+    )
+
+
+def servers_table(grown: Sequence[Growth]) -> Table:
+    """Each number of servers with each number of hosts, and what as many servers would do apart."""
+    lines: list[tuple[Cell, ...]] = []
+    for found in grown:
+        measure = measure_of(found.operation)
+        values = [numbers.axis_value(name, value) for name, value in found.others]  # type: ignore[arg-type]
+        where = ", ".join([numbers.operation_title(found.operation), found.workload, *values])
+        for cell in found.cells:
+            parts, share, ratio = cell.parts, cell.efficiency, found.ratios.get(cell.servers)
+            lines.append(
+                (
+                    where,
+                    found.targets[cell.servers],
+                    Num(str(cell.servers), cell.servers),
+                    Num(str(cell.hosts), cell.hosts),
+                    measure.unit,
+                    Num(measure.number(cell.rate), cell.rate),
+                    Num(measure.number(parts), parts) if parts is not None else "not measured",
+                    Num(numbers.share(share), share) if share is not None else "",
+                    _ratio(ratio),
+                )
+            )
+    columns = (
+        Column("Result", facet=True),
+        Column("Target", facet=True),
+        Column("Servers", numeric=True),
+        Column("Hosts", numeric=True),
+        Column("Unit", facet=True),
+        *(
+            Column(name, numeric=True)
+            for name in ("All", "Sum of the parts", "Efficiency", "Bends with, for each server")
+        ),
+    )
+    caption = (
+        "Sum of the parts: as many servers that share nothing, each with its part of the hosts, do what one server "
+        "does with so many; with fewer hosts than servers each host has a server for itself. Efficiency: the total as "
+        "a share of that. Bends with, for each server: hosts by servers where the total bends, with its 95 % interval; "
+        "empty where no bend is seen for sure, or too few numbers of hosts or repeats tell it."
+    )
+    return Table("servers-table", columns, tuple(lines), caption, interactive=True)
+
+
+def _ratio(bend: Bend | None) -> Num:
+    if bend is None or bend.at is None:
+        return Num("", None)
+    return Num(f"{bend.at.value:.2g} ({bend.at.low:.2g} to {bend.at.high:.2g})", bend.at.value)

@@ -1,0 +1,174 @@
+"""What is said of totals that grow with hosts, tasks or lanes."""
+
+import math
+
+from assay.analyse.growth.bend import Bend, find_bend
+from assay.analyse.growth.draws import Range
+from assay.analyse.scaling import BINDS, Scaling
+from assay.analyse.servers import Growth
+from assay.analyse.usl import LEAST_POINTS, Law, fit_law
+from assay.model.study.growth import GROWING
+from assay.report import numbers
+from assay.report.document import Strong, Text
+from assay.report.measure import measure_of
+
+_NOUNS = {
+    "hosts": ("host", "hosts"),
+    "tasks_per_host": ("task on each host", "tasks on each host"),
+    "lanes": ("lane", "lanes"),
+    "streams": ("stream", "streams"),
+}
+
+
+def counted(axis: str, number: float) -> str:
+    """`4 hosts`, `1 lane`, `3.4 hosts`."""
+    one, many = _NOUNS[axis]
+    return f"{number:,.3g} {one if number == 1 else many}" if number % 1 else numbers.plural(int(number), one, many)
+
+
+def noun(axis: str) -> str:
+    """What there are several of: `hosts`."""
+    return _NOUNS[axis][1]
+
+
+def sentence(found: Scaling) -> Text:
+    """Where the total stops growing, how many hosts that takes, and what binds there."""
+    return (Strong(f"{scaled_where(found)}: "), scaled_words(found))
+
+
+def scaled_words(found: Scaling) -> str:
+    """The sentence without its beginning."""
+    measure = measure_of(found.operation)
+    first = found.points[0]
+    one = f"{counted(found.axis, first.number)} alone {'reaches' if first.number == 1 else 'reach'}"
+    begin = f"{one} {measure.text(first.rate)}"
+    if first.binding is not None and first.binding.share >= BINDS:
+        begin += f" ({numbers.share(first.binding.share)} of the ceiling {first.binding.name})"
+    end = f"{begin}{_growth(found)}"
+    if found.binding is not None:
+        share = numbers.share(found.binding.share)
+        end += f" What binds there is the {found.binding.name} ({share} of it; {found.binding.how})."
+    else:
+        end += " No known ceiling is near: what binds is the store, or something that was not measured."
+    return end
+
+
+def _growth(found: Scaling) -> str:
+    """How the total goes on from the fewest hosts."""
+    measure = measure_of(found.operation)
+    first, last, stop, top = found.points[0], found.points[-1], found.saturated, found.greatest
+    if stop is first:
+        return "; more add nothing."
+    if stop is not None:
+        grows = f"The total grows up to {counted(found.axis, stop.number)} and stops at {measure.text(stop.rate)}"
+        return f". {grows}; more add nothing."
+    if top is not last:
+        most = f"The total is greatest with {counted(found.axis, top.number)}, {measure.text(top.rate)}"
+        return f". {most}; {last.number} reach {measure.text(last.rate)} only."
+    times = f"{numbers.share(last.efficiency)} of {last.number / first.number:.3g} times as much"
+    return f"; {last.number} reach {measure.text(last.rate)}, {times}. The total still grows there."
+
+
+def work_words(found: Scaling) -> str:
+    """`weak scaling`, and what that means."""
+    return {
+        "weak": "weak scaling: each has as much to do as before",
+        "strong": "strong scaling: all together have as much to do as before",
+        "": "neither weak nor strong scaling: what there is to do changes in another way than their number",
+    }[found.work]
+
+
+def law_sentence(found: Scaling) -> Text | None:
+    """What the universal scalability law says of it; None if too little was measured to fit it."""
+    law = fit_law(found.repeats)
+    if law is None:
+        return None
+    head = Strong(f"{scaled_where(found)}, by the universal scalability law: ")
+    if not law.fits:
+        words = f"it does not describe the total, which is up to {numbers.share(law.off)} from its curve,"
+        return (head, f"{words} more than repeats vary. Nothing is concluded from it.")
+    measure = measure_of(found.operation)
+    rate, ends = law.rate, (measure.number(law.rate.low), measure.text(law.rate.high))
+    words = f"a {_NOUNS[found.axis][0]} alone {measure.number(rate.value)} ({ends[0]} to {ends[1]}), "
+    words += f"contention {_range(law.contention)}, "
+    words += f"coherency {_range(law.coherency)}; the points are within {numbers.share(law.off)} of the curve."
+    return (head, f"{words} {_peak(found, law)}")
+
+
+def _range(item: Range) -> str:
+    """In percent, with two digits of the larger end."""
+    decimals = max(0, 1 - math.floor(math.log10(100 * item.high))) if item.high > 0 else 0
+    value, low, high = (f"{100 * part:.{decimals}f}" for part in item)
+    return f"{value} % ({low} to {high} %)"
+
+
+def _peak(found: Scaling, law: Law) -> str:
+    """A total that a ceiling or a plateau stops does not show where it would fall."""
+    stopped = found.saturated is not None or found.binding is not None
+    if law.peak is None or (stopped and not law.falls):
+        return f"No peak is seen up to {counted(found.axis, law.most)}."
+    value, low, high = (max(1, round(part)) for part in law.peak)
+    beyond = f", beyond the {law.most} that were measured" if value > law.most else ""
+    return f"The total is greatest with about {counted(found.axis, value)} ({low} to {high}){beyond}."
+
+
+def bend_sentence(found: Scaling) -> Text | None:
+    """With how many the total bends, and the interval of that; None if too little was measured."""
+    bend = find_bend(found.repeats)
+    if bend is None:
+        return None
+    head = Strong(f"{scaled_where(found)}, where it bends: ")
+    first, last = found.points[0].number, found.points[-1].number
+    if not bend.described:
+        few = len(found.points) < LEAST_POINTS
+        which = "a sharp bend does not describe the totals, and three numbers show no smooth one"
+        both = "neither a sharp bend nor the universal scalability law describes the totals"
+        return (head, f"{which if few else both}, so nothing is said of it.")
+    if bend.at is None:
+        return (head, f"no bend is seen for sure up to {counted(found.axis, last)}.")
+    ends = f"({bend.at.low:.3g} to {bend.at.high:.3g})"
+    if bend.sharp and bend.at.value <= first:
+        return (head, f"{counted(found.axis, first)} {ends} {'is' if first == 1 else 'are'} enough; more add nothing.")
+    if bend.sharp:
+        begin = f"sharply, with {counted(found.axis, round(bend.at.value, 2))} {ends}"
+        return (head, f"{begin}: up to there each adds as much as the first, from there on more add nothing.")
+    begin = f"smoothly; with {counted(found.axis, round(bend.at.value, 2))} {ends}"
+    return (head, f"{begin} each has half of what one has alone.")
+
+
+def ratio_words(bend: Bend) -> str:
+    """At how many hosts for each server a total bends, with the interval of that."""
+    assert bend.at is not None
+    value, low, high = bend.at
+    hosts = f"{value:.2g} host{'s' * (f'{value:.2g}' != '1')} for each server"
+    if bend.sharp:
+        return f"From {hosts} on ({low:.2g} to {high:.2g}), more add nothing"
+    return f"With {hosts} ({low:.2g} to {high:.2g}) each host has half of what one has alone"
+
+
+def scaled_where(found: Scaling) -> str:
+    """Such as `Read, store, 4 KiB`."""
+    return ", ".join([numbers.operation_title(found.operation), found.target, *_values(found.others)])
+
+
+def _values(others: tuple[tuple[str, object], ...]) -> list[str]:
+    return [
+        counted(name, value) if name in GROWING and isinstance(value, int) else numbers.axis_value(name, value)  # type: ignore[arg-type]
+        for name, value in others
+    ]
+
+
+def growth_sentence(found: Growth) -> Text:
+    """What the most servers do together, against what they would do apart, and at which ratio of hosts it bends."""
+    measure, most = measure_of(found.operation), found.most
+    head = f"{numbers.operation_title(found.operation)} on {most.servers} servers"
+    words = f"{measure.text(most.rate)} at most, with {numbers.plural(most.hosts, 'host')}"
+    if most.efficiency is not None and most.parts is not None:
+        words += f": {numbers.share(most.efficiency)} of the sum of the parts ({measure.text(most.parts)})"
+    bend, ratio = found.bends.get(most.servers), found.ratios.get(most.servers)
+    if ratio is not None and ratio.at is not None:
+        words += f". {ratio_words(ratio)}"
+    elif bend is not None:
+        each = bend / most.servers
+        words += f". From {each:.3g} host{'s' * (each != 1)} for each server on, more add nothing"
+    return (Strong(f"{', '.join([head, *_values(found.others)])}: "), f"{words}.")

@@ -1,0 +1,89 @@
+"""Scaling: how totals grow with hosts, tasks, lanes and servers, where they bend, and the best of each number."""
+
+from collections.abc import Iterator, Sequence
+
+from assay.analyse.growth.best import bests
+from assay.analyse.scaling import HOSTS, Scaling, scalings
+from assay.analyse.servers import growths
+from assay.model.study.growth import GROWING
+from assay.report import numbers
+from assay.report.document import Block, Bullets, Chart, Gallery, Heading, Note, Paragraph, Section, Text
+from assay.report.growth.charts import MOST_LINES, best_chart, efficiency_chart, totals_chart
+from assay.report.growth.stages import stage_lines, stages_table
+from assay.report.growth.tables import best_table, servers_table, totals_table
+from assay.report.growth.words import bend_sentence, growth_sentence, law_sentence, noun, sentence, work_words
+from assay.report.view import View
+
+MOST = 12
+"""Totals of which sentences say something; the table has all."""
+_BENDS = (
+    "Where a total bends is told with a 95 % interval, by a bootstrap over repeats, from the one of two curves that "
+    "they contradict less. Sharply: each adds as much as the first until something is full (the asymptotic bounds of "
+    "Lazowska and others, 1984). Smoothly: the universal scalability law (Gunther, 2007), which has no corner; what is "
+    "told of it is where efficiency is one half."
+)
+
+
+def section(view: View) -> Section | None:
+    """Sentences, charts and tables; None if nothing grows in the run."""
+    rows = view.analysis.rows
+    scaled = scalings(rows, GROWING)
+    grown = growths(rows, view.run.places)
+    blocks: list[Block] = []
+    if scaled:
+        blocks += [Bullets(tuple(_sentences(scaled[:MOST])))]
+        if len(scaled) > MOST:
+            blocks.append(Note(f"Of the first {MOST} of {len(scaled):,} totals; the table has all of them."))
+        blocks += [Paragraph(_BENDS), Gallery(tuple(_charts(scaled))), totals_table(scaled)]
+    if grown:
+        blocks += [Heading("Servers", "scaling-servers")]
+        blocks += [Bullets(tuple(growth_sentence(found) for found in grown)), servers_table(grown)]
+    if view.run.stages:
+        words = (
+            "The run was taken in stages, each only after the one before was accepted. Stages were measured one after "
+            "another, not in turns: what has changed meanwhile is a part of their differences."
+        )
+        blocks += [Heading("Stages", "scaling-stages"), Paragraph(words), *map(Paragraph, stage_lines(view.run))]
+        blocks.append(stages_table(view.run))
+    blocks += _best(view)
+    return Section("scaling", "Scaling", tuple(blocks)) if blocks else None
+
+
+def _sentences(scaled: Sequence[Scaling]) -> Iterator[Text]:
+    kinds = list(dict.fromkeys((one.axis, work_words(one)) for one in scaled))
+    for axis, words in kinds:
+        yield f"With more {noun(axis)}, {words}."
+    for one in scaled:
+        yield from (text for text in (sentence(one), bend_sentence(one), law_sentence(one)) if text)
+
+
+def _charts(scaled: Sequence[Scaling]) -> Iterator[Chart]:
+    """Two for each operation and axis."""
+    groups: dict[tuple[str, str], list[Scaling]] = {}
+    for one in scaled:
+        groups.setdefault((one.operation, one.axis), []).append(one)
+    for place, ((operation, axis), found) in enumerate(groups.items()):
+        title = f"{numbers.operation_title(operation)}, total against {noun(axis)}"
+        more = f" The first {MOST_LINES} of {len(found)} lines." if len(found) > MOST_LINES else ""
+        words = f"Median and 95 % interval; dashed: each adds as much as the first.{more}"
+        yield Chart(f"scaling-total-{place}", title, words, totals_chart(found))
+        title = f"{numbers.operation_title(operation)}, efficiency against {noun(axis)}"
+        yield Chart(f"scaling-share-{place}", title, f"With its 95 % interval.{more}", efficiency_chart(found))
+
+
+def _best(view: View) -> list[Block]:
+    """The best of each number, where other axes vary, too."""
+    blocks: list[Block] = []
+    for axis in HOSTS:
+        found = bests(view.analysis.rows, axis)
+        if not found:
+            continue
+        charts = []
+        for operation in dict.fromkeys(item.operation for item in found):
+            title = f"{numbers.operation_title(operation)}, the best with each number of {noun(axis)}"
+            spec = best_chart([item for item in found if item.operation == operation])
+            charts.append(Chart(f"scaling-best-{axis}-{operation}", title, "Median and 95 % interval.", spec))
+        words = "The best of all other settings with each number, as who tunes the store would have it."
+        heading = Heading(f"The best with each number of {noun(axis)}", f"scaling-best-{axis}")
+        blocks += [heading, Paragraph(words), Gallery(tuple(charts)), best_table(found)]
+    return blocks

@@ -1,0 +1,85 @@
+"""Variation: how much results vary with the size of a transfer."""
+
+from collections.abc import Iterator
+
+from assay.analyse.growth.draws import Range
+from assay.analyse.growth.variation import Variation, variations
+from assay.report import numbers
+from assay.report.document import Bullets, Cell, Chart, Column, Gallery, Num, Paragraph, Section, Strong, Table, Text
+from assay.report.growth.charts import variation_chart
+from assay.report.view import View
+
+_WORDS = (
+    "The coefficient of variation is the standard deviation as a share of the mean. That of repeats is pooled over all "
+    "points with the same size of transfer; its 95 % interval is the one of chi-square on logarithms. With different "
+    "numbers of hosts: of the medians at each number, all else being the same."
+)
+
+
+def section(view: View) -> Section | None:
+    """Sentences, a chart of each operation, and a table; None if fewer than three sizes of transfer were measured."""
+    found = [one for one in variations(view.analysis.rows) if any(item.repeats for item in one.sizes)]
+    if not found:
+        return None
+    sentences = tuple(text for one in found if (text := sentence(one)) is not None)
+    blocks = (Bullets(sentences),) if sentences else ()
+    gallery = Gallery(tuple(_charts(found)))
+    return Section("variation", "Variation", (*blocks, Paragraph(_WORDS), gallery, _table(found)))
+
+
+def sentence(found: Variation) -> Text | None:
+    """How much small transfers vary, and how much large ones; None unless both were measured."""
+    if found.small is None or found.large is None:
+        return None
+    head = f"{numbers.operation_title(found.operation)}, {found.target}, {found.workload}: "
+    words = f"repeats vary by {_percent(found.small)} below 1 MiB and by {_percent(found.large)} from there on"
+    if found.small.low > found.large.high:
+        end = "; small transfers vary more."
+    elif found.large.low > found.small.high:
+        end = "; large transfers vary more."
+    else:
+        end = "; which vary more is not to be told."
+    return (Strong(head), words + end)
+
+
+def _percent(item: Range) -> str:
+    return f"{100 * item.value:.2g} % ({100 * item.low:.2g} to {100 * item.high:.2g} %)"
+
+
+def _charts(found: list[Variation]) -> Iterator[Chart]:
+    words = "With its 95 % interval, which may end beyond the chart. The dotted line is at 1 MiB."
+    for operation in dict.fromkeys(one.operation for one in found):
+        lines, name = [one for one in found if one.operation == operation], numbers.operation_title(operation)
+        yield Chart(f"variation-{operation}", f"{name}, from repeat to repeat", words, variation_chart(lines, False))
+        if any(item.hosts is not None for one in lines for item in one.sizes):
+            title = f"{name}, with different numbers of hosts"
+            spec = variation_chart(lines, True)
+            yield Chart(f"variation-hosts-{operation}", title, "The dotted line is at 1 MiB.", spec)
+
+
+def _table(found: list[Variation]) -> Table:
+    columns = (
+        Column("Operation", facet=True),
+        Column("Target", facet=True),
+        Column("Workload", facet=True),
+        Column("Transfer", numeric=True),
+        Column("Repeats vary by", "%", numeric=True),
+        Column("95 % interval", "%"),
+        Column("Numbers of hosts vary by", "%", numeric=True),
+    )
+    lines: list[tuple[Cell, ...]] = []
+    for one in found:
+        for item in one.sizes:
+            told = item.repeats
+            lines.append(
+                (
+                    numbers.operation_title(one.operation),
+                    one.target,
+                    one.workload,
+                    Num(numbers.size(item.size), item.size),
+                    Num(f"{100 * told.value:.2g}" if told else numbers.NONE, told.value if told else None),
+                    f"{100 * told.low:.2g} to {100 * told.high:.2g}" if told else "",
+                    Num(numbers.NONE if item.hosts is None else f"{100 * item.hosts:.2g}", item.hosts),
+                )
+            )
+    return Table("variation-table", columns, tuple(lines), interactive=True)

@@ -1,0 +1,1 @@
+"""A run that is taken stage by stage: more hosts, tasks or lanes only after what came out before is accepted."""

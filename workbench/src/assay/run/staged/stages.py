@@ -1,0 +1,186 @@
+"""Which stage of a run is to be measured, what came out of one, and what the next one takes."""
+
+import getpass
+import socket
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from assay.analyse.growth.stepwise import steps
+from assay.model.base import AssayError
+from assay.model.money.amount import money
+from assay.model.result.result import Row
+from assay.model.result.stage import StageDone
+from assay.model.study.study import Study
+from assay.model.units import about_duration
+from assay.money.cost.frozen import all_running
+from assay.plan.estimate import estimate_study
+from assay.plan.growth.stages import Stage, stages_of
+from assay.run.analysis import judged_rows
+from assay.run.budget import of_hours
+from assay.run.meter import spent_seconds
+from assay.run.planned import Plan
+from assay.store import RunStore
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A stage that was measured, and the one after it.
+
+    Attributes:
+        number: From 1.
+        of: How many stages there are.
+        done: What is kept of it.
+        refused: Why the study's rule does not accept it; empty if it does.
+        ruled: The study has a rule.
+        next_value: Hosts, tasks or lanes of the next stage; None after the last one.
+        next_seconds: How long that takes, from the estimate, corrected by how long this one took.
+        next_cost: Likewise; empty without prices.
+    """
+
+    number: int
+    of: int
+    done: StageDone
+    refused: str
+    ruled: bool
+    next_value: int | None
+    next_seconds: float
+    next_cost: str
+
+
+def staged(plan: Plan, done: Sequence[StageDone] = ()) -> Plan:
+    """The plan up to the first stage that was not measured yet: with the cases of those before, and of no later one.
+
+    Raises:
+        AssayError: Nothing grows in the study, or it cannot be taken in stages.
+    """
+    if plan.study.schedule is not None:
+        message = "a study with a schedule is spread over hours, not taken in stages"
+        raise AssayError(message, "leave --stage out, or take the schedule out of the study")
+    stages = stages_of(plan.cases)
+    if not stages:
+        message = "nothing grows in the study, so it has no stages"
+        raise AssayError(
+            message, "give a workload several numbers of hosts, tasks_per_host or lanes, or leave --stage out"
+        )
+    kept = {case.id for stage in stages[: len(done) + 1] for case in stage.cases}
+    return replace(plan, cases=tuple(case for case in plan.cases if case.id in kept))
+
+
+def who() -> str:
+    """User and host of this process."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        user = "unknown"
+    return f"{user}@{socket.gethostname()}"
+
+
+def accept(store: RunStore, how: str) -> None:
+    """Record that all stages that were measured are accepted by who runs this; those that were stay as they are."""
+    done = store.info().stages
+    if any(not stage.accepted_by for stage in done):
+        told = {"accepted_by": who(), "accepted_at": time.time(), "accepted_how": how}
+        store.keep_stages([stage if stage.accepted_by else stage.model_copy(update=told) for stage in done])
+
+
+def end_stage(store: RunStore, plan: Plan) -> None:
+    """Record what came out of the stages that were just measured: of one, or of all that were left.
+
+    Those after which nobody was asked count as accepted.
+
+    Args:
+        store: The run, with everything of the stages in it.
+        plan: Of the session; its cases are those of all stages so far.
+    """
+    done = list(store.info().stages)
+    rows, (seconds, cost) = list(judged_rows(store)), _spent(store, plan)
+    wanted = {case.id for case in plan.cases}
+    for stage in stages_of(store.cases())[len(done) :]:
+        if any(case.id in wanted for case in stage.cases):
+            done.append(_done(stage, rows, seconds, cost))
+    told = {"accepted_by": who(), "accepted_at": time.time(), "accepted_how": "without a stop after it"}
+    earlier = (one if one.accepted_by else one.model_copy(update=told) for one in done[:-1])
+    store.keep_stages((*earlier, *done[-1:]))
+
+
+def _done(stage: Stage, rows: Sequence[Row], seconds: float, cost: str) -> StageDone:
+    found = [step for step in steps(rows, stage.axis) if step.number == stage.value]
+    known = [step.efficiency for step in found if step.efficiency is not None]
+    told = {row.case.id for row in rows}
+    lost = [f"{case.label}: no result" for case in stage.cases if case.id not in told]
+    silent = bool(lost) or any(step.rate is None for step in found)
+    return StageDone(
+        axis=stage.axis,
+        value=stage.value,
+        ended_at=time.time(),
+        efficiency=None if silent or not known else min(known),
+        seconds=seconds,
+        cost=cost,
+        lines=(*(step.words for step in found), *lost),
+    )
+
+
+def _spent(store: RunStore, plan: Plan) -> tuple[float, str]:
+    """Seconds of all sessions so far, and the cost of the designs in that time."""
+    estimate = estimate_study(plan.study, plan.cases)
+    each = {case.case: case.seconds for case in estimate.cases}
+    seconds = spent_seconds(store.sessions(), store.attempts(), each, (*store.last_alive(), time.time()))
+    prices = store.prices()
+    return seconds, "" if prices is None else money(of_hours(seconds, all_running(prices)), prices.book.currency)
+
+
+def last_ended(store: RunStore, study: Study) -> Ended | None:
+    """The last stage that was measured; None if none was."""
+    done = store.info().stages
+    stages = stages_of(store.cases())
+    if not done or not stages:
+        return None
+    following = stages[len(done)] if len(done) < len(stages) else None
+    seconds = _takes(store, study, stages[: len(done)], following) if following is not None else 0.0
+    prices = store.prices()
+    hourly = None if prices is None else all_running(prices)
+    cost = "" if hourly is None or prices is None else money(of_hours(seconds, hourly), prices.book.currency)
+    return Ended(
+        len(done),
+        len(stages),
+        done[-1],
+        _refusal(study, done[-1], seconds, hourly),
+        study.stages is not None,
+        None if following is None else following.value,
+        seconds,
+        cost,
+    )
+
+
+def _takes(store: RunStore, study: Study, before: Sequence[Stage], following: Stage) -> float:
+    """Seconds of a stage: as estimated, times how much longer those before took than estimated."""
+    every = [case for stage in before for case in stage.cases]
+    guessed = {item.case: item.seconds for item in estimate_study(study, every).cases}
+    ended = [one for one in store.attempts() if one.status in ("ok", "errors") and one.case in guessed]
+    expected = sum(guessed[one.case] for one in ended)
+    factor = sum(one.seconds or 0.0 for one in ended) / expected if expected > 0 else 1.0
+    return factor * study.repeats * sum(item.seconds for item in estimate_study(study, following.cases).cases)
+
+
+def _refusal(study: Study, done: StageDone, seconds: float, hourly: Decimal | None) -> str:
+    """Why the rule of the study does not accept a stage; empty if it does, or there is none."""
+    rule = study.stages
+    if rule is None:
+        return ""
+    if rule.efficiency is not None:
+        if done.efficiency is None:
+            return "some of its results are not sound, so that its efficiency is not known"
+        if done.efficiency < rule.efficiency:
+            return f"its efficiency is {100 * done.efficiency:.0f} %, the study asks for {100 * rule.efficiency:.0f} %"
+    if rule.cost is not None and hourly is not None:
+        limit = Decimal(rule.cost[:-3].strip())
+        total = of_hours(done.seconds + seconds, hourly)
+        if total > limit:
+            name = rule.cost[-3:]
+            return (
+                f"with the next stage it would cost {money(total, name)}, the study allows {money(limit, name)}; "
+                f"the next stage takes {about_duration(seconds)}"
+            )
+    return ""

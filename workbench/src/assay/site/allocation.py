@@ -1,0 +1,125 @@
+"""The hosts that a scheduler has given to the job in which Assay runs: Slurm, PBS and Torque, LSF and OpenLava."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from assay.model.base import EXIT_REFUSED, AssayError, Say
+from assay.model.named import read_named
+from assay.model.site.host import MOST_HOSTS, Host
+from assay.model.site.nodes import expand_nodes
+from assay.model.units import UnitError
+from assay.site.site import Standing, refuse_too_few
+
+MOST_BYTES = 1 << 20
+"""Of a file with hosts."""
+
+
+@dataclass(frozen=True)
+class Scheduler:
+    """How a scheduler tells a job what it has.
+
+    Attributes:
+        name: Its own.
+        job: Variable with the number of the job; there is none outside of one.
+        nodes: Variable with the hosts.
+        listed: How they are written there: `set` a node set, `file` the name of a file with one in each line, `words`
+            names between blanks.
+        facts: What is kept with the result -> the variable that tells it.
+    """
+
+    name: str
+    job: str
+    nodes: str
+    listed: str
+    facts: Mapping[str, str]
+
+
+SCHEDULERS = (
+    Scheduler(
+        "Slurm",
+        "SLURM_JOB_ID",
+        "SLURM_JOB_NODELIST",
+        "set",
+        {
+            "cluster": "SLURM_CLUSTER_NAME",
+            "partition": "SLURM_JOB_PARTITION",
+            "account": "SLURM_JOB_ACCOUNT",
+            "quality of service": "SLURM_JOB_QOS",
+            "nodes": "SLURM_JOB_NODELIST",
+            "CPUs of each node": "SLURM_JOB_CPUS_PER_NODE",
+        },
+    ),
+    Scheduler("PBS", "PBS_JOBID", "PBS_NODEFILE", "file", {"queue": "PBS_QUEUE"}),
+    Scheduler("LSF", "LSB_JOBID", "LSB_DJOB_HOSTFILE", "file", {"queue": "LSB_QUEUE"}),
+    Scheduler("LSF", "LSB_JOBID", "LSB_HOSTS", "words", {"queue": "LSB_QUEUE"}),
+)
+"""Sources: sbatch(1) (OUTPUT ENVIRONMENT VARIABLES), qsub(1B) of Torque and OpenPBS, bsub(1) of LSF and OpenLava."""
+
+
+def current_scheduler(environment: Mapping[str, str] = os.environ) -> Scheduler | None:
+    """The scheduler in whose job this process runs; None outside of one."""
+    return next((one for one in SCHEDULERS if environment.get(one.job) and environment.get(one.nodes)), None)
+
+
+class AllocationSite:
+    """Hosts of an allocation. It came before this process, and ends after it."""
+
+    more = "ask the scheduler for more nodes"
+
+    def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
+        """Nothing is read yet.
+
+        Args:
+            environment: Tells what there is.
+        """
+        self._environment = environment
+
+    @property
+    def files(self) -> Mapping[str, Callable[[], bytes]]:
+        """None are needed."""
+        return {}
+
+    def check(self, needed: int) -> None:
+        """See `Site`. Outside of an allocation nobody knows what it will have."""
+        if current_scheduler(self._environment) is not None:
+            refuse_too_few(needed, [host.name for host in self._hosts()], self.more)
+
+    def up(self, say: Say) -> Standing:
+        """See `Site`; nothing is made."""
+        hosts = self._hosts()
+        scheduler = current_scheduler(self._environment)
+        assert scheduler is not None
+        told = {"scheduler": scheduler.name, "job": self._environment[scheduler.job]}
+        told |= {fact: value for fact, name in scheduler.facts.items() if (value := self._environment.get(name))}
+        say(f"{scheduler.name} job {told['job']}: {len(hosts)} {'host' if len(hosts) == 1 else 'hosts'}")
+        return Standing(hosts, environment={"allocation": told})
+
+    def down(self, say: Say) -> None:
+        """Nothing was made."""
+
+    def _hosts(self) -> tuple[Host, ...]:
+        scheduler = current_scheduler(self._environment)
+        if scheduler is None:
+            raise AssayError(
+                "hosts: allocation, but this is no job of a scheduler",
+                'use `assay run STUDY --slurm "-N 4 -t 1:00:00"`, or start it in a job of Slurm, PBS or LSF',
+                EXIT_REFUSED,
+            )
+        kind = "slurm" if scheduler.listed == "set" else "ssh"
+        return tuple(Host.model_validate({"name": name, "kind": kind}) for name in self._names(scheduler))
+
+    def _names(self, scheduler: Scheduler) -> list[str]:
+        """Each host once, in the scheduler's order."""
+        told = self._environment[scheduler.nodes]
+        if scheduler.listed == "set":
+            try:
+                return list(expand_nodes(told, MOST_HOSTS))
+            except UnitError as error:
+                raise AssayError(f"{scheduler.nodes}: {error.message}", error.hint, EXIT_REFUSED) from None
+        if scheduler.listed == "words":
+            return list(dict.fromkeys(told.split()))
+        hint = "the scheduler names its hosts there"
+        text = read_named(told, f"{scheduler.nodes}: {told}", hint, MOST_BYTES).decode("utf-8", "replace")
+        # LSF has the number of slots behind each name.
+        return list(dict.fromkeys(line.split()[0] for line in text.splitlines() if line.strip()))

@@ -1,0 +1,107 @@
+"""What studies may ask of targets behind MPI-IO, and what becomes of it in jobs."""
+
+from typing import Any
+
+import pytest
+from plan_tools import load, study
+
+from assay.kinds.place import keeper_of
+from assay.launch import abilities
+from assay.model.base import AssayError
+from assay.model.study.kinds import kinds
+from assay.plan.expand import expand
+from assay.plan.jobs import plan_job
+
+HINTS = {"cb_nodes": 8, "romio_no_indep_rw": True}
+TARGETS = {"scratch": {"kind": "mpiio", "path": "/scratch/assay", "prefix": "ufs", "hints": HINTS}}
+WORK = {"operations": ["write"], "file_size": "1MiB", "record_size": "64KiB", "cache": "keep", "layout": "shared"}
+
+
+def changed(**work: Any) -> dict[str, Any]:
+    """A study on one directory behind MPI-IO."""
+    return {"targets": TARGETS, "launcher": "mpirun", "workloads": {"w": {**WORK, **work}}}
+
+
+def wrong(**changes: Any) -> list[str]:
+    """What is wrong with it, each thing in one line."""
+    return [f"{problem.message}; {problem.hint}" for problem in load({"study": "mpi", **changes}).problems]
+
+
+def test_a_workload_reaches_the_job_and_its_hints_go_before_the_targets() -> None:
+    asked = study(**changed(collective=True, pointer="individual", cb_nodes=[1, 2], striping_unit="1MiB"))
+    jobs = [plan_job(asked, case, 1).job for case in expand(asked).cases]
+    assert [job.target.hints for job in jobs] == [
+        {"cb_nodes": count, "romio_no_indep_rw": "true", "striping_unit": "1048576"} for count in ("1", "2")
+    ]
+    first = jobs[0].target.model_dump(mode="json")
+    assert (first["kind"], first["prefix"], first["collective"]) == ("mpiio", "ufs", True)
+    assert (first["pointer"], first["atomic"]) == ("individual", False)
+
+
+def test_left_out_the_target_decides() -> None:
+    asked = study(**changed())
+    (case,) = expand(asked).cases
+    assert plan_job(asked, case, 1).job.target.hints == {"cb_nodes": "8", "romio_no_indep_rw": "true"}
+
+
+@pytest.mark.parametrize(
+    ("work", "message"),
+    [
+        ({"lanes": [1, 2]}, "a rank of MPI has one lane, and target scratch is reached through MPI; leave lanes out"),
+        ({"collective": True, "operations": ["random_mix"]}, "random_mix is a mix; write collective: false"),
+        ({"collective": True, "rate": "10/s"}, "start when all ranks are there, not at a rate; leave rate out"),
+    ],
+)
+def test_what_ranks_cannot_do_is_refused(work: dict[str, Any], message: str) -> None:
+    (found,) = wrong(**changed(**work))
+    assert message in found
+
+
+def test_no_rank_without_a_launcher() -> None:
+    (found,) = wrong(**{**changed(), "launcher": "ssh"})
+    assert "whose ranks only mpirun or srun can start; add a line" in found
+
+
+def test_what_only_mpi_io_has_is_for_no_other_target() -> None:
+    disk = {"disk": {"kind": "file", "path": "/var/tmp/assay"}}
+    (found,) = wrong(targets=disk, workloads={"w": {**WORK, "cb_nodes": 4}})
+    assert "cb_nodes is for targets behind MPI-IO, and target disk is a directory; remove it" in found
+
+
+def test_all_kinds_say_whether_they_are_behind_mpi() -> None:
+    assert [word for word, kind in kinds().items() if kind.through_mpi] == ["mpiio"]
+
+
+def test_what_is_below_is_measured_as_a_directory() -> None:
+    target = study(**changed()).targets["scratch"]
+    assert target.plain_target("own").model_dump()["kind"] == "file"
+
+
+class Hands:
+    """Claims and cleans; keeps what it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, ...]] = []
+
+    def directory(self, *words: str) -> Any:
+        self.asked.append(words)
+        return []
+
+
+def test_it_is_claimed_and_cleaned_as_a_directory() -> None:
+    hands, keeper = Hands(), keeper_of(study(**changed()).targets["scratch"])
+    keeper.claim(hands)  # type: ignore[arg-type]
+    keeper.clean("c0001-r1", hands)  # type: ignore[arg-type]
+    assert hands.asked == [("/scratch/assay",), ("/scratch/assay", "c0001-r1")]
+
+
+def test_without_its_engine_it_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> None:
+        raise AssayError("assay-engine-mpi was not found", "build it")
+
+    monkeypatch.setattr(abilities, "find_mpi_engine", missing)
+    asked = study(**changed(cb_nodes=[1, 2]))
+    (fault,) = abilities.mpi_faults(asked, expand(asked).cases)
+    assert fault.path == ("targets", "scratch")
+    assert fault.message == "it is reached through MPI, and assay-engine-mpi was not found"
+    assert fault.hint == "build it"

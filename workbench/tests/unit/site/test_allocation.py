@@ -1,0 +1,61 @@
+"""The hosts of a job of a scheduler, as each scheduler tells them."""
+
+from pathlib import Path
+
+import pytest
+
+from assay.model.base import AssayError
+from assay.site.allocation import AllocationSite, current_scheduler
+
+SLURM = {
+    "SLURM_JOB_ID": "4711",
+    "SLURM_JOB_NODELIST": "gpu[01-03],cpu7",
+    "SLURM_JOB_PARTITION": "compute",
+    "SLURM_CLUSTER_NAME": "box",
+}
+
+
+def hosts(environment: dict[str, str]) -> list[tuple[str, str]]:
+    standing = AllocationSite(environment).up(lambda _line: None)
+    return [(host.name, host.kind) for host in standing.clients]
+
+
+def test_slurm_names_a_node_set() -> None:
+    assert hosts(SLURM) == [("cpu7", "slurm"), ("gpu01", "slurm"), ("gpu02", "slurm"), ("gpu03", "slurm")]
+    told = AllocationSite(SLURM).up(lambda _line: None).environment["allocation"]
+    assert told == {
+        "scheduler": "Slurm",
+        "job": "4711",
+        "cluster": "box",
+        "partition": "compute",
+        "nodes": "gpu[01-03],cpu7",
+    }
+
+
+def test_pbs_and_lsf_name_a_file_or_the_hosts(tmp_path: Path) -> None:
+    file = tmp_path / "nodes"
+    file.write_text("n2\nn2\nn1\nn1\n")
+    assert hosts({"PBS_JOBID": "1.server", "PBS_NODEFILE": str(file)}) == [("n2", "ssh"), ("n1", "ssh")]
+    file.write_text("a 4\nb 4\n")
+    assert hosts({"LSB_JOBID": "9", "LSB_DJOB_HOSTFILE": str(file)}) == [("a", "ssh"), ("b", "ssh")]
+    assert hosts({"LSB_JOBID": "9", "LSB_HOSTS": "a a b b"}) == [("a", "ssh"), ("b", "ssh")]
+
+
+def test_outside_of_a_job_nothing_is_known_and_nothing_comes_up() -> None:
+    site = AllocationSite({"SLURM_JOB_NODELIST": "n1"})
+    site.check(64)
+    with pytest.raises(AssayError, match="no job of a scheduler"):
+        site.up(lambda _line: None)
+    assert current_scheduler({"PBS_JOBID": "1"}) is None
+
+
+def test_too_small_a_job_is_refused_before_anything_is_touched() -> None:
+    with pytest.raises(AssayError, match="needs 5 hosts, and has 4"):
+        AllocationSite(SLURM).check(5)
+
+
+def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
+    with pytest.raises(AssayError, match=r"PBS_NODEFILE: .*: no such file or directory"):
+        hosts({"PBS_JOBID": "1", "PBS_NODEFILE": str(tmp_path / "none")})
+    with pytest.raises(AssayError, match="SLURM_JOB_NODELIST"):
+        hosts({"SLURM_JOB_ID": "1", "SLURM_JOB_NODELIST": "n[1-"})
