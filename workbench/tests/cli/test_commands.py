@@ -33,6 +33,7 @@ CASES = {
     "check": ("study.yaml", 0, "ok: 1 case x 1 repeat"),
     "plan": ("study.yaml", 0, "tiny: Does it start?"),
     "run": ("study.yaml", 0, "c0001"),
+    "attach": ("run-0", 2, ""),
     "list": ("", 0, "run-3"),
     "show": ("run-3", 0, "Is it as fast as it was?"),
     "report": ("run-3", 0, "report.html"),

@@ -229,7 +229,6 @@ impl Scene {
             error_limit: 100,
             tells_first_byte: false,
             ahead: false,
-            in_step: false,
             piece_ns: 0,
             parts: vec![Part { script, records, depth: 1, batch: 1 }],
         }
@@ -292,6 +291,7 @@ impl Scene {
             batch: part.batch,
             tells_first_byte: self.tells_first_byte,
             ahead: self.ahead,
+            in_step: false,
         }
     }
 

@@ -239,13 +239,14 @@ impl Lead {
             }
         }
         for event in self.gather.events() {
-            if let (true, Event::Barrier(barrier)) = (self.starts, &event) {
+            if let (Event::Barrier(barrier), true) = (&event, self.starts) {
                 self.gather.go();
                 self.at_work = true;
-                let at_ns = assay_core::clock::now() + HEADSTART;
-                let most = barrier.most.map_or(String::new(), |most| format!(",\"most\":{most}"));
-                let word = format!("{{\"go\":true,\"at_ns\":{at_ns}{most}}}");
-                self.engines.iter_mut().for_each(|engine| engine.say(&word));
+                let mut go = serde_json::json!({"go": true, "at_ns": assay_core::clock::now() + HEADSTART});
+                if let Some(most) = barrier.most {
+                    go["most"] = most.into();
+                }
+                self.engines.iter_mut().for_each(|engine| engine.say(&go.to_string()));
                 continue;
             }
             let line = serde_json::to_string(&event).map_err(std::io::Error::other)?;

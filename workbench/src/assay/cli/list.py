@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from assay.cli.settings import RUNS
+from assay.store.entries import BATCH
 
 
 def command(
@@ -21,6 +22,10 @@ def command(
     from assay.store.find import list_runs
 
     runs = list_runs(out)
+    if any((Path(run.folder) / BATCH).exists() for run in runs):
+        from assay.run.batch.states import with_jobs
+
+        runs = with_jobs(runs, note)
     if as_json:
         print_json([asdict(run) for run in runs])
         return
@@ -33,7 +38,7 @@ def command(
             run.id,
             run.study,
             f"{datetime.fromtimestamp(run.created_at, UTC):%Y-%m-%d %H:%M:%S}" if run.created_at else "",
-            f"{run.status}: {run.problem}" if run.problem else run.status,
+            ": ".join(filter(None, (run.status, run.problem, run.job))),
             str(run.cases),
             f"{run.finished} of {run.planned}",
         )

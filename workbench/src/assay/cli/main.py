@@ -25,6 +25,7 @@ COMMANDS = (
     "check",
     "plan",
     "run",
+    "attach",
     "list",
     "show",
     "report",
@@ -54,6 +55,7 @@ FOLDERS = {
     "price": "money",
     "aoe": "disks",
     "study": "studies",
+    "attach": "scheduler",
 }
 """Command -> its folder in `assay.cli`, for those that have one."""
 

@@ -9,6 +9,7 @@ from assay.cli.changes import ON_ROOT, ONLY, REPEATS, SET, TARGET, asked
 from assay.cli.settings import RUNS
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, AssayError
 from assay.model.named import look
+from assay.store.entries import BATCH
 
 if TYPE_CHECKING:
     from assay.plan.change import Change
@@ -39,6 +40,12 @@ def command(
     budget: str | None = typer.Option(
         None, "--budget", help="Stop before the designs of the study have cost more than this, such as 5USD."
     ),
+    slurm: str | None = typer.Option(
+        None,
+        "--slurm",
+        metavar="OPTIONS",
+        help='Measure in a batch job of Slurm with these options of sbatch, such as "-p compute -N 16 -t 1:00:00".',
+    ),
     stage: bool = typer.Option(
         False,
         "--stage",
@@ -58,7 +65,7 @@ def command(
     Example: `assay run studies/quickstart/study.yaml`, then, if it was interrupted, `assay run --resume`
     """
     change = asked(values, repeats, only, targets)
-    how = How(out, destroy, on_root, budget, change, _listener(quiet), stage)
+    how = How(out, destroy, on_root, budget, change, listener_for(quiet), stage, slurm)
     known = 0
     if resume:
         folder = _unfinished(study, how)
@@ -75,7 +82,7 @@ def command(
             told = not (quiet or as_json)
             store, ended = stage_by_stage(store, known, lambda by: _go_on(store.folder, again, by), told)
         if ended is None or as_json:
-            code = _tell(store, as_json, quiet, stage)
+            code = tell_results(store, as_json, quiet, stage)
         if ended is not None:
             code = tell_stop(store, ended, quiet, as_json)
     finally:
@@ -93,9 +100,11 @@ class How(NamedTuple):
     change: "Change | None"
     listener: "Listener"
     stage: bool = False
+    slurm: str | None = None
 
 
-def _listener(quiet: bool) -> "Listener":
+def listener_for(quiet: bool) -> "Listener":
+    """Who is told how a run gets on."""
     if quiet:
         from assay.cli.quiet import QuietListener
 
@@ -115,6 +124,10 @@ def _start(study: str, how: How) -> "RunStore":
     loaded = load_study_file(study_path(study), how.change)
     if loaded.prices is not None:
         warn_stale(loaded.prices.book)
+    if how.slurm is not None:
+        from assay.cli.scheduler.following import submitted
+
+        return submitted(loaded, how.out, how.slurm, _words(how), how.listener)
     return start(loaded, how.out, how.destroy, how.listener, how.budget, how.on_root, how.stage)
 
 
@@ -135,6 +148,13 @@ def _unfinished(study: str, how: How) -> Path:
 def _go_on(folder: Path, how: How, by: str = "by going on") -> "RunStore":
     from assay.run.session import resume
 
+    if how.slurm is not None or look(folder / BATCH) == "file":
+        from assay.cli.scheduler.following import resumed
+
+        def measured(listener: "Listener") -> "RunStore":
+            return resume(folder, how.destroy, listener, how.budget, how.stage, by, how.on_root)
+
+        return resumed(folder, how.slurm, _words(how), how.listener, measured)
     return resume(folder, how.destroy, how.listener, how.budget, how.stage, by)
 
 
@@ -144,6 +164,14 @@ def _stages(folder: Path) -> int:
 
     with RunStore.open(folder) as store:
         return len(store.info().stages)
+
+
+def _words(how: How) -> list[str]:
+    """The options of `assay run` that hold in a job, too."""
+    words = ["--destroy"] if how.destroy else []
+    words += ["--yes-on-root"] if how.on_root else []
+    words += ["--stage"] if how.stage else []
+    return words + (["--budget", how.budget] if how.budget is not None else [])
 
 
 def _text(path: Path, change: "Change | None") -> str:
@@ -185,7 +213,7 @@ def tell_stopped(store: "RunStore", stage: bool = False) -> int:
     return EXIT_INTERRUPTED
 
 
-def _tell(store: "RunStore", as_json: bool, quiet: bool, stage: bool) -> int:
+def tell_results(store: "RunStore", as_json: bool, quiet: bool, stage: bool = False) -> int:
     """Print what came out; returns the exit code."""
     from assay.cli.output import note, print_json, say
     from assay.cli.show import print_page, print_results, result_json, verdict_text

@@ -11,6 +11,7 @@ from assay.cli.settings import RUNS, runs_of
 from assay.model.base import AssayError
 from assay.model.units import about_rate
 from assay.run.brief import page_of, results_of
+from assay.store.entries import BATCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -113,6 +114,8 @@ def _head(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
     from assay.report.growth.stages import stage_lines
 
     yield "run", f"{info.id} ({info.status}, {info.finished} of {info.planned} repeats done)"
+    if (store.folder / BATCH).exists() and (words := _job(store)):
+        yield "job", words
     for place in info.places:
         yield "target", f"{place.target}: {', '.join(filter(None, (place.path, place.lies_on)))}"
     for line in _ceiling_lines(info.ceilings):
@@ -136,6 +139,13 @@ def _head(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
         yield "machine", info.machine.text
     for workload, rule, reason, count in store.left_out():
         yield "left out", f"{count} {'case' if count == 1 else 'cases'} of {workload} ({rule}): {reason}"
+
+
+def _job(store: "RunStore") -> str:
+    """Where the newest job of a run stands that was submitted to Slurm."""
+    from assay.run.batch.states import job_words
+
+    return job_words(store.folder)
 
 
 def _prices_json(store: "RunStore") -> "dict[str, Any] | None":

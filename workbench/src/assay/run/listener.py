@@ -20,7 +20,7 @@ class TimeLeft:
     def __init__(self, estimated: float, at_most: bool = False) -> None:
         """Begin with the estimated seconds of all repeats that are to be done, or at most to be done."""
         self._remaining = estimated
-        self._at_most = "at most " if at_most else ""
+        self.at_most = at_most
         self._done_estimated = 0.0
         self._done_measured = 0.0
         self._current: tuple[float, float] | None = None
@@ -47,7 +47,7 @@ class TimeLeft:
 
     def words(self) -> str:
         """`3 min`, or `at most 3 min`."""
-        return f"{self._at_most}{about_duration(self.seconds())}"
+        return f"{'at most ' if self.at_most else ''}{about_duration(self.seconds())}"
 
     def seconds(self) -> float:
         """Seconds left."""

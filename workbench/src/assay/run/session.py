@@ -42,6 +42,7 @@ from assay.run import claims, targets
 from assay.run import meter as meters
 from assay.run.analysis import with_seen
 from assay.run.answers import answers
+from assay.run.batch.facts import own_job
 from assay.run.below import layer_notes
 from assay.run.budget import read_budget
 from assay.run.ceilings_during import CeilingPasses
@@ -104,11 +105,11 @@ def start(
     whole, plan = plan, staged(plan) if stage else plan
     study = plan.study
     estimate = estimate_study(study, plan.cases)
-    listener.say(_beforehand(plan, estimate))
+    listener.say(beforehand(plan, estimate))
     needs = Needs(estimate.peak_space, on_root)
     for name, place in targets.inspect_targets(study, plan.places, destroy, needs=needs).items():
         listener.say(f"{name} lies on {place.words}")
-    store = RunStore.create(out, _meta(plan), whole.cases, plan.excluded, whole.order, plan.text, plan.prices)
+    store = RunStore.create(out, meta_of(plan), whole.cases, plan.excluded, whole.order, plan.text, plan.prices)
     try:
         meters.keep_budget(store, amount, given=True, say=listener.say)
         meter = meters.make_meter(amount, plan.prices, store, estimate)
@@ -122,9 +123,17 @@ def start(
 
 
 def resume(
-    folder: Path, destroy: bool, listener: Listener, budget: str | None = None, stage: bool = False, how: str = GOING_ON
+    folder: Path,
+    destroy: bool,
+    listener: Listener,
+    budget: str | None = None,
+    stage: bool = False,
+    how: str = GOING_ON,
+    on_root: bool = False,
 ) -> RunStore:
     """Measure what is missing of a run; arguments, result and errors as in `start`, but the run keeps its budget.
+
+    Of a run that was submitted and has not begun that is all: its targets are looked at as those of a new one.
 
     With `stage` that is only what is missing up to the first stage that was not measured yet. Stages that were are
     accepted then; `how` says by whom, as `StageDone.accepted_how` has it.
@@ -150,7 +159,14 @@ def resume(
             plan = staged(plan, store.info().stages)
         accept(store, how)
         estimate = estimate_study(plan.study, plan.cases, measured_seconds(store))
-        targets.inspect_targets(plan.study, plan.places, destroy, claims.owner_of(store))
+        begins = not store.info().versions
+        needs = Needs(estimate.peak_space, on_root) if begins else None
+        if begins:
+            store.set_begun(time.time())
+            listener.say(beforehand(plan, estimate))
+        found = targets.inspect_targets(plan.study, plan.places, destroy, claims.owner_of(store), needs)
+        for name, place in found.items() if begins else ():
+            listener.say(f"{name} lies on {place.words}")
         meter = meters.make_meter(amount, prices, store, estimate)
         store.close_lost_attempts("the workbench died")
         store.begin_session(meters.now())
@@ -284,7 +300,7 @@ def estimate_text(estimate: StudyEstimate, cases: int, repeats: str) -> str:
     )
 
 
-def _beforehand(plan: Plan, estimate: StudyEstimate) -> str:
+def beforehand(plan: Plan, estimate: StudyEstimate) -> str:
     """`estimate_text` of a plan; of two sides the length of their rounds."""
     blocks, cases = plan.blocks, len(plan.cases)
     if blocks is None:
@@ -295,7 +311,8 @@ def _beforehand(plan: Plan, estimate: StudyEstimate) -> str:
     return f"{cases // 2} case{'s' * (cases != 2)} on each side, {rounds}, {until}"
 
 
-def _meta(plan: Plan) -> RunMeta:
+def meta_of(plan: Plan) -> RunMeta:
+    """What a run of a study is called, and what is known of it before it begins."""
     study, now = plan.study, time.time()
     repeating, blocks = study.repeating, plan.blocks
     least = repeating.least if repeating.adaptive else None
@@ -546,15 +563,17 @@ class _Session:
                     environment[f"target {name}"] = mount_facts(self.fleet.shells, targets.target_path(study, name))
         else:
             environment |= {name: dict(section) for name, section in self.site.environment.items()}
+        job = own_job()
         if not info.versions:
-            self.store.describe(versions=versions, environment=environment)
+            self.store.describe(versions=versions, environment=environment | job)
             return
         changed = {name: value for name, value in versions.items() if info.versions.get(name) != value}
         if changed:
             self.say(f"warning: the run goes on with another {', '.join(sorted(changed))} than it began with")
             later = {f"{name} (resumed)": value for name, value in changed.items()}
             self.store.describe(versions={**info.versions, **later})
-        self._compare_environment(info.environment, environment)
+        self._compare_environment({**info.environment, **job}, {**environment, **job})
+        self.store.describe(environment={**self.store.info().environment, **job})
 
     def _compare_environment(self, before: dict[str, dict[str, str]], now: dict[str, dict[str, str]]) -> None:
         """Keep what commonly changes results and is not as it was when the run began; sections `NAME (resumed)`."""

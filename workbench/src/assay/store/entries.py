@@ -22,9 +22,14 @@ ALIVE, ALIVE_NEW = "alive.json", "alive.new"
 RUN_LOCK, ENGINE_LOCK = "run.lock", "engine.lock"
 TESTBED, INVENTORY = "testbed.yaml", "inventory"
 """Copies of the files that the study names."""
+BATCH, BATCH_NEW = "scheduler.json", "scheduler.new"
+"""Of a run that was submitted to a scheduler: its jobs."""
+BATCH_SCRIPT, BATCH_OUTPUT, PROGRESS = "job.sh", "job.out", "progress.ndjson"
+"""What was submitted last, what the jobs have printed, and what they tell whoever follows."""
+OF_BATCH = (BATCH, BATCH_NEW, BATCH_SCRIPT, BATCH_OUTPUT, PROGRESS)
 DATABASES = (DATABASE, *(f"{DATABASE}-{end}" for end in ("wal", "shm", "journal")))
 SERIES = tuple(name for kept in (INTERVALS, OLD_INTERVALS) for name in (kept, f".{kept}.new"))
-WRITTEN = (*DATABASES, STUDY, PRICES, *SERIES, ALIVE, ALIVE_NEW, TESTBED, INVENTORY)
+WRITTEN = (*DATABASES, STUDY, PRICES, *SERIES, ALIVE, ALIVE_NEW, TESTBED, INVENTORY, *OF_BATCH)
 FILES = (*WRITTEN, RUN_LOCK, ENGINE_LOCK)
 """All names, the locks last."""
 NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")

@@ -19,6 +19,7 @@ class RunSummary:
         created_at: Seconds since 1970.
         planned: Planned repeats of all cases; finished: how many have an outcome.
         problem: Why the run cannot be read; empty if it can.
+        job: Of a run that was submitted to a scheduler: its newest job, and where that stands; else empty.
     """
 
     id: str
@@ -30,6 +31,7 @@ class RunSummary:
     cases: int
     folder: str
     problem: str = ""
+    job: str = ""
 
 
 def run_folders(root: Path) -> list[Path]:

@@ -223,6 +223,11 @@ class RunStore(RunReader):
         with self._transaction():
             self._db.execute("UPDATE run SET status = ?, finished_at = ?", (status, finished_at))
 
+    def set_begun(self, moment: float) -> None:
+        """Record that a run which has waited begins, in seconds since 1970."""
+        with self._transaction():
+            self._db.execute("UPDATE run SET created_at = ?", (moment,))
+
     def begin_session(self, moment: float) -> None:
         """Record when the run is resumed, in seconds since 1970."""
         with self._transaction():

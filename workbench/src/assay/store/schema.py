@@ -4,7 +4,7 @@ import sqlite3
 from pathlib import Path
 
 from assay.model.base import AssayError
-from assay.store.entries import check_journal
+from assay.store.entries import BATCH, check_journal
 
 MIGRATIONS = (
     """
@@ -128,7 +128,10 @@ def _open(path: Path, write: bool) -> sqlite3.Connection:
     if write:
         # With WAL, NORMAL survives the death of the process whole; fsync only at checkpoints keeps the store's own
         # writes out of what is measured. Losing power can cost the last repeats, which --resume then runs again.
-        connection.execute("PRAGMA journal_mode = WAL")
+        # In a batch job it lies on a file system that several machines see, on which WAL does not work: it needs
+        # memory that all who have the file open share. With a journal SQLite's locks do, where the file system has any.
+        batch = path.with_name(BATCH).exists()
+        connection.execute(f"PRAGMA journal_mode = {'DELETE' if batch else 'WAL'}")
         connection.execute("PRAGMA synchronous = NORMAL")
     return connection
 

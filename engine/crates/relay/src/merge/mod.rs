@@ -210,7 +210,7 @@ impl Gather {
         let (step, phase) = place(first);
         if waiting.iter().all(|barrier| place(barrier) == (step, phase)) {
             let most = waiting.iter().filter_map(|barrier| barrier.most).max();
-            self.out.push(Event::Barrier(Barrier { step, phase, at_ns, most }));
+            self.out.push(Event::Barrier(Barrier { step, phase, most, at_ns }));
         } else if waiting.iter().any(|barrier| barrier.step == BarrierStep::Cleanup) {
             self.failing = true;
         }

@@ -11,8 +11,10 @@ _BRIEF: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Memory", "memory", ("total",)),
 )
 """Label, and the section and names of what a reader wants to see first."""
+_BRIEF_OF_JOB = ("partition", "nodes", "time limit", "state", "reason", "stopped")
+_JOB = "scheduler job "
 _BRIEF_OF_TARGET = ("filesystem", "options", "device", "model", "scheduler")
-_PREFIX = {"usable": "CPUs ", "governor": "governor ", "scheduler": "scheduler "}
+_PREFIX = {"usable": "CPUs ", "governor": "governor ", "scheduler": "scheduler ", "time limit": "time limit "}
 """What is put before values that do not speak for themselves."""
 
 
@@ -22,6 +24,9 @@ def section(view: View) -> Section:
     blocks: list[Block] = []
     brief = [(label, part, names) for label, part, names in _BRIEF if part in environment]
     brief += [(_title(part), part, _BRIEF_OF_TARGET) for part in environment if part.startswith("target ")]
+    brief += [
+        (_title(part.removeprefix("scheduler ")), part, _BRIEF_OF_JOB) for part in environment if part.startswith(_JOB)
+    ]
     facts = [(label, _known(environment[part], names)) for label, part, names in brief]
     facts += [(f"Layers of target {place.target}", place.lies_on) for place in view.run.places if place.layers]
     if any(text for _, text in facts):

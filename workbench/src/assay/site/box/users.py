@@ -8,6 +8,7 @@ import pwd
 from collections.abc import Sequence
 from pathlib import Path
 
+from assay.model.regular import read_regular
 from assay.site.box.disks import SHARED
 from assay.site.box.programs import run
 
@@ -16,6 +17,8 @@ ACCOUNTS = ("passwd", "group")
 FIRST_ID = 59_000
 """The users' ids count up from here, past those that the machine has: below what Debian's policy keeps for itself."""
 HOMES = "home"
+MOST_BYTES = 16 << 20
+"""Of a file of accounts, or a key."""
 
 
 def homes(disks: Path) -> Path:
@@ -50,7 +53,7 @@ def make(users: Sequence[str], shared: str, folder: Path, disks: Path) -> None:
 
 def _kept(name: str, users: Sequence[str]) -> str:
     """A file of the machine's accounts without what has a name of the box's users."""
-    lines = Path("/etc", name).read_text().splitlines()
+    lines = read_regular(f"/etc/{name}", MOST_BYTES).decode(errors="replace").splitlines()
     return "".join(f"{line}\n" for line in lines if line.partition(":")[0] not in users)
 
 
@@ -75,7 +78,7 @@ def make_keys(home: Path, folder: Path) -> None:
     place.mkdir(mode=0o700)
     key = place / "id_ed25519"
     run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", f"assay-{home.name}", "-f", str(key)], f"key of {home}")
-    (place / "authorized_keys").write_bytes(key.with_suffix(".pub").read_bytes())
+    (place / "authorized_keys").write_bytes(read_regular(key.with_suffix(".pub"), MOST_BYTES))
     (place / "config").write_text(f"Include {folder}/ssh_config\n")
     for path in (place, *place.iterdir()):
         os.chown(path, owner.st_uid, owner.st_gid)

@@ -1,0 +1,1 @@
+"""Commands for runs that a scheduler has."""

@@ -1,0 +1,1 @@
+"""Runs as batch jobs of Slurm: submitted, followed from outside, resumed."""

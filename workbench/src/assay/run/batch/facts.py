@@ -1,0 +1,101 @@
+"""What a run keeps of the jobs that it ran in: sections `scheduler job ID` of its environment."""
+
+import contextlib
+import os
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+
+from assay.model.base import AssayError
+from assay.model.foreign import plain
+from assay.model.units import about_duration
+from assay.run.batch.slurm import SlurmError, in_allocation, job_facts, variables_of_job
+from assay.store import RunStore
+
+SECTION = "scheduler job "
+"""How the name of a section begins; the job's id follows."""
+_NAMES = {
+    "Cluster": "cluster",
+    "Partition": "partition",
+    "Account": "account",
+    "QOS": "qos",
+    "Reservation": "reservation",
+    "NodeList": "nodes",
+    "NumNodes": "node count",
+    "NumCPUs": "CPUs",
+    "NumTasks": "tasks",
+    "TimeLimit": "time limit",
+    "SubmitTime": "submitted",
+    "StartTime": "started",
+    "Requeue": "requeue",
+}
+"""Field of Slurm -> what a run calls it."""
+_AT_END = {"JobState": "state", "Reason": "reason", "EndTime": "ended", "ExitCode": "exit code"}
+
+
+def own_job() -> dict[str, dict[str, str]]:
+    """The section on the job that this process runs in; none outside of jobs."""
+    if not in_allocation():
+        return {}
+    job = os.environ["SLURM_JOB_ID"]
+    facts = variables_of_job(os.environ)
+    try:
+        facts |= job_facts(job)
+        known = {}
+    except SlurmError as error:
+        known = {"times": f"unknown: {error.message}"}
+    return {f"{SECTION}{plain(job)}": {"scheduler": "Slurm", **_named(facts, _NAMES), **known}}
+
+
+def keep_stop(store: RunStore) -> str:
+    """Write down, in the job itself, that the run stops before the job's time limit ends it.
+
+    Args:
+        store: The run, open for writing.
+
+    Returns:
+        What is so, in words; empty if the job is over or has no time limit, or Slurm does not answer.
+    """
+    job = os.environ.get("SLURM_JOB_ID", "")
+    try:
+        facts = job_facts(job)
+        end = datetime.strptime(facts["EndTime"], "%Y-%m-%dT%H:%M:%S")
+    except (SlurmError, KeyError, ValueError):
+        return ""
+    # Slurm writes local time. Of a job that it has cancelled the end is now.
+    left = end.timestamp() - time.time()
+    if facts.get("JobState") != "RUNNING" or left <= 0:
+        return ""
+    text = f"stopped {about_duration(left)} before its time limit ({facts.get('TimeLimit', 'unknown')})"
+    environment = dict(store.info().environment)
+    name = f"{SECTION}{plain(job)}"
+    store.describe(environment={**environment, name: {**environment.get(name, {}), "stopped": text}})
+    return f"job {job} {text}"
+
+
+def keep_end(folder: Path, job: str, options: str) -> bool:
+    """Write down how a job ended.
+
+    Args:
+        folder: Of the run.
+        job: Its id.
+        options: With which it was submitted.
+
+    Returns:
+        Whether it is written down; False if Slurm does not answer, or somebody has the run open.
+    """
+    with contextlib.suppress(AssayError):
+        facts = job_facts(job)
+        with RunStore.open(folder, write=True) as store:
+            environment = dict(store.info().environment)
+            known = environment.get(f"{SECTION}{job}", {"scheduler": "Slurm", **_named(facts, _NAMES)})
+            end = _named(facts, _AT_END) or {"state": "unknown: Slurm has forgotten the job"}
+            environment[f"{SECTION}{job}"] = {**known, "options": options, **end}
+            store.describe(environment=environment)
+        return True
+    return False
+
+
+def _named(facts: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
+    return {ours: plain(facts[field]) for field, ours in names.items() if field in facts}

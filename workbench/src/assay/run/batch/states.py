@@ -1,0 +1,73 @@
+"""In which state the runs are that Slurm has."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from assay.model.base import AssayError, Say
+from assay.run.batch.kept import Batch, read_batch
+from assay.run.batch.slurm import JobState, SlurmError, own_states
+from assay.store import RunSummary
+
+NOT_OVER = ("interrupted", "running")
+"""What is said of a run that has no end of its own: its job may wait, or measure on another machine."""
+
+
+def with_jobs(runs: Sequence[RunSummary], say: Say) -> list[RunSummary]:
+    """The runs, those with a job that is not over as it stands: `queued` or `running`.
+
+    Args:
+        runs: As they are known from their folders.
+        say: Is told if Slurm does not answer.
+    """
+    batches = {run.folder: batch for run in runs if run.status in NOT_OVER and (batch := _batch(run)) is not None}
+    jobs = {folder: batch.jobs[-1] for folder, batch in batches.items() if batch.jobs}
+    if not any(not job.over for job in jobs.values()):
+        return list(runs)
+    states: dict[str, JobState] | None = None
+    try:
+        states = own_states()
+    except SlurmError as error:
+        say(f"warning: {error.message}: which runs wait or go on is not known")
+    found = []
+    for run in runs:
+        job = jobs.get(run.folder)
+        if job is None or job.over or not job.id:
+            found.append(run)
+        elif states is None:
+            found.append(replace(run, job=f"job {job.id}"))
+        else:
+            found.append(_standing(run, job.id, states.get(job.id, JobState(""))))
+    return found
+
+
+def _batch(run: RunSummary) -> Batch | None:
+    try:
+        return read_batch(Path(run.folder))
+    except AssayError:
+        return None
+
+
+def _standing(run: RunSummary, job: str, state: JobState) -> RunSummary:
+    if not state.alive:
+        return run
+    return replace(run, status="queued" if state.waits else "running", job=f"job {job} {state.words}")
+
+
+def job_words(folder: Path) -> str:
+    """Of a run's newest job: its id, and where it stands; empty of a run that was not submitted.
+
+    Raises:
+        AssayError: What the run keeps of its jobs cannot be read.
+    """
+    batch = read_batch(folder)
+    if batch is None or not batch.jobs:
+        return ""
+    job = batch.jobs[-1]
+    if job.over or not job.id:
+        return f"{job.id or 'unknown'}, over"
+    try:
+        state = own_states().get(job.id, JobState(""))
+    except SlurmError as error:
+        return f"{job.id}: {error.message}"
+    return f"{job.id} {state.words}; `assay attach {folder.name}` follows it" if state.alive else f"{job.id}, over"

@@ -1,0 +1,147 @@
+"""Handing a run to Slurm: its folder is made, and a job measures into it as if it were resumed."""
+
+import contextlib
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from assay.model.base import EXIT_REFUSED, AssayError, Say
+from assay.model.units import about_duration
+from assay.plan.estimate import estimate_study
+from assay.run.batch.kept import Batch, BatchJob, read_batch, write_batch
+from assay.run.batch.script import check_options, job_name, node_count, script_text, time_limit
+from assay.run.batch.slurm import JobState, SlurmError, job_named, job_state, need_slurm, submit
+from assay.run.gather import keep_companions
+from assay.run.planned import Plan
+from assay.run.session import beforehand, meta_of
+from assay.store import RunStore
+from assay.store.entries import BATCH_OUTPUT, BATCH_SCRIPT, remove_folder
+
+
+def submit_new(plan: Plan, out: Path, options: str, words: Sequence[str], say: Say) -> Path:
+    """Make a run and submit it.
+
+    Args:
+        plan: The study.
+        out: Folder of the runs, which the nodes of the job must see at the same path.
+        options: Of sbatch.
+        words: Options of `assay run` in the job.
+        say: Takes what there is to say.
+
+    Returns:
+        The run's folder.
+
+    Raises:
+        AssayError: Slurm does not take it, or the run cannot be kept; then nothing is left of it.
+    """
+    given = check_options(options)
+    need_slurm()
+    needed = max((case.parameters.hosts for case in plan.cases), default=1)
+    nodes = node_count(given)
+    if nodes is not None and nodes < needed:
+        message = f"the study needs {needed} hosts, and the job asks for {nodes} nodes"
+        raise AssayError(message, f"write -N {needed}", EXIT_REFUSED)
+    estimate = estimate_study(plan.study, plan.cases)
+    say(beforehand(plan, estimate))
+    limit = time_limit(given)
+    if limit is not None and estimate.seconds > limit:
+        again = "what it does not reach, `assay run RUN --resume` does in another job"
+        say(f"warning: the job ends after {about_duration(limit)}; {again}")
+    store = RunStore.create(out, meta_of(plan), plan.cases, plan.excluded, plan.order, plan.text, plan.prices)
+    folder = store.folder
+    try:
+        with contextlib.closing(store):
+            store.set_status("interrupted")
+            keep_companions(plan.study, plan.folder, folder)
+            write_batch(folder, Batch(options=options, words=tuple(words)))
+        submit_again(folder, None, None, say)
+    except BaseException:
+        remove_folder(folder)
+        raise
+    return folder
+
+
+def submit_again(folder: Path, options: str | None, words: Sequence[str] | None, say: Say) -> None:
+    """Submit a run that exists: what is missing of it is measured in a new job.
+
+    Args:
+        folder: Of the run.
+        options: Of sbatch; those of the last job if None.
+        words: Options of `assay run` in the job; those of the last job if None.
+        say: Takes what there is to say.
+
+    Raises:
+        AssayError: A job of it is not over, Slurm does not take it, or it cannot be kept.
+    """
+    need_slurm()
+    batch = read_batch(folder) or Batch(options=options or "")
+    refuse_living(folder, batch)
+    update = {"options": options} if options is not None else {}
+    batch = batch.model_copy(update=update | ({"words": tuple(words)} if words is not None else {}))
+    place = folder.absolute()
+    command = [sys.executable, "-m", "assay", "run", str(place), "--resume", *batch.words]
+    text = script_text(folder.name, place / BATCH_OUTPUT, check_options(batch.options), command)
+    try:
+        (folder / BATCH_SCRIPT).write_text(text, encoding="utf-8")
+    except OSError as error:
+        message = f"{folder / BATCH_SCRIPT}: cannot be written: {(error.strerror or str(error)).lower()}"
+        raise AssayError(message, "see the rights, the space and your quota there") from None
+    before, now = batch, time.time()
+    # What is killed between the two is found by the name of the job.
+    write_batch(folder, batch.model_copy(update={"jobs": (*batch.jobs, BatchJob(id="", submitted_at=now))}))
+    try:
+        job = submit(text, (), str(Path.cwd()))
+    except BaseException:
+        write_batch(folder, before)
+        raise
+    write_batch(folder, batch.model_copy(update={"jobs": (*batch.jobs, BatchJob(id=job, submitted_at=now))}))
+    say(f"run {folder.name} is job {job} of Slurm")
+
+
+def newest_job(folder: Path, batch: Batch) -> BatchJob | None:
+    """The newest job of a run, whose id is looked up where it could not be written down; None if it has none.
+
+    Raises:
+        SlurmError: Slurm does not answer.
+    """
+    if not batch.jobs:
+        return None
+    job = batch.jobs[-1]
+    if job.id or job.over:
+        return job
+    found = job_named(job_name(folder.name))
+    if not found:
+        return None
+    job = job.model_copy(update={"id": found})
+    write_batch(folder, batch.with_job(job))
+    return job
+
+
+def state_of(folder: Path, batch: Batch) -> tuple[str, JobState]:
+    """Id of the newest job of a run, and where it stands; empty ones without a job.
+
+    Raises:
+        SlurmError: Slurm does not answer.
+    """
+    job = newest_job(folder, batch)
+    if job is None or job.over:
+        return (job.id if job is not None else ""), JobState("")
+    return job.id, job_state(job.id)
+
+
+def refuse_living(folder: Path, batch: Batch) -> None:
+    """Refuse a run that has a job which is not over.
+
+    Raises:
+        AssayError: It has, or Slurm does not tell.
+    """
+    try:
+        job, state = state_of(folder, batch)
+    except SlurmError as error:
+        raise AssayError(error.message, "whether the run goes on is not known: try again", EXIT_REFUSED) from None
+    if state.alive:
+        message = f"run {folder.name} is job {job} of Slurm, which is {state.words}"
+        end = f"scancel {job}" if state.waits else f"scancel -b -s TERM {job}"
+        hint = f"`assay attach {folder.name}` follows it; `{end}` ends it, and then it can be resumed"
+        raise AssayError(message, hint, EXIT_REFUSED)

@@ -1,0 +1,121 @@
+"""What Slurm's programs say, and what becomes of it; programs of that name stand in for them."""
+
+from pathlib import Path
+
+import pytest
+
+from assay.run.batch import slurm
+from assay.run.batch.slurm import JobState, SlurmError, job_facts, job_state, own_states, read_facts, submit, told
+
+SCONTROL = (
+    "JobId=17 JobName=assay-x UserId=me(1000) GroupId=me(1000) MCS_label=N/A Priority=4294901757 Nice=0 Account=(null) "
+    "QOS=normal JobState=TIMEOUT Reason=TimeLimit Dependency=(null) Requeue=0 Restarts=0 BatchFlag=1 Reboot=0 "
+    "ExitCode=0:15 RunTime=00:01:08 TimeLimit=00:01:00 TimeMin=N/A SubmitTime=2026-11-26T06:16:08 "
+    "StartTime=2026-11-26T06:16:09 EndTime=2026-11-26T06:17:17 Partition=compute NodeList=node[1-2] BatchHost=node1 "
+    "NumNodes=2 NumCPUs=4 NumTasks=2 CPUs/Task=1 ReqB:S:C:T=0:0:*:* Command=/home/me/a b.sh WorkDir=/home/me"
+)
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name in ("sbatch", "squeue", "scontrol", "sacct"):
+        program(tmp_path, name, "", f"{name}: error: not asked", 1)
+    return tmp_path
+
+
+def program(folder: Path, name: str, out: str, err: str = "", code: int = 0) -> None:
+    text = f"#!/bin/sh\n/bin/cat >/dev/null\n/bin/cat <<'E1'\n{out}\nE1\n/bin/cat >&2 <<'E2'\n{err}\nE2\nexit {code}\n"
+    path = folder / name
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+@pytest.mark.parametrize(("said", "job"), [("17", "17"), ("17;north", "17"), ("a note\n18", "18")])
+def test_the_id_of_a_job_is_read(said: str, job: str, programs: Path) -> None:
+    program(programs, "sbatch", said)
+    assert submit("#!/bin/sh\n", (), "/tmp") == job
+
+
+def test_sbatch_that_says_something_else_is_told(programs: Path) -> None:
+    program(programs, "sbatch", "Submitted!")
+    with pytest.raises(SlurmError, match="did not tell the job's id, but: Submitted!"):
+        submit("#!/bin/sh\n", (), "/tmp")
+
+
+def test_what_slurm_refuses_is_told_in_one_line(programs: Path) -> None:
+    err = "sbatch: error: invalid partition specified: x\nsbatch: error: Batch job submission failed: Invalid partition"
+    program(programs, "sbatch", "", err, 1)
+    with pytest.raises(SlurmError) as caught:
+        submit("#!/bin/sh\n", (), "/tmp")
+    assert caught.value.message == "Slurm does not take the job: invalid partition specified: x; Invalid partition"
+
+
+def test_a_program_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SlurmError, match="sbatch was not found"):
+        slurm.need_slurm()
+    with pytest.raises(SlurmError, match="squeue was not found"):
+        job_state("1")
+
+
+@pytest.mark.parametrize(
+    ("line", "state", "words"),
+    [
+        ("PENDING|Resources|N/A|", JobState("PENDING", "Resources"), "PENDING (Resources)"),
+        ("PENDING|Priority|2026-11-26T07:00:00|", JobState("PENDING", "Priority", "2026-11-26T07:00:00"), None),
+        (
+            "RUNNING|None|2026-11-26T07:00:00|n[1-2]",
+            JobState("RUNNING", "", "2026-11-26T07:00:00", "n[1-2]"),
+            "RUNNING",
+        ),
+    ],
+)
+def test_the_queue_is_read(line: str, state: JobState, words: str | None, programs: Path) -> None:
+    program(programs, "squeue", line)
+    assert job_state("17") == state
+    assert words in (None, state.words)
+    assert state.alive
+    assert state.waits == line.startswith("PENDING")
+
+
+def test_a_job_that_the_queue_has_forgotten_is_over(programs: Path) -> None:
+    program(programs, "squeue", "", "slurm_load_jobs error: Invalid job id specified", 1)
+    assert not job_state("17").alive
+
+
+def test_a_controller_that_does_not_answer_is_no_end_of_a_job(programs: Path) -> None:
+    err = "slurm_load_jobs error: Unable to contact slurm controller (connect failure)"
+    program(programs, "squeue", "", err, 1)
+    with pytest.raises(SlurmError, match=r"Slurm does not tell of the job: .*Unable to contact slurm controller"):
+        job_state("17")
+
+
+def test_all_jobs_of_a_user_are_read(programs: Path) -> None:
+    program(programs, "squeue", "17|RUNNING|None|N/A|n1\n18|PENDING|Priority|N/A|")
+    assert {job: state.words for job, state in own_states().items()} == {"17": "RUNNING", "18": "PENDING (Priority)"}
+
+
+def test_what_is_not_known_of_a_job_is_left_out() -> None:
+    facts = read_facts(SCONTROL)
+    assert {"Account", "Dependency", "TimeMin", "MCS_label"} & set(facts) == set()
+    assert (facts["JobState"], facts["NodeList"], facts["ExitCode"]) == ("TIMEOUT", "node[1-2]", "0:15")
+    assert facts["SubmitTime"] == "2026-11-26T06:16:08"
+
+
+def test_accounting_is_asked_when_the_controller_has_forgotten(programs: Path) -> None:
+    program(programs, "scontrol", "", "slurm_load_jobs error: Invalid job id specified", 1)
+    program(programs, "sacct", "CANCELLED by 1000|None|2026-11-26T07:00:00|2026-11-26T07:01:00|0:15|n[1-2]")
+    assert job_facts("17") == {
+        "JobState": "CANCELLED",
+        "StartTime": "2026-11-26T07:00:00",
+        "EndTime": "2026-11-26T07:01:00",
+        "ExitCode": "0:15",
+        "NodeList": "n[1-2]",
+    }
+    program(programs, "sacct", "", "Slurm accounting storage is disabled", 1)
+    assert job_facts("17") == {}
+
+
+def test_words_of_slurm_are_made_one_line() -> None:
+    assert told("srun: error: a\nsrun: error: a\n\nsrun: fatal: b\x1b[1m\n").startswith("a; b")
