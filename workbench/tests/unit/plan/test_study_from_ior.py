@@ -74,6 +74,17 @@ IOR = {
         {"seed": 27, "repeats": 1, "output": {"keep_files": True}},
         ("-g", "-D 300"),
     ),
+    # One shared file by collective MPI-IO, in the words of IOR's user guide.
+    "collective": Published(
+        "srun -n 4 ior -a MPIIO -c -w -r -t 1m -b 4m -s 2 -C -e -o /scratch/f",
+        {
+            "operations": ["write", "read"], "layout": "shared", "segments": 2, "block_size": "4MiB",
+            "record_size": "1MiB", "tasks_per_host": 4, "reorder": "node", "cache": "keep", "sync": "fsync",
+            "collective": True,
+        },
+        {"targets": {"place": {"kind": "mpiio", "path": "/scratch/assay-ior"}}, "launcher": "srun"},
+        ("-o /scratch/f",),
+    ),
     # Random reads of one file for each task past the cache, repeated.
     "random": Published(
         "mpirun -np 16 -ppn 8 IOR -a POSIX -F -r -z -t 4k -b 4g -i 3 --posix.odirect -o /beegfs/t -l random",

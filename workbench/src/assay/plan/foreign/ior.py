@@ -82,10 +82,15 @@ def ior_study(text: str, read: Callable[[str], str], tasks: int | None = None) -
     tests = _tests(line, read, notes)
     first = tests[0]
     lanes = lanes_of(line, tasks, notes, first.number("numtasks", 1))
+    if _by_mpi(first):
+        # Ranks of the MPI are processes, each with one lane.
+        lanes = {"tasks_per_host": lanes["lanes"]}
     names = ["ior"] if len(tests) == 1 else [f"test-{number}" for number in range(1, len(tests) + 1)]
     workloads = {name: _workload(test, lanes, notes) for name, test in zip(names, tests, strict=True)}
     study: dict[str, Any] = {"study": "from-ior", "targets": {"place": _target(first, notes)}, "workloads": workloads}
     study |= _whole(first, notes)
+    if _by_mpi(first):
+        study["launcher"] = "srun" if line.launcher == "srun" else "mpirun"
     return study_text(study, head(text, notes))
 
 
@@ -277,7 +282,7 @@ def _sync(test: Test, notes: Notes) -> str:
 
 def _mpi(test: Test, notes: Notes) -> dict[str, Any]:
     """What only MPI-IO has: fields of workloads where this Assay has the kind."""
-    known = test.texts.get("api", "").upper() == "MPIIO" and "mpiio" in kinds()
+    known = _by_mpi(test)
     found: dict[str, Any] = {}
     for name, why in OF_MPI.items():
         if name in test.counts or name in test.texts:
@@ -288,6 +293,11 @@ def _mpi(test: Test, notes: Notes) -> dict[str, Any]:
     return found
 
 
+def _by_mpi(test: Test) -> bool:
+    """It goes through MPI-IO, and this Assay has the kind."""
+    return test.texts.get("api", "").upper() == "MPIIO" and "mpiio" in kinds()
+
+
 def _target(test: Test, notes: Notes) -> dict[str, Any]:
     name = test.texts.get("testfile", "")
     folder, slash, _ = name.rpartition("/")
@@ -296,9 +306,9 @@ def _target(test: Test, notes: Notes) -> dict[str, Any]:
         notes.add(f"-o {shlex.quote(name)}", f"files go to {path}, which Assay makes and removes")
     else:
         notes.add("-o", f"it was not given: files go to {path}")
+    if _by_mpi(test):
+        return {"kind": "mpiio", "path": path}
     if test.texts.get("api", "").upper() == "MPIIO":
-        if "mpiio" in kinds():
-            return {"kind": "mpiio", "path": path}
         notes.add("-a MPIIO", "this Assay has no target of kind mpiio: POSIX instead")
     return {"kind": "file", "path": path}
 

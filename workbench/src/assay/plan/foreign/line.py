@@ -59,12 +59,14 @@ class Line:
         tasks: Tasks that the launcher starts; None if it does not say.
         nodes: Nodes that it starts them on; None if it does not say.
         words: What follows the program.
+        launcher: The launcher's name; empty without one.
     """
 
     program: str
     tasks: int | None
     nodes: int | None
     words: tuple[str, ...]
+    launcher: str = ""
 
 
 @dataclass
@@ -128,8 +130,9 @@ def read_line(text: str, names: Sequence[str]) -> Line:
             message = f"no {names[0]} in the command line {text!r}"
             raise AssayError(message, f"write it as it is run, such as: mpirun -np 4 {names[0]} ...")
         return Line(names[0], None, None, tuple(words))
-    tasks, nodes = _launched(words[:place])
-    return Line(words[place], tasks, nodes, tuple(words[place + 1 :]))
+    launcher = _launcher(words[:place])
+    tasks, nodes = _launched(words[:place], launcher)
+    return Line(words[place], tasks, nodes, tuple(words[place + 1 :]), launcher)
 
 
 def _is_program(word: str, names: Sequence[str]) -> bool:
@@ -137,8 +140,11 @@ def _is_program(word: str, names: Sequence[str]) -> bool:
     return base in names or base.split("-")[0].split(".")[0] in names
 
 
-def _launched(words: Sequence[str]) -> tuple[int | None, int | None]:
-    launcher = next((name for name in (Path(word).name for word in words) if name in _MPIRUN + _OTHERS), "")
+def _launcher(words: Sequence[str]) -> str:
+    return next((name for name in (Path(word).name for word in words) if name in _MPIRUN + _OTHERS), "")
+
+
+def _launched(words: Sequence[str], launcher: str) -> tuple[int | None, int | None]:
     found: dict[str, int] = {}
     tasks_words = _TASKS if launcher in _MPIRUN else tuple(word for word in _TASKS if word != "-c")
     nodes_words = _NODES if launcher == "srun" else tuple(word for word in _NODES if word != "-N")
