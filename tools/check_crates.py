@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Fail where a Rust crate sees one it may not.
 
-spec <- core <- {drive, posix, tcp} <- {conform, relay} <- cli; backends see core, spec, posix and tcp, conform no backend.
+spec <- core <- {drive, posix, tcp} <- {conform, relay} <- cli; backends see core, spec, posix and tcp, conform no
+backend.
 """
 
 import json

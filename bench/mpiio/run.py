@@ -106,7 +106,13 @@ class Bench:
     def _ior(self, case: Case) -> list[str]:
         block, segments = (self.transfer, self.size // self.transfer) if case.strided else (self.size, 1)
         words = [self.ior, "-a", "MPIIO", "-w", "-r", "-t", str(self.transfer), "-b", str(block), "-s", str(segments)]
-        return [*words, *(["-c"] if case.collective else []), *(["-e"] if self.flush else []), "-o", str(self.folder / "ior")]
+        return [
+            *words,
+            *(["-c"] if case.collective else []),
+            *(["-e"] if self.flush else []),
+            "-o",
+            str(self.folder / "ior"),
+        ]
 
     def _assay(self, case: Case, scratch: Path) -> list[str]:
         target = {"kind": "mpiio", "root": str(self.folder), "directory": "bench", "collective": case.collective}
@@ -179,7 +185,9 @@ def build_watch(folder: Path) -> Path:
 
 def compare(bench: Bench, case: Case, rounds: int) -> dict[str, dict[str, list[Seen]]]:
     """Program -> operation -> what was seen in each round; the first of them changes, and one before is not counted."""
-    found: dict[str, dict[str, list[Seen]]] = {program: {name: [] for name in OPERATIONS} for program in ("ior", "assay")}
+    found: dict[str, dict[str, list[Seen]]] = {
+        program: {name: [] for name in OPERATIONS} for program in ("ior", "assay")
+    }
     for number in range(rounds + 1):
         for program in ("ior", "assay") if number % 2 else ("assay", "ior"):
             for name, seen in bench.run(case, program).items():
@@ -226,7 +234,9 @@ def options_of(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--ranks", type=int, default=4)
     parser.add_argument("--size", type=int, default=64, help="MiB of each rank")
     parser.add_argument("--transfer", type=int, default=256, help="KiB")
-    parser.add_argument("--io", default="ompio,romio321", help="components of Open MPI; empty: the library's own choice")
+    parser.add_argument(
+        "--io", default="ompio,romio321", help="components of Open MPI; empty: the library's own choice"
+    )
     parser.add_argument("--only", default="", help="only comparisons with this text in their words")
     parser.add_argument("--flush", action="store_true", help="MPI_File_sync within the time (IOR -e, sync: fsync)")
     parser.add_argument("--ior", default=os.environ.get("IOR") or shutil.which("ior"))
@@ -245,7 +255,12 @@ def main() -> int:
     try:
         with tempfile.TemporaryDirectory() as made:
             bench = Bench(options, options.folder, build_watch(Path(made)))
-            cases = [Case(io, together, strided) for io in options.io.split(",") for together in (False, True) for strided in (False, True)]
+            cases = [
+                Case(io, together, strided)
+                for io in options.io.split(",")
+                for together in (False, True)
+                for strided in (False, True)
+            ]
             for case in (case for case in cases if options.only in case.words):
                 broken += show(case, compare(bench, case, options.rounds))
     finally:

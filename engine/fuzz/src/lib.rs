@@ -54,6 +54,7 @@ pub fn job(text: &[u8]) -> Fate {
 /// The steps and starts of a lane.
 fn plan(job: &Job, number: u32, phase: &Phase, lane: u32) {
     let share = Share::new(job.layout, lane, job.all_lanes(), job.file_size_bytes, job.record_size_bytes);
+    let share = share.in_blocks(job.block_records());
     let mut pattern = match (&job.tree, &job.objects) {
         (Some(_), _) if phase.operation.group() == Some(Group::Data) => {
             let contents = Contents::Fixed(job.largest_size());
@@ -105,6 +106,7 @@ fn serve(job: &Job, target: &NullTarget) {
     let backend = NullBackend::new(target.clone(), job.seed);
     let Ok(mut lane) = backend.open_lane(setup) else { return };
     let plan = PhasePlan {
+        owners: assay_core::Owners::own(),
         operation: Operation::Read,
         method: job.method,
         cache: assay_spec::CacheAction::Keep,
@@ -134,8 +136,8 @@ pub fn control(text: &[u8]) -> usize {
         assert!(line.len() <= MAX_LINE_BYTES && !line.contains(&b'\n'));
         read += line.len();
         let told = word(&line, NOW).filter(|_| whole);
-        if let Some(Word::Go(at)) = told {
-            assert!(at <= NOW + 3_600_000_000_000, "a start within the hour");
+        if let Some(Word::Go(go)) = told {
+            assert!(go.at_ns <= NOW + 3_600_000_000_000, "a start within the hour");
         }
         understood += usize::from(told.is_some());
     }

@@ -94,7 +94,8 @@ pub(crate) fn run(job: &Job) {
     let Target::Null(target) = &job.target else { return };
     let backend: Arc<dyn Backend> = Arc::new(NullBackend::new(target.clone(), job.seed));
     let mut told = Told::default();
-    let (status, reason) = assay_drive::run(job, &backend, &mut told, &Arc::default(), &mut || Some(0));
+    let (status, reason) =
+        assay_drive::run(job, &backend, &mut told, &Arc::default(), &mut || Some(assay_drive::control::Go::default()));
     assert!(matches!(status, ByeStatus::Ok | ByeStatus::Errors), "{status:?}: {reason:?}");
     assert_eq!((told.ready, told.ends.len()), (1, job.phases.len()), "{reason:?}");
     let failed = told.ends.contains(&PhaseStatus::Failed);

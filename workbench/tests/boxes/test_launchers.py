@@ -14,8 +14,9 @@ import pytest
 from nfs_tools import at_phase, box_of, boxes_below, job
 from testbed_tools import assert_soon
 
-from assay.contract.messages import Event, Job, read_events
+from assay.contract.messages import Event, Job
 from assay.contract.parts import HostPart, split_parts
+from assay.contract.reader import read_events
 from assay.launch.binary import load_engine
 from assay.launch.engine import Outcome
 from assay.launch.install import launcher_for

@@ -43,6 +43,8 @@ CASES = {
     "env": ("", 0, "versions"),
     "ceilings": ("study.yaml", 3, ""),
     "preflight": ("study.yaml", 2, ""),
+    "study from ior": ("'ior -w -t 1m -b 1m'", 0, "# From: ior -w -t 1m -b 1m"),
+    "study from mdtest": ("'mdtest -d /x'", 2, ""),
     "testbed up": ("none", 2, ""),
     "testbed status": ("", 0, ""),
     "testbed shell": ("none", 2, ""),

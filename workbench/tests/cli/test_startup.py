@@ -81,14 +81,14 @@ NO_RUN = (
 )
 BOUNDS = {
     "--version": Bound(9, 1, ("rich", "sqlite3", "assay.store", "assay.plan", "assay.launch", *PARSERS, *FAR)),
-    "check": Bound(81, 41, ("rich", *NO_RUN)),
-    "plan": Bound(74, 40, ("rich", *NO_RUN)),
+    "check": Bound(84, 42, ("rich", *NO_RUN)),
+    "plan": Bound(81, 41, ("rich", *NO_RUN)),
     "list": Bound(
         21,
         1,
         ("rich", "assay.model.result.result", "assay.store.run", "assay.plan", "assay.launch", *PARSERS, *FAR[:-1]),
     ),
-    "show": Bound(67, 87, ("rich", "assay.plan", "assay.launch", "assay.model.study.study", *PARSERS, *FAR[:-1])),
+    "show": Bound(71, 88, ("rich", "assay.plan", "assay.launch", "assay.model.study.study", *PARSERS, *FAR[:-1])),
 }
 
 

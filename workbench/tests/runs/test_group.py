@@ -80,6 +80,28 @@ def test_percentiles_of_all_are_those_of_all_latencies_together() -> None:
     assert slow.bytes == read.hosts[0].bytes
 
 
+def test_after_a_time_limit_every_lane_of_every_host_does_as_much_as_the_fastest() -> None:
+    def slower(rank: int, one: Job) -> Job:
+        latency = {"distribution": "fixed", "ns": (20 if rank == 1 else 2) * MS}
+        return Job.model_validate({**one.model_dump(mode="json"), "target": {"kind": "null", "latency": latency}})
+
+    shift = {"order": "shift", "lanes": 2}
+    phases = [
+        {"operation": "write", "time_limit_ns": 200 * MS, "wear_out": True},
+        {"operation": "read", "reorder": shift},
+    ]
+    done = run_group(members(together(job(file_size_bytes=1 << 30, phases=phases), 3), slower), GUARD)
+    assert (done.status, done.reason) == ("ok", "")
+    write, read = samples(done)
+    wall = write.at_limit
+    assert wall is not None and read.at_limit is None
+    assert 0 <= wall.least_ops < wall.most_ops
+    assert wall.ops < write.ops == 3 * 2 * wall.most_ops
+    assert wall.elapsed_ns >= 200 * MS and write.elapsed_ns > wall.elapsed_ns
+    assert read.ops == write.ops
+    assert [share.bytes for share in read.hosts] == [write.bytes // 3] * 3
+
+
 def test_an_engine_that_is_killed_stops_all_and_is_named() -> None:
     pids: list[int] = []
     whole = together(job(phases=[{"operation": "read", "runtime_ns": HOUR}]), 3)

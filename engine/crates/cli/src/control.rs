@@ -2,7 +2,7 @@
 
 use crate::run::LineQueue;
 use assay_core::{clock, pulse};
-use assay_drive::control::{next_line, word, Word};
+use assay_drive::control::{next_line, word, Go, Word};
 use assay_drive::StopFlag;
 use assay_spec::{Event, Job, Pong};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 static SIGNALLED: AtomicBool = AtomicBool::new(false);
 /// More words to go on than a job has barriers are not kept.
-const MOST_GOES: usize = 256;
+const MOST_GOES: usize = 320;
 /// So many lines that are not understood are told of.
 const MOST_WARNINGS: u32 = 10;
 /// Signals, and a controller that is gone, are noticed this late at most.
@@ -37,14 +37,14 @@ pub(crate) fn on_signals(act: fn()) {
 /// What comes from outside while a job runs.
 pub(crate) struct Control {
     pub(crate) stop: StopFlag,
-    /// When to go on, on the monotonic clock; 0: at once.
-    go: Receiver<u64>,
+    /// When to go on, and how far.
+    go: Receiver<Go>,
 }
 
 /// What the thread that reads standard input works with.
 struct Reader {
     stop: StopFlag,
-    go: SyncSender<u64>,
+    go: SyncSender<Go>,
     /// When the last line came.
     heard: Arc<AtomicU64>,
     answers: LineQueue,
@@ -73,7 +73,7 @@ impl Control {
     }
 
     /// Waits for `go`, which says when; none if the job is to stop instead.
-    pub(crate) fn wait_for_go(&self) -> Option<u64> {
+    pub(crate) fn wait_for_go(&self) -> Option<Go> {
         while !self.stop.load(Ordering::Relaxed) {
             pulse::beat();
             match self.go.recv_timeout(LOOK) {
@@ -110,7 +110,7 @@ impl Reader {
     /// Whether anything can be done with it.
     fn obey(&self, told: &Word) -> bool {
         match *told {
-            Word::Go(at) => return self.go.try_send(at).is_ok(),
+            Word::Go(go) => return self.go.try_send(go).is_ok(),
             Word::Stop => self.stop.store(true, Ordering::Relaxed),
             Word::Ping(ping) => {
                 let answer = Event::Pong(Pong { ping, at_ns: clock::now() });

@@ -39,7 +39,7 @@ fn writes_all(operation: Operation) -> bool {
 fn recipe(way: &Way, record: u64, phases: &[Operation]) -> Recipe {
     Recipe {
         seed: NEW,
-        lanes: LANES,
+        lanes: way.lanes,
         layout: way.layout,
         depth: way.depth(),
         method: way.method,
@@ -190,7 +190,7 @@ fn odd(session: &Session<'_>, file: u64, size: u64, lanes: u32, layout: Layout) 
 /// Segments of one block of each lane: every lane finds what another one has written, and so does another opening.
 fn in_blocks(session: &Session<'_>, way: &Way, record: u64) -> Vec<Finding> {
     let (block, segments) = (3 * record, 4);
-    let blocks = if way.layout == Layout::Shared { u64::from(LANES) } else { 1 };
+    let blocks = if way.layout == Layout::Shared { u64::from(way.lanes) } else { 1 };
     let mut phases =
         [Operation::Write, Operation::Read, Operation::RandomRead, Operation::BackwardRead].map(phase).to_vec();
     phases[1]["reorder"] = json!({ "order": "shift", "lanes": 2 });

@@ -1,5 +1,6 @@
 //! In which ways data can be read and written: layouts, caches, methods, what makes writes stable.
 
+use crate::data::LANES;
 use assay_spec::{BackendCapabilities, Layout, Method, SyncPolicy};
 
 /// Operations in flight where a method allows several.
@@ -8,6 +9,7 @@ const DEPTH: u32 = 4;
 /// One of them.
 #[derive(Clone, Copy)]
 pub(crate) struct Way {
+    pub(crate) lanes: u32,
     pub(crate) layout: Layout,
     pub(crate) direct: bool,
     pub(crate) method: Method,
@@ -18,7 +20,7 @@ impl Way {
     /// The first of all.
     pub(crate) fn least(able: &BackendCapabilities) -> Self {
         let layout = able.layouts.first().copied().unwrap_or(Layout::Shared);
-        Way { layout, direct: false, method: Method::Auto, sync: SyncPolicy::Fsync }
+        Way { lanes: lanes(able), layout, direct: false, method: Method::Auto, sync: SyncPolicy::Fsync }
     }
 
     /// The same files in the simplest way.
@@ -52,6 +54,15 @@ impl Way {
     }
 }
 
+/// So many work at a time; a rank of an MPI has one.
+fn lanes(able: &BackendCapabilities) -> u32 {
+    if able.methods.contains(&Method::MpiIo) {
+        1
+    } else {
+        LANES
+    }
+}
+
 /// As jobs have it.
 pub(crate) fn method(method: Method) -> &'static str {
     match method {
@@ -81,7 +92,8 @@ pub(crate) fn of(able: &BackendCapabilities) -> Vec<Way> {
     for layout in able.layouts.iter().copied() {
         for direct in directs(able) {
             let sync = SyncPolicy::Fsync;
-            all.extend(able.methods.iter().map(|method| Way { layout, direct, method: *method, sync }));
+            let lanes = lanes(able);
+            all.extend(able.methods.iter().map(|method| Way { lanes, layout, direct, method: *method, sync }));
         }
     }
     all

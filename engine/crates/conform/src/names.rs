@@ -67,7 +67,7 @@ fn recipe(phases: &[Operation], layout: Layout, method: Method, contents: u64) -
         method,
         depth: if matches!(method, Method::IoUring | Method::Protocol) { DEPTH } else { 1 },
         sync: SyncPolicy::None,
-        tree: Some(Tree { files: FILES, depth: 2, width: 3, more: 0 }),
+        tree: Some(Tree { files: FILES, depth: 2, width: 3, more: 0, inner: false }),
         phases: phases.iter().copied().map(phase).collect(),
         ..Recipe::plain(contents, 4096)
     }

@@ -65,7 +65,7 @@ struct Names<'a> {
 /// Makes an empty tree, in which a script does its work, and removes what that has left, name by name: a directory that
 /// does not list all of its names could not be removed otherwise.
 fn with_names(session: &Session<'_>, script: Script) -> Vec<Finding> {
-    let tree = Tree { files: *LISTED.last().unwrap_or(&1), depth: 0, width: 1, more: 0 };
+    let tree = Tree { files: *LISTED.last().unwrap_or(&1), depth: 0, width: 1, more: 0, inner: false };
     let (sync, largest) = (SyncPolicy::None, LARGEST as u64);
     // What phases there are does not matter: the operations are done by hand.
     let phases = vec![phase(Operation::Mkdir)];

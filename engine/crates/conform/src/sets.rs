@@ -98,7 +98,7 @@ fn recipe(operation: Operation, way: Way, record: u64) -> Recipe {
         method: way.method,
         direct: way.direct,
         sync: way.sync,
-        tree: Some(Tree { files: FILES, depth: 1, width: 3, more: 2 }),
+        tree: Some(Tree { files: FILES, depth: 1, width: 3, more: 2, inner: true }),
         phases: before.into_iter().chain([operation]).chain(after).map(one).collect(),
         ..Recipe::plain(2 * record + if way.direct { record } else { REST }, record)
     }

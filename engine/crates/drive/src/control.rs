@@ -12,12 +12,21 @@ const FURTHEST_NS: u64 = 3_600_000_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Word {
     /// `{"go":true,"at_ns":T}`: go on at that time of the monotonic clock; without `at_ns`, or with one that has passed,
-    /// at once.
-    Go(u64),
+    /// at once. With `"most":N` the lanes go on until each has done so many operations.
+    Go(Go),
     /// `{"stop":true}`.
     Stop,
     /// `{"ping":N}`.
     Ping(u64),
+}
+
+/// Leave to go on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Go {
+    /// When, on this process's monotonic clock; 0: at once.
+    pub at_ns: u64,
+    /// Operations that each lane shall have done in the end; none: it was not asked.
+    pub most: Option<u64>,
 }
 
 /// What a line says at the time `now` of the monotonic clock, in nanoseconds; none if it is not understood.
@@ -28,7 +37,11 @@ pub fn word(line: &[u8], now: u64) -> Option<Word> {
     }
     if said["go"] == true {
         let at = said.get("at_ns").map_or(Some(0), Value::as_u64)?;
-        return (at <= now.saturating_add(FURTHEST_NS)).then_some(Word::Go(at));
+        let most = match said.get("most") {
+            None => None,
+            Some(most) => Some(most.as_u64()?),
+        };
+        return (at <= now.saturating_add(FURTHEST_NS)).then_some(Word::Go(Go { at_ns: at, most }));
     }
     said["ping"].as_u64().map(Word::Ping)
 }
@@ -73,15 +86,18 @@ mod tests {
     #[test]
     fn words_are_understood_or_not() {
         let now = 1_000;
+        let go = |at_ns, most| Word::Go(Go { at_ns, most });
         for (line, told) in [
-            (r#"{"go":true}"#, Some(Word::Go(0))),
-            (r#"{"go":true,"at_ns":5}"#, Some(Word::Go(5))),
-            (r#"{"go":true,"at_ns":3600000001000}"#, Some(Word::Go(FURTHEST_NS + now))),
+            (r#"{"go":true}"#, Some(go(0, None))),
+            (r#"{"go":true,"at_ns":5}"#, Some(go(5, None))),
+            (r#"{"go":true,"at_ns":3600000001000}"#, Some(go(FURTHEST_NS + now, None))),
             (r#"{"go":true,"at_ns":3600000001001}"#, None),
             (r#"{"go":true,"at_ns":18446744073709551615}"#, None),
             (r#"{"go":true,"at_ns":-1}"#, None),
             (r#"{"go":true,"at_ns":1.5}"#, None),
             (r#"{"go":true,"at_ns":"5"}"#, None),
+            (r#"{"go":true,"most":7}"#, Some(go(0, Some(7)))),
+            (r#"{"go":true,"most":-7}"#, None),
             (r#"{"go":1}"#, None),
             (r#"{"ping":18446744073709551615}"#, Some(Word::Ping(u64::MAX))),
             (r#"{"ping":-1}"#, None),

@@ -14,6 +14,7 @@ use assay_spec::{ErrorKind, Moves};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::Arc;
+use std::time::Duration;
 
 mod ahead;
 mod careful;
@@ -59,6 +60,8 @@ pub(crate) struct LanePlan {
     pub(crate) key_bytes: u64,
     pub(crate) runtime_ns: Option<u64>,
     pub(crate) time_limit_ns: Option<u64>,
+    /// At the limit the lane goes on until it has done as much as any.
+    pub(crate) wear_out: bool,
     pub(crate) schedule: Option<Schedule>,
     pub(crate) sync_at_end: bool,
     pub(crate) error_limit: u64,
@@ -291,19 +294,54 @@ impl<T: TimeSource> Run<'_, T> {
         self.outcome.start = self.clock.wait_until(self.phase_start);
         drop(urgent);
         let begin = self.clock.now();
-        let end = match (self.slots.len(), self.plan.schedule.is_some()) {
-            _ if self.plan.in_step => self.in_step(begin),
-            (1, false) if self.plan.ahead => self.one_by_one_ahead(),
-            (1, false) => self.one_by_one(begin),
-            (1, true) => self.one_by_one_in_time(begin),
-            _ => self.in_batches(begin),
-        };
+        let mut end = self.work(begin);
+        if self.plan.wear_out && self.may_wear_out(end) {
+            let begin = self.clock.now();
+            end = self.work(begin);
+        }
         let end = if self.plan.schedule.is_some() { self.sit_out(end) } else { end };
         self.shared.announce(Moment::FirstOut, end);
         self.flush(end);
         self.outcome.covered = self.covered();
         self.outcome.objects = self.plan.pattern.objects_left();
         self.outcome.unstarted = self.unstarted();
+    }
+
+    /// Does operations until there are no more to start; returns the end.
+    fn work(&mut self, begin: u64) -> u64 {
+        match (self.slots.len(), self.plan.schedule.is_some()) {
+            _ if self.plan.in_step => self.in_step(begin),
+            (1, false) if self.plan.ahead => self.one_by_one_ahead(),
+            (1, false) => self.one_by_one(begin),
+            (1, true) => self.one_by_one_in_time(begin),
+            _ => self.in_batches(begin),
+        }
+    }
+
+    /// At the time limit says how far the lane is, waits to hear how far the furthest is, and gets ready to go on until
+    /// there; whether there is something to do.
+    #[cold]
+    fn may_wear_out(&mut self, now: u64) -> bool {
+        let all = self.plan.pattern.count();
+        let done = all - self.left.min(all);
+        self.outcome.at_limit = Some((now, self.progress()));
+        let _ = self.links.messages.send(LaneMessage::Reached(done));
+        let most = loop {
+            if let Some(most) = self.shared.wait_for_most(Duration::from_nanos(PATIENCE_NS)) {
+                break most;
+            }
+            if self.stop.load(Ordering::Relaxed) {
+                return false;
+            }
+        };
+        let rest = self.left.min(most.saturating_sub(done));
+        self.outcome.limited = self.left > rest;
+        if rest == 0 || self.outcome.gave_up {
+            return false;
+        }
+        (self.left, self.last_start, self.cut_at) = (rest, u64::MAX, None);
+        (self.issuing, self.distracted) = (true, true);
+        true
     }
 
     /// One operation after the other, as fast as they come; the end of one is the start of the next. Returns the end.

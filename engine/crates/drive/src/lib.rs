@@ -9,6 +9,8 @@ mod interval;
 mod lane;
 #[cfg(test)]
 mod lane_tests;
+#[cfg(test)]
+mod layout_tests;
 mod names;
 pub mod objects;
 mod outcome;

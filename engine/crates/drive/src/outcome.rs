@@ -25,6 +25,8 @@ pub(crate) struct LaneOutcome {
     pub(crate) errors: ErrorTally,
     /// Progress when each moment came (see `phase::MOMENTS`); none if the lane had ended before.
     pub(crate) at_moment: [Option<Progress>; 3],
+    /// Progress when the time limit of a phase that wears out came, and when that was.
+    pub(crate) at_limit: Option<(u64, Progress)>,
     pub(crate) unstarted: u64,
     pub(crate) verified_bytes: u64,
     /// The lane stopped because of too many errors.
@@ -62,6 +64,8 @@ pub(crate) enum LaneMessage {
     Interval(u64, crate::interval::LaneInterval),
     /// A failed operation.
     Error(ErrorSample),
+    /// At the time limit of a phase that wears out, the lane has begun so many operations.
+    Reached(u64),
     /// The lane has ended the phase.
     Ended(u32, Box<LaneOutcome>),
 }

@@ -460,6 +460,18 @@ impl Pattern {
         }
     }
 
+    /// The last step was not done: it comes again.
+    pub(crate) fn take_back(&mut self) {
+        self.index -= 1;
+    }
+
+    /// The first so many steps only, of a pattern in sequence.
+    #[must_use]
+    pub fn limited(self, steps: Option<u64>) -> Self {
+        let count = steps.map_or(self.count, |steps| steps.min(self.count));
+        Pattern { count, bytes: count * self.share.record, ..self }
+    }
+
     /// The next step of a pattern that does not follow how operations end.
     #[inline(always)]
     pub(crate) fn step(&mut self) -> Step {

@@ -1,6 +1,8 @@
 //! What the lanes of a phase know of each other.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex};
+use std::time::Duration;
 
 /// Moments that concern all lanes. Times are monotonic nanoseconds; 0 means not yet.
 ///
@@ -13,6 +15,9 @@ pub(crate) struct PhaseShared {
     all_begun: AtomicU64,
     first_out: AtomicU64,
     first_end: AtomicU64,
+    /// Operations that each lane shall have done in the end, once that is known.
+    most: Mutex<Option<u64>>,
+    told: Condvar,
 }
 
 /// One of the moments.
@@ -55,6 +60,20 @@ impl PhaseShared {
         if set.is_ok() {
             self.news.fetch_add(1, Ordering::Release);
         }
+    }
+
+    /// Tells the lanes how many operations each shall have done in the end.
+    pub(crate) fn tell_most(&self, most: u64) {
+        *self.most.lock().expect("nobody panics with it") = Some(most);
+        self.told.notify_all();
+    }
+
+    /// Waits until that is known, or this long.
+    pub(crate) fn wait_for_most(&self, patience: Duration) -> Option<u64> {
+        let guard = self.most.lock().expect("nobody panics with it");
+        let (most, _) =
+            self.told.wait_timeout_while(guard, patience, |most| most.is_none()).expect("nobody panics with it");
+        *most
     }
 
     /// A lane has finished its first operation.

@@ -1,6 +1,7 @@
 //! Runs a job: lanes, phases, barriers, intervals, totals.
 
 use crate::arrivals::Schedule;
+use crate::control;
 use crate::data::{Base, Data, Writes};
 use crate::interval::Timeline;
 use crate::lane::{LanePlan, Links};
@@ -74,6 +75,8 @@ struct Runner<'a> {
     streams: Vec<Option<Arc<Stream>>>,
     /// What data is made from; none if nothing is written or checked, or the backend does not give back what was written.
     base: Option<Arc<Base>>,
+    /// Records of each lane that a phase has written which wore out; none: all that others have written.
+    worn_out: Option<u64>,
     /// The last phase that has written all of the data that is read here.
     rewritten: Option<u32>,
     /// The first failure, in words.
@@ -112,27 +115,27 @@ impl Work {
     }
 }
 
-/// What comes from outside at a barrier: when to go on, on this process's monotonic clock (0: at once); none: not at all.
-pub type Go<'a> = dyn FnMut() -> Option<u64> + 'a;
+/// What comes from outside at a barrier: when to go on, and how far; none: not at all.
+pub type Go<'a> = dyn FnMut() -> Option<control::Go> + 'a;
 
 /// The part of the data that is a lane's, numbered among all.
-fn share(job: &Job, lane: u32) -> Share {
+pub(crate) fn share(job: &Job, lane: u32) -> Share {
     let whole = Share::new(job.layout, lane, job.all_lanes(), job.file_size_bytes, job.record_size_bytes);
     whole.in_blocks(job.block_records())
 }
 
 /// Seed of what looks random in a phase.
-fn phase_seed(job: &Job, number: u32) -> u64 {
+pub(crate) fn phase_seed(job: &Job, number: u32) -> u64 {
     mix2(job.seed, u64::from(number) + 1)
 }
 
 /// Whose part of the data each lane works on in a phase.
-fn owners(job: &Job, number: u32, phase: &Phase) -> Owners {
+pub(crate) fn owners(job: &Job, number: u32, phase: &Phase) -> Owners {
     Owners::new(phase.reorder, job.all_lanes(), phase_seed(job, number))
 }
 
 /// All lanes of all processes work on one file.
-fn shares_file(job: &Job) -> bool {
+pub(crate) fn shares_file(job: &Job) -> bool {
     job.layout == Layout::Shared && job.tree.is_none()
 }
 
@@ -244,6 +247,7 @@ pub fn run(
         existing,
         streams: (0..job.lanes).map(|index| stream(job, base.as_ref(), job.first_lane() + index)).collect(),
         base,
+        worn_out: None,
         rewritten: None,
         first_error: None,
         setup_errors: Vec::new(),
@@ -256,7 +260,7 @@ pub fn run(
     }
     if !job.keep_files && ended.0 != ByeStatus::Stopped {
         // Others may still be at work on the same files.
-        let _ = runner.barrier(BarrierStep::Cleanup, None, go);
+        let _ = runner.barrier(BarrierStep::Cleanup, None, None, go);
     }
     runner.commands.clear();
     let stuck = ended.0 == ByeStatus::Stopped && !runner.join_until(runner.give_up_at.unwrap_or(u64::MAX));
@@ -310,11 +314,17 @@ impl Runner<'_> {
     }
 
     /// Waits for the others, if the job says so; when to go on, or none if the job is to stop instead.
-    fn barrier(&mut self, step: BarrierStep, phase: Option<u32>, go: &mut Go<'_>) -> Option<u64> {
+    fn barrier(
+        &mut self,
+        step: BarrierStep,
+        phase: Option<u32>,
+        most: Option<u64>,
+        go: &mut Go<'_>,
+    ) -> Option<control::Go> {
         if !self.job.wait_for_go {
-            return Some(0);
+            return Some(control::Go { at_ns: 0, most });
         }
-        self.emit(&Event::Barrier(Barrier { step, phase, at_ns: clock::now() }));
+        self.emit(&Event::Barrier(Barrier { step, phase, most, at_ns: clock::now() }));
         let at = go();
         pulse::beat();
         if at.is_none() {
@@ -447,7 +457,11 @@ impl Runner<'_> {
         if phase.operation == Operation::Prepare {
             return Pattern::fill(share, self.covered[index as usize]);
         }
-        Pattern::new(phase, share, seed)
+        let pattern = Pattern::new(phase, share, seed);
+        if phase.operation.creates() {
+            return pattern;
+        }
+        pattern.limited(self.worn_out)
     }
 
     /// The objects of a lane here that were there before the job.
@@ -482,6 +496,7 @@ impl Runner<'_> {
             key_bytes: job.target.rules().key_bytes(),
             runtime_ns: phase.runtime_ns,
             time_limit_ns: phase.time_limit_ns,
+            wear_out: phase.wear_out,
             schedule: phase.rate_per_s.map(|rate| Schedule::new(phase.arrivals, rate, own, job.all_lanes(), seed)),
             sync_at_end: matches!(plan.sync, SyncPolicy::Fsync | SyncPolicy::Fdatasync),
             error_limit: job.error_limit,
@@ -495,7 +510,7 @@ impl Runner<'_> {
     }
 
     fn phase(&mut self, number: u32, phase: &Phase, go: &mut Go<'_>) -> PhaseStatus {
-        if self.barrier(BarrierStep::Setup, Some(number), go).is_none() {
+        if self.barrier(BarrierStep::Setup, Some(number), None, go).is_none() {
             return self.end_without_work(number, phase, PhaseStatus::Stopped);
         }
         pulse::begin(format!("phase {number} ({})", phase.operation.name()), self.expected_silence(phase));
@@ -527,8 +542,8 @@ impl Runner<'_> {
             self.commands.iter().for_each(|lane| drop(lane.send(Command::Abort)));
             return self.end_without_work(number, phase, PhaseStatus::Failed);
         };
-        let told = self.barrier(BarrierStep::Start, Some(number), go);
-        let Some(at) = self.backend.meet(told) else {
+        let told = self.barrier(BarrierStep::Start, Some(number), None, go);
+        let Some(at) = self.backend.meet(told.map(|leave| leave.at_ns)) else {
             self.stop.store(true, Ordering::Relaxed);
             self.commands.iter().for_each(|lane| drop(lane.send(Command::Abort)));
             return self.end_without_work(number, phase, PhaseStatus::Stopped);
@@ -541,9 +556,15 @@ impl Runner<'_> {
         self.commands.iter().for_each(|lane| drop(lane.send(Command::Go(start))));
         let watcher = if phase.measured { Watcher::start(&self.job.tuning, self.job.lanes, start) } else { None };
         self.started(number, phase, start, choice, planned);
-        let work = self.follow(number, on_files(self.job, phase), start, &inbox);
+        let (work, most) = self.follow(number, on_files(self.job, phase), start, &inbox, &mut |runner, most| {
+            let leave = runner.barrier(BarrierStep::WearOut, Some(number), Some(most), go);
+            let most = leave.map_or(0, |leave| leave.most.unwrap_or(most));
+            shared.tell_most(most);
+            most
+        });
         let watch = watcher.and_then(Watcher::finish);
         let mut end = totals::of(number, phase, self.status_of(phase.operation, &work), start, &shared, &work);
+        end.stonewall = totals::stonewall(&work, start, most);
         end.errors.append(&mut self.setup_errors);
         end.cache_done = cache_done;
         end.cached_bytes = cached_bytes;
@@ -552,6 +573,7 @@ impl Runner<'_> {
         let shift = resources::wall_offset_ns().saturating_sub(offset);
         end.wall_shift_ns = shift.saturating_add(self.backend.wall_step_ns());
         self.note_covered(phase.operation, &work);
+        self.note_worn_out(phase, most);
         if end.status == PhaseStatus::Done && self.first_error.is_none() && self.writes_all(phase) {
             self.rewritten = Some(number);
         }
@@ -683,7 +705,16 @@ impl Runner<'_> {
     }
 
     /// Passes intervals and errors on until every lane has ended or, after a stop, patience is at an end.
-    fn follow(&mut self, number: u32, records: bool, start: u64, inbox: &Receiver<LaneMessage>) -> Work {
+    /// Where they wear out, `meet` says how far the furthest lane of all is; that is returned, too.
+    fn follow(
+        &mut self,
+        number: u32,
+        records: bool,
+        start: u64,
+        inbox: &Receiver<LaneMessage>,
+        meet: &mut dyn FnMut(&mut Self, u64) -> u64,
+    ) -> (Work, Option<u64>) {
+        let (mut reached, mut most) = (Vec::new(), None);
         let mut work = Work::new(number, self.job.interval_ns, self.job.first_lane(), self.job.lanes, records);
         while work.outcomes.iter().any(Option::is_none) {
             let message = inbox.recv_timeout(TICK);
@@ -692,6 +723,12 @@ impl Runner<'_> {
             }
             match message {
                 Ok(LaneMessage::Interval(index, part)) => work.timeline.add(index, &part),
+                Ok(LaneMessage::Reached(done)) => {
+                    reached.push(done);
+                    if reached.len() == self.job.lanes as usize {
+                        most = Some(meet(self, reached.iter().copied().max().unwrap_or(0)));
+                    }
+                }
                 Ok(LaneMessage::Error(sample)) => self.failed(sample),
                 Ok(LaneMessage::Ended(lane, outcome)) => work.outcomes[lane as usize] = Some(*outcome),
                 Ok(LaneMessage::Began(Err(error))) => {
@@ -715,7 +752,7 @@ impl Runner<'_> {
         for interval in work.timeline.rest(work.elapsed(start, clock::now())) {
             self.emit(&Event::Interval(interval));
         }
-        work
+        (work, most)
     }
 
     fn abandoned(&mut self, work: &Work) {
@@ -723,6 +760,13 @@ impl Runner<'_> {
         let lanes: Vec<String> = stuck.map(|(lane, _)| lane.to_string()).collect();
         let message = format!("told to stop, but stuck in an operation: lane {}", lanes.join(", "));
         self.emit(&Event::Log(Log { level: Level::Warning, message }));
+    }
+
+    /// What a later phase in sequence finds of each lane.
+    fn note_worn_out(&mut self, phase: &Phase, most: Option<u64>) {
+        if phase.operation == Operation::Prepare || phase.operation.creates() {
+            self.worn_out = most.filter(|_| self.job.tree.is_none());
+        }
     }
 
     fn note_covered(&mut self, operation: Operation, work: &Work) {

@@ -214,6 +214,7 @@ impl Scene {
                 cache_before: assay_spec::CacheAction::Keep,
                 runtime_ns: None,
                 time_limit_ns: None,
+                wear_out: false,
                 rate_per_s: None,
                 arrivals: Arrivals::Constant,
                 access: None,
@@ -221,14 +222,13 @@ impl Scene {
                 range_bytes: None,
                 stride_records: 17,
                 file_order: assay_spec::FileOrder::Sequential,
-                reorder: assay_spec::Reorder::None,
+                reorder: None,
             },
             interval_ns: SECOND,
             sync_at_end: false,
             error_limit: 100,
             tells_first_byte: false,
             ahead: false,
-            in_step: false,
             piece_ns: 0,
             parts: vec![Part { script, records, depth: 1, batch: 1 }],
         }
@@ -281,6 +281,7 @@ impl Scene {
             key_bytes: 0,
             first_object: None,
             runtime_ns: self.phase.runtime_ns,
+            wear_out: false,
             time_limit_ns: self.phase.time_limit_ns,
             schedule: self.phase.rate_per_s.map(|rate| Schedule::new(self.phase.arrivals, rate, lane, lanes, 1)),
             sync_at_end: self.sync_at_end,
@@ -290,6 +291,7 @@ impl Scene {
             batch: part.batch,
             tells_first_byte: self.tells_first_byte,
             ahead: self.ahead,
+            in_step: false,
         }
     }
 
@@ -325,7 +327,9 @@ impl Scene {
                 LaneMessage::Interval(index, part) => work.timeline.add(index, &part),
                 LaneMessage::Error(sample) => errors.push(sample),
                 LaneMessage::Ended(lane, outcome) => work.outcomes[lane as usize] = Some(*outcome),
-                LaneMessage::Began(_) => unreachable!("a phase is begun by a worker"),
+                LaneMessage::Began(_) | LaneMessage::Reached(_) => {
+                    unreachable!("a phase is begun by a worker, and wears out by the word of a runner")
+                }
             }
         }
         let end = totals::of(0, &self.phase, PhaseStatus::Done, START, &shared, &work);

@@ -8,7 +8,7 @@ use crate::runner::Work;
 use assay_core::fault_name;
 use assay_spec::{
     ErrorCount, ErrorKind, Fault, HostConnections, LaneResult, Phase, PhaseEnd, PhaseStatus, Resources, ServiceUse,
-    Window,
+    Stonewall, Window,
 };
 use std::collections::BTreeMap;
 
@@ -55,6 +55,7 @@ pub(crate) fn of(
         last_finisher: window(0, last, Counts::default(), total),
         first_finisher: window(0, first, Counts::default(), progress_at(&outcomes, Moment::FirstEnd)),
         steady,
+        stonewall: None,
         start_skew_ns: starts().max().unwrap_or(0) - starts().min().unwrap_or(0),
         start_delay: work.timeline.delay().summary(),
         errors: errors(&outcomes),
@@ -70,6 +71,16 @@ pub(crate) fn of(
         lanes: outcomes.iter().map(|(lane, outcome)| result(*lane, outcome, start)).collect(),
         resources: Resources::default(),
     }
+}
+
+/// How far the lanes of a phase that wears out were at its time limit, of which the furthest of all engines had done
+/// `most`; none of other phases.
+pub(crate) fn stonewall(work: &Work, start: u64, most: Option<u64>) -> Option<Stonewall> {
+    let at: Vec<(u64, Counts)> = work.outcomes.iter().flatten().filter_map(|lane| lane.at_limit).collect();
+    let end = at.iter().map(|(time, _)| time.saturating_sub(start)).max()?;
+    let done = sum(at.iter().map(|(_, counts)| *counts));
+    let least_ops = at.iter().map(|(_, counts)| counts.ops).min().unwrap_or(0);
+    Some(Stonewall { window: window(0, end, Counts::default(), done), least_ops, most_ops: most? })
 }
 
 /// Connections of all lanes, host by host, in the order in which the target names them.

@@ -239,11 +239,14 @@ impl Lead {
             }
         }
         for event in self.gather.events() {
-            if self.starts && matches!(event, Event::Barrier(_)) {
+            if let (Event::Barrier(barrier), true) = (&event, self.starts) {
                 self.gather.go();
                 self.at_work = true;
-                let at_ns = assay_core::clock::now() + HEADSTART;
-                self.engines.iter_mut().for_each(|engine| engine.say(&format!("{{\"go\":true,\"at_ns\":{at_ns}}}")));
+                let mut go = serde_json::json!({"go": true, "at_ns": assay_core::clock::now() + HEADSTART});
+                if let Some(most) = barrier.most {
+                    go["most"] = most.into();
+                }
+                self.engines.iter_mut().for_each(|engine| engine.say(&go.to_string()));
                 continue;
             }
             let line = serde_json::to_string(&event).map_err(std::io::Error::other)?;

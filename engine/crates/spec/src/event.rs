@@ -133,6 +133,8 @@ pub enum BarrierStep {
     Setup,
     /// Starting the lanes.
     Start,
+    /// Going on, at a phase's time limit, until each lane has done as much as any.
+    WearOut,
     /// Removing the data of the job.
     Cleanup,
 }
@@ -144,6 +146,10 @@ pub struct Barrier {
     pub step: BarrierStep,
     /// Number of the phase; none before the data is removed.
     pub phase: Option<u32>,
+    /// With `wear_out`, the operations of the lane here that has done most; the controller answers with the most of all
+    /// engines, `{"go":true,"most":N}`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most: Option<u64>,
     /// Monotonic time.
     pub at_ns: u64,
 }
@@ -371,6 +377,17 @@ pub struct Window {
     pub bytes: u64,
 }
 
+/// How far the lanes were at the time limit of a phase that wears out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Stonewall {
+    /// From the release of the barrier until the last lane had ended what it had begun before the limit.
+    pub window: Window,
+    /// Operations of the lane that had done least.
+    pub least_ops: u64,
+    /// Operations of the lane that had done most, of all engines: what each lane did in the end, if it had so many to do.
+    pub most_ops: u64,
+}
+
 /// Order statistics of latencies in nanoseconds, from the histogram merged over all lanes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencySummary {
@@ -582,6 +599,9 @@ pub struct PhaseEnd {
     pub first_finisher: Window,
     /// From when every lane had finished one operation to when the first lane ran out; none if there is no such time.
     pub steady: Option<Window>,
+    /// With `wear_out`, what had been done at the time limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stonewall: Option<Stonewall>,
     /// Greatest difference between two lanes' starts.
     pub start_skew_ns: u64,
     /// Open loop: from the intended start of each operation to its submission. Late because every slot was taken by

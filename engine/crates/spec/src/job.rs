@@ -356,6 +356,10 @@ pub struct Phase {
     #[serde(default)]
     #[schemars(range(min = 1, max = 31_536_000_000_000_000_u64))]
     pub time_limit_ns: Option<u64>,
+    /// At the time limit every lane goes on until it has done as many operations as the one that had done most then (IOR
+    /// -D with stoneWallingWearOut). Phases that read after it go over what was written.
+    #[serde(default)]
+    pub wear_out: bool,
     /// Open loop: operations per second of all lanes together; latency counts from the intended start. None: closed loop.
     #[serde(default)]
     #[schemars(range(min = 0.001, max = 1e9))]
@@ -380,9 +384,9 @@ pub struct Phase {
     /// In an operation on the data of a tree's files, which file comes next.
     #[serde(default)]
     pub file_order: FileOrder,
-    /// Whose part of the data each lane works on.
-    #[serde(default, skip_serializing_if = "Reorder::is_none")]
-    pub reorder: Reorder,
+    /// Whose part of the data each lane works on; none: its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<Reorder>,
 }
 
 fn yes() -> bool {

@@ -19,14 +19,10 @@ pub enum Layout {
 }
 
 /// Whose part of the data a lane works on in a phase, so that nobody reads what is still in its own memory.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "order", rename_all = "snake_case", deny_unknown_fields)]
 #[schemars(extend("discriminator" = {"propertyName": "order"}))]
 pub enum Reorder {
-    /// Its own.
-    #[default]
-    #[schemars(title = "OwnPart")]
-    None,
     /// That of the lane so many further, the first lanes following the last (IOR -C with -Q, mdtest -N).
     #[schemars(title = "ShiftedPart")]
     Shift {
@@ -37,13 +33,6 @@ pub enum Reorder {
     /// That of another lane, which is random; each part is that of one lane (IOR -Z given twice).
     #[schemars(title = "RandomPart")]
     Random,
-}
-
-impl Reorder {
-    /// Each lane works on its own part.
-    pub fn is_none(&self) -> bool {
-        *self == Reorder::None
-    }
 }
 
 impl Job {
@@ -81,15 +70,45 @@ impl Job {
         )
     }
 
-    /// Only what another lane has made can be worked on by this one.
-    pub(crate) fn validate_reorder(&self, phase: &Phase, at: &dyn Fn(&str) -> String) -> Result<(), JobError> {
-        if phase.reorder.is_none() {
+    /// Lanes go on only where they were stopped, and only with what can be counted lane by lane.
+    pub(crate) fn validate_wear_out(&self, phase: &Phase, at: &dyn Fn(&str) -> String) -> Result<(), JobError> {
+        if !phase.wear_out {
             return Ok(());
         }
+        let field = at("wear_out");
+        ensure(phase.time_limit_ns.is_some(), &field, "is for a phase with time_limit_ns")?;
+        let counted = phase.operation == Operation::Create || self.tree.is_none() && phase.operation.creates();
+        ensure(counted, &field, "is for write and fwrite of one file, and create: leave it out")?;
+        ensure(phase.rate_per_s.is_none(), &field, "is for lanes that go as fast as they can: leave rate_per_s out")
+    }
+
+    /// After a phase that wore out, files are as long as it has written: only orders that begin at a lane's first record
+    /// and leave none out find it all.
+    pub(crate) fn validate_worn_out(&self) -> Result<(), JobError> {
+        let mut short = false;
+        for (index, phase) in self.phases.iter().enumerate().filter(|_| self.tree.is_none()) {
+            let operation = phase.operation;
+            if operation == Operation::Prepare || operation.creates() {
+                short = phase.wear_out;
+                continue;
+            }
+            let shuffled = matches!(operation, Operation::RandomRead | Operation::RandomWrite | Operation::RandomMix);
+            ensure(
+                !(short && shuffled),
+                &format!("phases[{index}].operation"),
+                "not all of the file was written when time was up: put prepare before it, or go in sequence",
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Only what another lane has made can be worked on by this one.
+    pub(crate) fn validate_reorder(&self, phase: &Phase, at: &dyn Fn(&str) -> String) -> Result<(), JobError> {
+        let Some(reorder) = phase.reorder else { return Ok(()) };
         let field = at("reorder");
         let made = phase.operation.takes_what_is_there();
         ensure(made, &field, "is for operations that read, or look up or remove names: leave it out")?;
-        if let Reorder::Shift { lanes } = phase.reorder {
+        if let Reorder::Shift { lanes } = reorder {
             ensure((1..=1 << 26).contains(&lanes), &field, "must be by 1 to 67,108,864 lanes")?;
         }
         let apart = self.layout == Layout::Separate || self.tree.is_some();

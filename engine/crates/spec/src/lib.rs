@@ -30,7 +30,7 @@ pub use event::{
     Barrier, BarrierStep, Bye, ByeStatus, DeviceUse, Earlier, ErrorCount, ErrorKind, ErrorSample, Event,
     ExistingObjects, Hello, HostConnections, HostCpu, Interval, LaneResult, LatencySummary, Level, Listing, Log,
     MpiioUse, OpCounts, OpInterval, OpTotals, PhaseEnd, PhaseStart, PhaseStatus, Pong, Ready, Resources, ServiceUse,
-    Watch, Window,
+    Stonewall, Watch, Window,
 };
 pub use fault::{Fault, FaultDomain};
 pub use job::{

@@ -28,6 +28,9 @@ pub struct Tree {
     #[serde(default)]
     #[schemars(range(max = 67_108_863))]
     pub more: u32,
+    /// Every directory of the tree holds files, the top one first, not only the deepest (mdtest without -L).
+    #[serde(default)]
+    pub inner: bool,
 }
 
 impl Tree {
@@ -46,12 +49,16 @@ impl Tree {
         self.files.saturating_mul(u64::from(lanes)).saturating_add(u64::from(self.more))
     }
 
-    /// The deepest directories, which hold the files: width to the power of depth.
+    /// The directories that hold the files: the deepest, which are width to the power of depth, or all.
     pub fn leaves(&self) -> u64 {
-        u64::from(self.width).saturating_pow(self.depth)
+        let on_level = |level| u64::from(self.width).saturating_pow(level);
+        if self.inner {
+            return (0..=self.depth).map(on_level).fold(0, u64::saturating_add);
+        }
+        on_level(self.depth)
     }
 
-    /// Files of a lane in each of the deepest directories; the last ones may hold fewer.
+    /// Files of a lane in each directory that holds files; the last ones may hold fewer.
     pub fn files_per_leaf(&self) -> u64 {
         self.most_files().div_ceil(self.leaves())
     }

@@ -19,6 +19,7 @@ from assay.contract.messages import (
     PhaseEndEvent,
     Resources,
     ServiceUse,
+    Stonewall,
     Watch,
     Window,
 )
@@ -168,6 +169,7 @@ def _merged_end(
             ),
             "first_finisher": done.window(0, first),
             "steady": _common_window(steady, done),
+            "stonewall": _stonewall([end.stonewall for end in ends], shifts),
             "start_skew_ns": max(starts) - min(starts),
             "start_delay": _latency([end.start_delay for end in ends]),
             "target_per_s": ends[0].target_per_s,
@@ -273,6 +275,22 @@ def done_by(intervals: Sequence[IntervalEvent], end: PhaseEndEvent, moment_ns: i
         ops += share * sum(part.ops for part in progress(event.operations, data))
         amount += share * sum(part.bytes for part in event.operations)
     return round(ops), round(amount)
+
+
+def _stonewall(walls: Sequence[Stonewall | None], shifts: Sequence[int]) -> Stonewall | None:
+    """How far all lanes were at the time limit; None unless every engine tells."""
+    known = [wall for wall in walls if wall is not None]
+    if not known or len(known) < len(walls):
+        return None
+    ends = [wall.window.end_ns + shift for wall, shift in zip(known, shifts, strict=True)]
+    window = Window(
+        start_ns=0,
+        end_ns=max(ends),
+        ops=sum(wall.window.ops for wall in known),
+        bytes=sum(wall.window.bytes for wall in known),
+    )
+    least = min(wall.least_ops for wall in known)
+    return Stonewall(window=window, least_ops=least, most_ops=max(wall.most_ops for wall in known))
 
 
 def _common_window(windows: Sequence[Window | None], done: Progress) -> Window | None:

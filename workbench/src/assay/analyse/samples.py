@@ -26,7 +26,7 @@ from assay.model.foreign import plain
 from assay.model.result.course import Course
 from assay.model.result.objects import ExistingObjects
 from assay.model.result.result import ErrorTally, KindCounts, Sample, SampleStatus
-from assay.model.result.seen import BlockDeviceUse, ServiceSeen
+from assay.model.result.seen import AtLimit, BlockDeviceUse, ServiceSeen
 from assay.model.result.watch import Watch as WatchSeen
 from assay.model.study.names import DATA, OP_KINDS, READS, WRITES, Moves, is_counted
 
@@ -205,6 +205,7 @@ def ended_sample(case_id: str, repeat: int, end: PhaseEndEvent, heard: Heard, er
         method=str(start.method) if start else "",
         method_reason=plain(start.method_reason) if start else "",
         cache_done=plain(end.cache_done),
+        at_limit=_at_limit(end),
         target_per_s=end.target_per_s,
         unstarted_ops=end.unstarted_ops,
         verified_bytes=end.verified_bytes,
@@ -223,6 +224,16 @@ def ended_sample(case_id: str, repeat: int, end: PhaseEndEvent, heard: Heard, er
         course=_course(end, heard),
         **_cpu(end.resources),
         failed_writes=failed_writes(end.phase, heard),
+    )
+
+
+def _at_limit(end: PhaseEndEvent) -> AtLimit | None:
+    wall = end.stonewall
+    if wall is None:
+        return None
+    window = wall.window
+    return AtLimit(
+        elapsed_ns=window.end_ns, ops=window.ops, bytes=window.bytes, least_ops=wall.least_ops, most_ops=wall.most_ops
     )
 
 

@@ -13,7 +13,8 @@ SET = typer.Option(
     [],
     "--set",
     metavar="NAME=VALUE",
-    help="Give a parameter another value, or several, in all workloads that use it: `record_size=4KiB,1MiB`.",
+    help="Give a parameter another value, or several, in all workloads that use it: "
+    "`record_size=4KiB,1MiB`; `grid.record_size=4KiB` in one.",
 )
 REPEATS = typer.Option(
     None, "--repeats", min=1, max=MOST_REPEATS, help="Repeats of each case, whatever the study says."

@@ -20,9 +20,10 @@ class Format(StrEnum):
     XLSX = "xlsx"
     OPENMETRICS = "openmetrics"
     FIO = "fio"
+    IO500 = "io500"
 
 
-SUFFIX = {Format.OPENMETRICS: "prom", Format.FIO: "fio.json"}
+SUFFIX = {Format.OPENMETRICS: "prom", Format.FIO: "fio.json", Format.IO500: "io500.txt"}
 """How a file's name ends, where not as the format is called."""
 FLAT = (Format.CSV, Format.PARQUET)
 """Formats that hold one table."""
@@ -59,7 +60,8 @@ def command(
 
     json and xlsx hold everything; csv and parquet hold one table. Units are in the column names. openmetrics is for
     Prometheus, also for node_exporter's textfile collector; fio is what `fio --output-format=json` writes, with one of
-    its jobs for each repeat of an operation that moves data.
+    its jobs for each repeat of an operation that moves data; io500 is the summary of a run of studies/io500, which says
+    what kept it from being an official one.
 
     Example: `assay export last --format xlsx --output results.xlsx`
     """
@@ -136,6 +138,10 @@ def _text(analysis: RunAnalysis, format_: Format, table: TableName) -> str:
         from assay.report.formats.fio import fio_text
 
         return fio_text(analysis)
+    if format_ is Format.IO500:
+        from assay.report.formats.io500 import io500_text
+
+        return io500_text(analysis)
     from assay.report.export_csv import csv_text
 
     return csv_text(_table(analysis, table))

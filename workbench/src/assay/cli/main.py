@@ -21,6 +21,7 @@ except KeyboardInterrupt:
 COMMANDS = (
     "measure",
     "init",
+    "study",
     "check",
     "plan",
     "run",
@@ -53,6 +54,7 @@ FOLDERS = {
     "prices": "money",
     "price": "money",
     "aoe": "disks",
+    "study": "studies",
     "attach": "scheduler",
 }
 """Command -> its folder in `assay.cli`, for those that have one."""

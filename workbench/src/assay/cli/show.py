@@ -70,9 +70,27 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
     print_page(store)
     show(Facts(tuple(_head(store, info))))
     print_results(store, limit)
+    _print_io500(store)
     counts = store.verdict_counts()
     if counts:
         show(Facts((("verdicts", verdict_text(counts, store.count_as_far_as_seen())),)))
+
+
+def _print_io500(store: "RunStore") -> None:
+    """Print IO500's summary, if the run has its workloads."""
+    from assay.model.study.io500 import is_io500
+
+    if not is_io500(case.workload for case in store.cases()):
+        return
+    from assay.analyse.io500.score import io500_scores
+    from assay.report.formats.io500 import lines_of
+    from assay.run.analysis import load_analysis
+
+    lines = lines_of(io500_scores(load_analysis(str(store.folder), store.folder.parent).rows))
+    if lines:
+        for line in lines:
+            say(line)
+        say()
 
 
 def print_page(store: "RunStore") -> None:

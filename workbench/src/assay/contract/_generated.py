@@ -132,6 +132,10 @@ class BarrierStep(StrEnum):
     """
     Starting the lanes.
     """
+    wear_out = 'wear_out'
+    """
+    Going on, at a phase's time limit, until each lane has done as much as any.
+    """
     cleanup = 'cleanup'
     """
     Removing the data of the job.
@@ -359,6 +363,11 @@ class BarrierEvent(BaseModel):
     at_ns: Annotated[int, Field(ge=0)]
     """
     Monotonic time.
+    """
+    most: Annotated[int | None, Field(ge=0)] = None
+    """
+    With `wear_out`, the operations of the lane here that has done most; the controller answers with the most of all
+    engines, `{"go":true,"most":N}`.
     """
     phase: Annotated[int | None, Field(ge=0)] = None
     """
@@ -1072,17 +1081,6 @@ class Ready(BaseModel):
     """
 
 
-class OwnPart(BaseModel):
-    """
-    Its own.
-    """
-
-    model_config = ConfigDict(
-        extra='forbid',
-    )
-    order: Literal['none']
-
-
 class ShiftedPart(BaseModel):
     """
     That of the lane so many further, the first lanes following the last (IOR -C with -Q, mdtest -N).
@@ -1783,6 +1781,10 @@ class Tree(BaseModel):
     """
     Files of each lane, or directories where directories are made. At least 1, or 0 with `more`.
     """
+    inner: bool = False
+    """
+    Every directory of the tree holds files, the top one first, not only the deepest (mdtest without -L).
+    """
     more: Annotated[int, Field(ge=0, le=67108863)] = 0
     """
     So many lanes, the first of all, have one file more: so any number of files can be shared out.
@@ -1917,6 +1919,11 @@ class Barrier(BaseModel):
     at_ns: Annotated[int, Field(ge=0)]
     """
     Monotonic time.
+    """
+    most: Annotated[int | None, Field(ge=0)] = None
+    """
+    With `wear_out`, the operations of the lane here that has done most; the controller answers with the most of all
+    engines, `{"go":true,"most":N}`.
     """
     phase: Annotated[int | None, Field(ge=0)] = None
     """
@@ -2272,11 +2279,9 @@ class Phase(BaseModel):
     """
     Open loop: operations per second of all lanes together; latency counts from the intended start. None: closed loop.
     """
-    reorder: Annotated[
-        OwnPart | ShiftedPart | RandomPart | None, Field(discriminator='order')
-    ] = None
+    reorder: ShiftedPart | RandomPart | None = None
     """
-    Whose part of the data each lane works on.
+    Whose part of the data each lane works on; none: its own.
     """
     runtime_ns: Annotated[int | None, Field(ge=1, le=31536000000000000)] = None
     """
@@ -2289,6 +2294,11 @@ class Phase(BaseModel):
     time_limit_ns: Annotated[int | None, Field(ge=1, le=31536000000000000)] = None
     """
     Stop once over the data early after this long; the numbers then cover the part done.
+    """
+    wear_out: bool = False
+    """
+    At the time limit every lane goes on until it has done as many operations as the one that had done most then (IOR
+    -D with stoneWallingWearOut). Phases that read after it go over what was written.
     """
 
 
@@ -2304,6 +2314,25 @@ class ListedSizes(BaseModel):
     sizes: Annotated[list[WeightedSize], Field(max_length=1000, min_length=1)]
     """
     At least one.
+    """
+
+
+class Stonewall(BaseModel):
+    """
+    How far the lanes were at the time limit of a phase that wears out.
+    """
+
+    least_ops: Annotated[int, Field(ge=0)]
+    """
+    Operations of the lane that had done least.
+    """
+    most_ops: Annotated[int, Field(ge=0)]
+    """
+    Operations of the lane that had done most, of all engines: what each lane did in the end, if it had so many to do.
+    """
+    window: Window
+    """
+    From the release of the barrier until the last lane had ended what it had begun before the limit.
     """
 
 
@@ -2775,6 +2804,10 @@ class PhaseEnd(BaseModel):
     """
     From when every lane had finished one operation to when the first lane ran out; none if there is no such time.
     """
+    stonewall: Stonewall | None = None
+    """
+    With `wear_out`, what had been done at the time limit.
+    """
     target_per_s: float | None = None
     """
     Open loop: operations per second asked for.
@@ -2936,6 +2969,10 @@ class PhaseEndEvent(BaseModel):
     steady: Window | None = None
     """
     From when every lane had finished one operation to when the first lane ran out; none if there is no such time.
+    """
+    stonewall: Stonewall | None = None
+    """
+    With `wear_out`, what had been done at the time limit.
     """
     target_per_s: float | None = None
     """

@@ -39,8 +39,8 @@ MOST_BYTES = 1 << 30
 REMARKS = 1000
 LANE_FAILURES = 8
 """Failed operations that a lane describes in a phase, set-up included: the engine stops at five."""
-PHASE_STEPS = 4
-"""A phase has two barriers, a start and an end."""
+PHASE_STEPS = 5
+"""A phase has two barriers, or three where it wears out, a start and an end."""
 OTHER_STEPS = 4
 """Hello, ready, the last barrier and bye."""
 

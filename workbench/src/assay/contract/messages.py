@@ -24,6 +24,7 @@ from assay.contract._generated import (
     ReadyEvent,
     Resources,
     ServiceUse,
+    Stonewall,
     Watch,
     Window,
 )
@@ -68,6 +69,7 @@ __all__ = [
     "ReadyEvent",
     "Resources",
     "ServiceUse",
+    "Stonewall",
     "Watch",
     "Window",
 ]

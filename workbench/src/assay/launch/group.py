@@ -143,6 +143,8 @@ class _Engine:
         self.expected = member.host
         self._tell = on_event
         self.waits_at: tuple[str, int | None] | None = None
+        self.most: int | None = None
+        """Operations of its lane that had done most at a time limit."""
         self.phases_left = len(json.loads(member.job_text)["phases"])
         self.phase_failed = False
         self.speaks = False
@@ -166,7 +168,7 @@ class _Engine:
                 self.speaks = True
                 self._answered_at = time.monotonic()
             case BarrierEvent():
-                self.waits_at = (event.step.value, event.phase)
+                self.waits_at, self.most = (event.step.value, event.phase), event.most
                 self.talk.waits = self.speaks
             case PhaseEndEvent():
                 self.phases_left -= 1
@@ -217,13 +219,15 @@ class _Engine:
         """(uncertainty, offset) of its clock in nanoseconds, of the shortest round trip (Cristian's algorithm)."""
         return min(self._answers)
 
-    def go(self, at_ns: int | None) -> None:
-        """Let it go on, at this time of our clock or at once."""
+    def go(self, at_ns: int | None, most: int | None = None) -> None:
+        """Let it go on, at this time of our clock or at once, and at a time limit until each lane has done so much."""
         self.waits_at = None
         self.talk.let_go()
         word: dict[str, object] = {"go": True}
         if at_ns is not None:
             word["at_ns"] = max(0, at_ns + self.clock[1])
+        if most is not None:
+            word["most"] = most
         self.talk.say(json.dumps(word).encode() + b"\n")
 
     def part(self) -> Part:
@@ -268,5 +272,6 @@ class _Group:
             self._release(waiting, at_ns)
 
     def _release(self, waiting: Sequence[_Engine], at_ns: int | None) -> None:
+        told = [engine.most for engine in waiting if engine.most is not None]
         for engine in waiting:
-            engine.go(at_ns)
+            engine.go(at_ns, max(told, default=None))

@@ -20,7 +20,8 @@ class Change:
     """What is asked for, as it was typed.
 
     Attributes:
-        values: Such as `record_size=4KiB,1MiB`: of each workload for which the parameter means something.
+        values: Such as `record_size=4KiB,1MiB`: of each workload for which the parameter means something, or
+            `grid.record_size=4KiB`: of one workload.
         repeats: Of each case, instead of what the study says of repeats.
         only: Workloads that are kept; empty: all.
         targets: Targets that are kept; empty: all.
@@ -123,6 +124,7 @@ def _set(data: Data, written: str) -> Data:
     name, equals, text = written.partition("=")
     if not name or not equals or not text:
         raise AssayError(f"--set {written}: it is no NAME=VALUE", "write it such as --set record_size=4KiB,1MiB")
+    name, only = _one_workload(data, name)
     if name not in DEFINITIONS:
         peer = WORKLOADS.get(name)
         hint = peer.hint(name) if peer else one_of(name, DEFINITIONS)
@@ -130,13 +132,20 @@ def _set(data: Data, written: str) -> Data:
     value = _value(written, text, DEFINITIONS[name].kind)
     workloads, used = {}, False
     for key, work in data["workloads"].items():
-        mine = DEFINITIONS[name].is_used(work.get("operations") or (data.get("defaults") or {}).get("operations") or ())
+        operations = work.get("operations") or (data.get("defaults") or {}).get("operations") or ()
+        mine = only in ("", key) and DEFINITIONS[name].is_used(operations)
         workloads[key] = {**work, name: value} if mine else work
         used = used or mine
     if not used:
         for_what = ", ".join(operation for operation in WORK if DEFINITIONS[name].is_used([operation]))
         raise AssayError(f"--set {written}: no workload of the study uses {name}", f"it is for {for_what}")
     return {**data, "workloads": workloads}
+
+
+def _one_workload(data: Data, name: str) -> tuple[str, str]:
+    """A parameter, and the workload that it is to be changed in, of `WORKLOAD.NAME`; empty: in all."""
+    workload, dot, parameter = name.rpartition(".")
+    return (parameter, workload) if dot and workload in data["workloads"] else (name, "")
 
 
 def _value(written: str, text: str, kind: Kind) -> Any:

@@ -17,7 +17,9 @@ from assay.contract._generated import (
     Objects,
     Operation,
     Phase,
+    RandomPart,
     RangeOfSizes,
+    ShiftedPart,
     Tree,
     Tuning,
     WeightedSize,
@@ -27,10 +29,9 @@ from assay.model.base import Frozen
 from assay.model.result.layers import Layer
 from assay.model.study.case import Case
 from assay.model.study.contents import Sizes, access_of, shares_of
-from assay.model.study.names import MIXES, TAKES_ANY
+from assay.model.study.names import MIXES, REORDERED, TAKES_ANY, WEARS
 from assay.model.study.parameters import DEFINITIONS, Parameters
 from assay.model.study.study import Study
-from assay.plan.layout.blocks import reorder_of
 from assay.plan.objects import batch_of, piece_bytes
 from assay.plan.phases import cache_action, job_id, plan_phases, times_of
 from assay.plan.tree import PhasePlan
@@ -243,13 +244,22 @@ def _access(value: str) -> ZipfianAccess | HotspotAccess | None:
     return None
 
 
+def _reorder(operation: str, parameters: Parameters) -> ShiftedPart | RandomPart | None:
+    """Whose part the lanes work on in a phase; None: each on its own."""
+    if operation not in REORDERED:
+        return None
+    if parameters.reorder == "random":
+        return RandomPart(order="random")
+    return ShiftedPart(order="shift", lanes=parameters.shift) if parameters.shift else None
+
+
 def _phase(planned: PhasePlan, case: Case) -> Phase:
     if not planned.measured:
         return Phase(operation=Operation(planned.operation), measured=False)
     parameters = case.parameters
     runtime, time_limit = times_of(planned.operation, parameters)
     order: dict[str, Any] = {"file_order": parameters.file_order} if parameters.on_set else {}
-    reorder = reorder_of(planned.operation, parameters)
+    reorder = _reorder(planned.operation, parameters)
     if reorder is not None:
         order["reorder"] = reorder
     return Phase(
@@ -258,6 +268,7 @@ def _phase(planned: PhasePlan, case: Case) -> Phase:
         cache_before=cache_action(parameters.cache, case.metadata or parameters.on_set),
         runtime_ns=runtime,
         time_limit_ns=time_limit,
+        wear_out=parameters.wear_out and planned.operation in WEARS,
         mix=mix_of(planned.operation, parameters),
         range_bytes=parameters.range if planned.operation == "get" else None,
         access=_access(parameters.access) if planned.operation in TAKES_ANY else None,

@@ -2,7 +2,7 @@
 
 from assay.contract._answers import CacheAction
 from assay.model.study.case import Case
-from assay.model.study.names import CREATES, DELETES, LOOKUPS, METADATA, WHOLE
+from assay.model.study.names import CREATES, DELETES, LOOKUPS, METADATA, SHUFFLES, WEARS, WHOLE
 from assay.model.study.parameters import CachePolicy, Parameters
 from assay.plan.objects import object_phases
 from assay.plan.tree import PhasePlan, tree_phases
@@ -37,19 +37,21 @@ def plan_phases(case: Case) -> tuple[PhasePlan, ...]:
     of metadata operations only a time_limit can leave that behind.
     """
     parameters = case.parameters
+    limited = parameters.time_limit is not None and not parameters.wear_out
     if case.metadata:
-        return tree_phases(case.operations, partial=parameters.time_limit is not None)
-    partial = any(item is not None for item in (parameters.runtime, parameters.time_limit, parameters.rate))
+        return tree_phases(case.operations, partial=limited)
+    partial = limited or parameters.runtime is not None or parameters.rate is not None
     if case.group == "objects":
         return object_phases(case.operations, partial, parameters.existing)
+    worn_out = parameters.wear_out and not partial
     complete = False
     phases: list[PhasePlan] = []
     for operation in case.operations:
         if operation in CREATES:
             complete = not partial
-        elif not complete:
+        elif not complete or (worn_out and operation in SHUFFLES):
             phases.append(PhasePlan("prepare", measured=False))
-            complete = True
+            complete, worn_out = True, False
         phases.append(PhasePlan(operation))
     return tuple(phases)
 
@@ -62,4 +64,5 @@ def times_of(operation: str, parameters: Parameters) -> tuple[int | None, int | 
     """
     changes = operation in DELETES or (operation in METADATA and operation not in LOOKUPS)
     runtime = None if changes else parameters.runtime
-    return runtime, None if operation in WHOLE | DELETES else parameters.time_limit
+    whole = operation in WHOLE | DELETES or (parameters.wear_out and operation not in WEARS)
+    return runtime, None if whole else parameters.time_limit

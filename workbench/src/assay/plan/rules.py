@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.model.study.contents import sizes_of
-from assay.model.study.names import STDIO, group_of
+from assay.model.study.names import STDIO, WEARS, group_of
 from assay.model.study.parameters import DEFAULTS, DEFINITIONS
 from assay.model.units import format_size
 from assay.plan.broken import Broken
@@ -45,7 +45,15 @@ def _buffer(values: Mapping[str, Any]) -> int:
 
 def broken_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> list[Broken]:
     """All rules that a combination of parameters breaks."""
-    common = (*_streams(values), *_buffers(values), *_times(values), *_memory(values), *_needs(values), *_data(values))
+    common = (
+        *_wear_out(values, operations),
+        *_streams(values),
+        *_buffers(values),
+        *_times(values),
+        *_memory(values),
+        *_needs(values),
+        *_data(values),
+    )
     match group_of(operations[0]):
         case "names":
             return [*tree_rules(values, operations), *count_rules(values), *common]
@@ -140,6 +148,21 @@ def _times(values: Mapping[str, Any]) -> Iterator[Broken]:
     if values["runtime"] is not None and values["time_limit"] is not None:
         message = "a phase with a runtime takes no time_limit beside it"
         yield Broken("time_limit", "two times", message, "set runtime (by time) or time_limit (by amount), not both")
+
+
+def _wear_out(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
+    if not values["wear_out"]:
+        return
+    if values["time_limit"] is None:
+        message = "wear_out is what lanes do at the time limit, and there is none"
+        yield Broken("wear_out", "wear out time", message, "add for example time_limit: 300s")
+    if values["rate"] is not None:
+        message = "wear_out is for lanes that go as fast as they can, and there is a rate"
+        yield Broken("wear_out", "wear out rate", message, "remove rate, or wear_out")
+    made = [name for name in operations if name in WEARS]
+    if not made or (values["files"] is not None and made != ["create"] * len(made)):
+        message = "wear_out is for write and fwrite of one file for each lane or for all, and for create"
+        yield Broken("wear_out", "wear out what", message, "remove wear_out, or add one of these operations")
 
 
 _NEEDS = [(name, *need) for name, item in DEFINITIONS.items() for need in item.needs]

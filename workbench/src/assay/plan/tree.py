@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from assay.model.study.names import LOOKUPS, WHOLE
+from assay.model.study.shape import directories
 from assay.model.units import format_size
 from assay.plan.broken import Broken
 
@@ -85,7 +86,7 @@ def tree_shape(values: Mapping[str, Any]) -> Iterator[Broken]:
     files, depth, width = values["files"], values["depth"], values["width"]
     if files is not None and values["total_files"]:
         files += values["total_files"] > files * all_lanes(values)
-    leaves = width**depth
+    leaves = directories(width, depth, values["inner"])
     trees = 1 if values["layout"] == "shared" else all_lanes(values)
     if files is not None and (leaves > files or leaves * trees > MOST_LEAVES):
         total = f"{files:,} files" if files != 1 else "one file"

@@ -74,6 +74,7 @@ def test_the_engine_is_told_everything_or_plan_knows_why_not() -> None:
         "memory_limit",
         "runtime",
         "time_limit",
+        "wear_out",
         "read_percent",
     }
     assert {name for name, item in DEFINITIONS.items() if not item.job} == own

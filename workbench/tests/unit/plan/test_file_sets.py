@@ -86,7 +86,7 @@ def test_a_factor_may_be_an_axis() -> None:
 
 def test_the_engine_is_told_how_many_lanes_have_one_more() -> None:
     told = job(w_total_files=103, w_lanes=4, w_depth=1, w_width=5, w_layout="shared")
-    assert told["tree"] == {"files": 25, "more": 3, "depth": 1, "width": 5}
+    assert told["tree"] == {"files": 25, "more": 3, "inner": False, "depth": 1, "width": 5}
     assert (told["file_size_bytes"], told["record_size_bytes"], told["direct"]) == (2**20, 4096, False)
     assert "sizes" not in told
 

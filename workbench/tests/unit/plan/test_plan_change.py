@@ -128,3 +128,10 @@ def test_numbers_keep_their_digits(number: str) -> None:
 def test_the_text_is_yaml_to_others_too() -> None:
     assert yaml.safe_load(study_text(TWO, ["made"])) == TWO
     assert load(TWO).study is not None
+
+
+def test_a_value_may_be_for_one_workload() -> None:
+    work = {"operations": ["write"], "file_size": "1MiB", "record_size": "4KiB"}
+    data = {"study": "s", "targets": {"t": {"kind": "file", "path": "/x"}}, "workloads": {"a": work, "b": work}}
+    found = Change(values=("b.record_size=64KiB",)).applied(data)["workloads"]
+    assert (found["a"]["record_size"], found["b"]["record_size"]) == ("4KiB", "64KiB")

@@ -80,6 +80,8 @@ def test_a_job_says_what_the_case_says():
         "rate_per_s": 100.0,
         "arrivals": "poisson",
         "mix": {"read": 70, "write": 30},
+        "reorder": None,
+        "wear_out": False,
         "access": None,
         "range_bytes": None,
         "stride_records": 17,

@@ -23,6 +23,7 @@ fn least_job() -> Job {
         target: Target::Null(assay_spec::NullTarget::default()),
         lanes: 1,
         layout: Layout::Separate,
+        block_size_bytes: None,
         file_size_bytes: 100_000,
         record_size_bytes: 50_000,
         queue_depth: 5,
@@ -226,7 +227,7 @@ fn remains_are_removed_but_no_other_file_system() {
 fn names_are_made_found_and_removed() {
     for (layout, lane) in [(Layout::Separate, 1), (Layout::Shared, 2)] {
         let server = StoreServer::start();
-        let tree = Tree { files: 20, depth: 2, width: 2, more: 0 };
+        let tree = Tree { files: 20, depth: 2, width: 2, more: 0, inner: false };
         let with_tree = |job: &mut Job| (job.layout, job.tree) = (layout, Some(tree));
         let backend = NfsBackend::open(&server.target(), &job(&server.target(), with_tree)).unwrap();
         backend.prepare().unwrap();

@@ -7,6 +7,7 @@ mod contract;
 mod control;
 mod evidence;
 mod golden;
+mod layouts;
 mod metadata;
 mod nfs;
 mod relay;

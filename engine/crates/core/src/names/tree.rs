@@ -37,13 +37,21 @@ pub fn file_name(file: u32) -> String {
     format!("f{file}")
 }
 
-/// Path of one of the deepest directories below the job's: `t<top>/b<n>/...`; the last number changes fastest from leaf to
-/// leaf. It replaces what is in `path`.
+/// Path of a directory that holds files, below the job's: `t<top>/b<n>/...`; the last number changes fastest from leaf to
+/// leaf, and a level comes after the one above it. It replaces what is in `path`.
 pub fn put_leaf(top: u32, tree: &Tree, leaf: u64, path: &mut Vec<u8>) {
     path.clear();
     path.extend_from_slice(top_name(top).as_bytes());
     let width = u64::from(tree.width);
-    for level in (0..tree.depth).rev() {
+    let (mut leaf, mut depth) = (leaf, tree.depth);
+    if tree.inner {
+        depth = 0;
+        while leaf >= width.saturating_pow(depth) && depth < tree.depth {
+            leaf -= width.saturating_pow(depth);
+            depth += 1;
+        }
+    }
+    for level in (0..depth).rev() {
         path.push(b'/');
         let branch = leaf / width.saturating_pow(level) % width;
         path.extend_from_slice(branch_name(branch as u32).as_bytes());
@@ -88,8 +96,8 @@ impl Names {
 mod tests {
     use super::*;
 
-    fn paths(top: u32, depth: u32, width: u32) -> Vec<String> {
-        let tree = Tree { files: 100, depth, width, more: 0 };
+    fn paths(top: u32, depth: u32, width: u32, inner: bool) -> Vec<String> {
+        let tree = Tree { files: 100, depth, width, more: 0, inner };
         let mut path = Vec::new();
         let text = |leaf| {
             put_leaf(top, &tree, leaf, &mut path);
@@ -100,8 +108,11 @@ mod tests {
 
     #[test]
     fn leaves_follow_each_other() {
-        assert_eq!(paths(3, 0, 5), ["t3"]);
-        assert_eq!(paths(0, 1, 2), ["t0/b0", "t0/b1"]);
-        assert_eq!(paths(10, 2, 2), ["t10/b0/b0", "t10/b0/b1", "t10/b1/b0", "t10/b1/b1"]);
+        assert_eq!(paths(3, 0, 5, false), ["t3"]);
+        assert_eq!(paths(0, 1, 2, false), ["t0/b0", "t0/b1"]);
+        assert_eq!(paths(10, 2, 2, false), ["t10/b0/b0", "t10/b0/b1", "t10/b1/b0", "t10/b1/b1"]);
+        assert_eq!(paths(4, 0, 9, true), ["t4"]);
+        let all = ["t1", "t1/b0", "t1/b1", "t1/b0/b0", "t1/b0/b1", "t1/b1/b0", "t1/b1/b1"];
+        assert_eq!(paths(1, 2, 2, true), all);
     }
 }

@@ -16,6 +16,9 @@ impl<T: TimeSource> Run<'_, T> {
             self.left -= 1;
             (now, next) = self.one_and_next(&op, now);
         }
+        if next.is_some() {
+            self.plan.pattern.take_back();
+        }
         now
     }
 

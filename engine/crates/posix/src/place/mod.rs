@@ -375,9 +375,11 @@ impl Place {
         }
         let marked = job_mark(run.as_deref());
         let error = |errno| SetupError::os("remove", self.folder(), errno);
+        // Of a directory that another host has removed a shared file system may say that its handle is stale.
+        let gone = |errno| errno == Errno::NOENT || (accompanied && errno == Errno::STALE);
         let alone = match only_the_mark(&folder, &marked) {
             // Another process of the job has removed it at this moment.
-            Err(Errno::NOENT) => return Ok(()),
+            Err(errno) if gone(errno) => return Ok(()),
             found => found.map_err(error)?,
         };
         if !alone && !accompanied {
@@ -386,9 +388,14 @@ impl Place {
         if !alone {
             return Ok(());
         }
-        mark::unlink(&folder, &marked).map_err(error)?;
+        match mark::unlink(&folder, &marked) {
+            Ok(()) => {}
+            Err(errno) if gone(errno) => return Ok(()),
+            Err(errno) => return Err(error(errno)),
+        }
         match fs::unlinkat(root_fd, name, AtFlags::REMOVEDIR) {
-            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Ok(()) => Ok(()),
+            Err(errno) if gone(errno) => Ok(()),
             Err(Errno::NOTEMPTY | Errno::EXIST) if accompanied => Ok(()),
             Err(errno) => Err(error(errno)),
         }

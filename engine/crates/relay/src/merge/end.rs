@@ -2,7 +2,7 @@
 
 use super::intervals::Intervals;
 use super::totals::{added, connections, errors, known, latency, operations, resources, service, watch};
-use assay_spec::{LaneResult, PhaseEnd, PhaseStatus, Window};
+use assay_spec::{LaneResult, PhaseEnd, PhaseStatus, Stonewall, Window};
 
 /// The first is the worst.
 const WORST: [PhaseStatus; 5] =
@@ -38,6 +38,7 @@ pub(crate) fn merge(ends: &[PhaseEnd], starts: &[u64], intervals: &Intervals, sh
             bytes: added(ends.iter().map(|end| end.last_finisher.bytes)),
         },
         first_finisher: all.window(0, first),
+        stonewall: all.stonewall(),
         steady: all.steady(),
         start_skew_ns: begun().max().unwrap_or(0) - begun().min().unwrap_or(0),
         start_delay: latency(ends.iter().map(|end| end.start_delay.as_ref())),
@@ -88,6 +89,22 @@ impl Together<'_> {
     fn window(&self, start_ns: u64, end_ns: u64) -> Window {
         let ((ops, bytes), (ops_before, bytes_before)) = (self.done_by(end_ns), self.done_by(start_ns));
         Window { start_ns, end_ns, ops: ops.saturating_sub(ops_before), bytes: bytes.saturating_sub(bytes_before) }
+    }
+
+    /// At the time limit of a phase that wears out; none unless all came to it.
+    fn stonewall(&self) -> Option<Stonewall> {
+        let walls: Vec<Stonewall> = self.ends.iter().map(|end| end.stonewall).collect::<Option<Vec<_>>>()?;
+        let last = walls.iter().zip(self.shifts).map(|(wall, shift)| wall.window.end_ns.saturating_add_signed(*shift));
+        Some(Stonewall {
+            window: Window {
+                start_ns: 0,
+                end_ns: last.max()?,
+                ops: added(walls.iter().map(|wall| wall.window.ops)),
+                bytes: added(walls.iter().map(|wall| wall.window.bytes)),
+            },
+            least_ops: walls.iter().map(|wall| wall.least_ops).min()?,
+            most_ops: walls.iter().map(|wall| wall.most_ops).max()?,
+        })
     }
 
     /// While every lane of every engine worked.

@@ -209,7 +209,8 @@ impl Gather {
         let (first, at_ns) = (waiting[0], waiting.iter().map(|barrier| barrier.at_ns).max().unwrap_or(0));
         let (step, phase) = place(first);
         if waiting.iter().all(|barrier| place(barrier) == (step, phase)) {
-            self.out.push(Event::Barrier(Barrier { step, phase, at_ns }));
+            let most = waiting.iter().filter_map(|barrier| barrier.most).max();
+            self.out.push(Event::Barrier(Barrier { step, phase, most, at_ns }));
         } else if waiting.iter().any(|barrier| barrier.step == BarrierStep::Cleanup) {
             self.failing = true;
         }

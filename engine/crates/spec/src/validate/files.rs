@@ -41,8 +41,9 @@ impl Job {
             leaves <= tree.most_files() && leaves.saturating_mul(trees) <= MAX_LEAVES,
             "tree.width",
             format!(
-                "makes {leaves} directories in each of {trees} trees (width to the power of depth): at most one per \
-                 file, and 1,000,000 in all"
+                "makes {leaves} directories in each of {trees} trees (width to the power of depth{}): at most one per \
+                 file, and 1,000,000 in all",
+                if tree.inner { ", and those above" } else { "" }
             ),
         )?;
         if !self.on_file_set() {

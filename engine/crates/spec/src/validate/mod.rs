@@ -140,6 +140,7 @@ impl Job {
         for (index, phase) in self.phases.iter().enumerate() {
             self.validate_phase(phase, &format!("phases[{index}]"))?;
         }
+        self.validate_worn_out()?;
         self.validate_totals()
     }
 
@@ -262,6 +263,7 @@ impl Job {
             let plain = phase.runtime_ns.is_none() && phase.rate_per_s.is_none() && phase.time_limit_ns.is_none();
             ensure(plain, &at("operation"), "prepare takes neither a time nor a rate")?;
         }
+        self.validate_wear_out(phase, &at)?;
         self.validate_files(phase, &at)?;
         self.validate_reorder(phase, &at)?;
         self.validate_object_phase(phase, &at)?;

@@ -159,6 +159,7 @@ fn phase() -> impl Strategy<Value = Phase> {
                 cache_before,
                 runtime_ns,
                 time_limit_ns,
+                wear_out: share % 7 == 0 && time_limit_ns.is_some(),
                 rate_per_s,
                 arrivals,
                 mix: mixed(operation, share),
@@ -167,9 +168,9 @@ fn phase() -> impl Strategy<Value = Phase> {
                 stride_records,
                 file_order: if share % 8 == 0 { FileOrder::Random } else { FileOrder::Sequential },
                 reorder: match share {
-                    0..20 => Reorder::Shift { lanes: u32::from(share) },
-                    20..25 => Reorder::Random,
-                    _ => Reorder::None,
+                    0..20 => Some(Reorder::Shift { lanes: u32::from(share) }),
+                    20..25 => Some(Reorder::Random),
+                    _ => None,
                 },
             }
         },
@@ -237,7 +238,7 @@ fn job() -> impl Strategy<Value = Job> {
 fn fitting(job: Job) -> Job {
     let alone = matches!(job.method, Method::Sync | Method::Mmap);
     let names = job.phases.iter().any(|phase| phase.operation.group() == Some(Group::Names));
-    let tree = Tree { files: 10, depth: 1, width: 2, more: 0 };
+    let tree = Tree { files: 10, depth: 1, width: 2, more: 0, inner: false };
     let blocks = job.segment_blocks();
     Job {
         queue_depth: if alone { 1 } else { job.queue_depth },
@@ -262,6 +263,7 @@ fn any_job() -> impl Strategy<Value = Job> {
         depth,
         width,
         more,
+        inner: files % 3 == 0,
     });
     let spans = (
         number(3_600_000_000_000),

@@ -3,8 +3,8 @@
 Two curves are tried. The sharp one is X(N) = rate min(N, bend): each host adds as much as the first, until something is
 full. Source: the asymptotic bounds of E. D. Lazowska and others, Quantitative System Performance, Prentice-Hall 1984,
 chapter 5, which cross at the bend. The smooth one is the universal scalability law (`assay.analyse.usl`), which has no
-corner; what is told of it is where hosts have half of what one has alone. The one that the repeats contradict less
-counts.
+corner; what is told of it is where hosts have half of what one has alone. The sharp one counts if
+it is within 2 % of all points, else the one that the repeats contradict less.
 """
 
 from collections.abc import Mapping, Sequence
@@ -58,9 +58,10 @@ def find_bend(rates: Mapping[int, Sequence[float]], seed: int = 1) -> Bend | Non
     alone, corner = _fitted(totals, totals.means[None, :])
     distances = totals.means - alone[0] - np.minimum(np.log(totals.counts), corner[0])
     chance = totals.chance(distances, 2)
-    sharp = chance >= SURE or float(np.max(np.abs(np.expm1(distances)))) <= MOST_OFF
+    near = float(np.max(np.abs(np.expm1(distances)))) <= MOST_OFF
+    sharp = near or chance >= SURE
     law = fit_law(rates, seed)
-    if law is not None and law.fits and (not sharp or law.chance > chance):
+    if law is not None and law.fits and not near and (not sharp or law.chance > chance):
         return Bend(law.half if law.half is not None and law.half.high <= most else None, False, True)
     if not sharp:
         return Bend(None, False, False)

@@ -18,7 +18,7 @@ from assay.model.result.method import MethodChoice
 from assay.model.result.network import Network
 from assay.model.result.objects import ExistingObjects
 from assay.model.result.percentile import LEAST_OPS, WIDEST, Standing, said
-from assay.model.result.seen import BlockDeviceUse, ServiceSeen
+from assay.model.result.seen import AtLimit, BlockDeviceUse, ServiceSeen
 from assay.model.result.stage import StageDone
 from assay.model.result.uses import HostUse
 from assay.model.result.verdict import AS_FAR_AS_SEEN, NO_RESULT, NOT_APPLICABLE, Finding, Verdict
@@ -196,6 +196,7 @@ class Sample(Telling):
         existing: The objects that it worked on, where they were there before; None where they were made, or where
             several engines have not seen the same ones.
         course: How the rate went; None with too few intervals.
+        at_limit: What had been done at the time limit, where lanes then went on until each had done as much as any.
         hosts: What each of several hosts did of it; empty with one engine.
         uses: What links, CPUs and disks of each host did meanwhile; empty on this machine alone, and of short phases.
         clock_uncertainty_ns: With several hosts, `skew_ns` is right within this.
@@ -270,6 +271,7 @@ class Sample(Telling):
     service: ServiceSeen | None = None
     existing: ExistingObjects | None = None
     course: Course | None = None
+    at_limit: AtLimit | None = None
     hosts: tuple[HostShare, ...] = ()
     uses: tuple[HostUse, ...] = ()
     clock_uncertainty_ns: int = 0

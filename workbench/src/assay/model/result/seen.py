@@ -53,3 +53,19 @@ class ServiceSeen(Frozen):
     frames_again: int = 0
     frames_stray: int = 0
     sessions_lost: int = 0
+
+
+class AtLimit(Frozen):
+    """How far the lanes were at the time limit of a phase after which they wore out.
+
+    Attributes:
+        elapsed_ns: From the barrier until the last lane had ended what it had begun before the limit.
+        ops: Operations until then; `bytes` likewise.
+        least_ops: Of the lane that had done least, and `most_ops` of the one that had done most.
+    """
+
+    elapsed_ns: int
+    ops: int
+    bytes: int
+    least_ops: int
+    most_ops: int

@@ -1,5 +1,7 @@
 """The stages of a run that is taken step by step."""
 
+from typing import Literal
+
 from assay.model.base import Frozen
 
 
@@ -7,7 +9,7 @@ class StageDone(Frozen):
     """A stage that was measured.
 
     Attributes:
-        axis: What grows from stage to stage: hosts, tasks_per_host, lanes or streams.
+        axis: What grows from stage to stage.
         value: How many there were.
         ended_at: Seconds since 1970.
         efficiency: Least efficiency against the first stage, of every kind of work; None where nothing tells it.
@@ -19,7 +21,7 @@ class StageDone(Frozen):
         accepted_how: `asked on a terminal`, `by the study's rule`, `by going on`.
     """
 
-    axis: str
+    axis: Literal["hosts", "tasks_per_host", "lanes", "streams"]
     value: int
     ended_at: float
     efficiency: float | None

@@ -136,6 +136,12 @@ PAGES = frozenset({"list", "scan"})
 FINDS = frozenset({"query", "scan"})
 """Fetch whatever they find: how much that is only the store knows."""
 
+SHUFFLES = frozenset({"random_read", "random_write", "random_mix"})
+"""Go over the records in random order, so that all of them must be there."""
+
+WEARS = frozenset({"write", "fwrite", "create"})
+"""Make what is not there yet, by an order in which what each lane has done can be evened out after a time limit."""
+
 REORDERED = frozenset(name for name in DATA if WORK[name].reads and not WORK[name].writes) | {
     "stat",
     "open",

@@ -11,22 +11,21 @@ from typing import Annotated, Literal, get_args
 
 from pydantic.fields import FieldInfo
 
-from assay.model.site.cpus import cpu_numbers
-from assay.model.study import axis, contents, mpiio
+from assay.model.study import axis, contents, mpiio, tuning
 from assay.model.study.axis import AxisValue
 from assay.model.study.contents import Sizes
 from assay.model.study.names import (
-    DATA,
-    METADATA,
     MIXES,
     REORDERED,
     SET_OPERATIONS,
     TAKES_ANY,
+    WEARS,
     WORK,
     WRITES,
     Group,
 )
 from assay.model.study.parameter import Parameter
+from assay.model.study.shape import directories
 from assay.model.told import Telling
 
 ServerCache = Literal["keep", "drop"]
@@ -47,8 +46,7 @@ Arrivals = Literal["constant", "poisson"]
 FileOrder = Literal["sequential", "random"]
 Order = Literal["none", "node", "lane", "random"]
 
-ON_FILES = DATA + METADATA
-"""Operations on files and devices."""
+ON_FILES = tuning.ON_FILES
 FETCHES = frozenset(name for name, work in WORK.items() if work.reads)
 """Operations that bring contents."""
 MOVES = frozenset(name for name, work in WORK.items() if work.reads or work.writes)
@@ -56,10 +54,6 @@ MOVES = frozenset(name for name, work in WORK.items() if work.reads or work.writ
 
 MOST_NS = 365 * 86400 * 10**9
 """The engine's bound of a time: a year."""
-
-
-def _cpu_list(value: str | None) -> list[int]:
-    return list(cpu_numbers(value)) if value is not None else []
 
 
 class Parameters(Telling):
@@ -240,6 +234,21 @@ class Parameters(Telling):
             of_sets=True,
         ),
     ] = 1
+    inner: Annotated[
+        bool,
+        Parameter(
+            kind=axis.flag(),
+            about="Metadata operations and sets of files: every directory of the tree has files, not only the deepest "
+            "ones (mdtest without -L).",
+            heading="Metadata operations and sets of files: every directory had files",
+            untold="whether all directories had files",
+            title="Files in every directory",
+            shown="limit",
+            job="tree.inner",
+            only=("names", "data"),
+            of_sets=True,
+        ),
+    ] = False
     objects: Annotated[
         int | None,
         Parameter(
@@ -411,7 +420,7 @@ class Parameters(Telling):
             "lane reorder_by hosts further (node, IOR -C), of a lane reorder_by lanes further (lane, mdtest -N), or of "
             "a random one (random, IOR -Z). Of operations on names it is for stat, open, readdir, unlink and rmdir.",
             heading="Whose data a lane read",
-            untold="whose data was read",
+            untold="whether lanes read what others had written",
             title="Order of lanes",
             shown="limit",
             used_by=REORDERED,
@@ -443,71 +452,11 @@ class Parameters(Telling):
             used_by=ON_FILES,
         ),
     ] = "auto"
-    sqpoll: Annotated[
-        bool,
-        Parameter(
-            kind=axis.flag(),
-            about="With method: io_uring, a kernel thread takes the submissions; it keeps a CPU busy.",
-            heading="A kernel thread took the submissions",
-            untold="whether a kernel thread took the submissions",
-            title="SQPOLL",
-            shown="setting",
-            job="tuning.sqpoll",
-            needs=(("method", ("io_uring",)),),
-            used_by=ON_FILES,
-        ),
-    ] = False
-    iopoll: Annotated[
-        bool,
-        Parameter(
-            kind=axis.flag(),
-            about="With method: io_uring and cache: direct, completions are polled for.",
-            heading="Completions were polled for",
-            untold="whether completions were polled for",
-            title="IOPOLL",
-            shown="setting",
-            job="tuning.iopoll",
-            needs=(("method", ("io_uring",)),),
-            used_by=ON_FILES,
-        ),
-    ] = False
-    huge_pages: Annotated[
-        bool,
-        Parameter(
-            kind=axis.flag(),
-            about="I/O buffers in huge pages, which the host must have reserved.",
-            heading="I/O buffers in huge pages",
-            untold="whether the buffers were in huge pages",
-            shown="setting",
-            job="tuning.huge_pages",
-        ),
-    ] = False
-    cpus: Annotated[
-        str | None,
-        Parameter(
-            kind=axis.cpus(),
-            about="CPUs to pin lanes to, such as 0-3,6: lane i runs on the (i modulo n)-th. Left out: wherever it is "
-            "put.",
-            heading="CPUs that lanes were pinned to",
-            untold="whether lanes were pinned to CPUs",
-            title="CPUs",
-            shown="setting",
-            job="tuning.cpus",
-            to_job=_cpu_list,
-        ),
-    ] = None
-    numa_node: Annotated[
-        int | None,
-        Parameter(
-            kind=axis.whole(0, 1023, optional=True),
-            about="NUMA node whose memory holds the buffers and, without cpus, on whose CPUs the lanes run.",
-            heading="NUMA node of the buffers",
-            untold="on which NUMA node the buffers were",
-            title="NUMA node",
-            shown="setting",
-            job="tuning.numa_node",
-        ),
-    ] = None
+    sqpoll: Annotated[bool, tuning.SQPOLL] = False
+    iopoll: Annotated[bool, tuning.IOPOLL] = False
+    huge_pages: Annotated[bool, tuning.HUGE_PAGES] = False
+    cpus: Annotated[str | None, tuning.CPUS] = None
+    numa_node: Annotated[int | None, tuning.NUMA_NODE] = None
     cache: Annotated[
         CachePolicy,
         Parameter(
@@ -623,6 +572,21 @@ class Parameters(Telling):
             shown="limit",
         ),
     ] = None
+    wear_out: Annotated[
+        bool,
+        Parameter(
+            kind=axis.flag(),
+            about="At the time_limit of write, fwrite and create every lane goes on until it has done as much as the "
+            "one that had done most then (IOR -D with stoneWallingWearOut). The operations after it work on what "
+            "is there, and have no time_limit.",
+            heading="At the time limit every lane did as much as the fastest",
+            untold="whether lanes went on after the time limit",
+            title="Wear-out",
+            shown="limit",
+            only=("data", "names"),
+            used_by=WEARS,
+        ),
+    ] = False
     read_percent: Annotated[
         int,
         Parameter(
@@ -767,8 +731,8 @@ class Parameters(Telling):
 
     @property
     def leaves(self) -> int:
-        """The deepest directories of a tree, which hold its files: width to the power of depth."""
-        return int(self.width**self.depth)
+        """The directories of a tree that hold its files: the deepest, which are width to the power of depth, or all."""
+        return directories(self.width, self.depth, self.inner)
 
     def get(self, name: str) -> AxisValue:
         """The value of a parameter by its name.

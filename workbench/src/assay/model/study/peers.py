@@ -34,7 +34,7 @@ _MEANT = ("read_percent", "the share of reads in random_mix and sequential_mix, 
 _FLUSH = ("sync", "sync: fsync or fdatasync flushes at the end of a phase, o_sync or o_dsync with each write")
 _REPEATS = ("repeats", "write repeats: 5 at the top of the study; they are independent runs of each case")
 _FIO: dict[str, tuple[str, str]] = {
-    **dict.fromkeys(("bs", "blocksize", "block_size"), _BLOCK),
+    **dict.fromkeys(("bs", "blocksize"), _BLOCK),
     "size": _FILE,
     **dict.fromkeys(("rw", "readwrite"), _WORK),
     **dict.fromkeys(("rwmixread", "rwmixwrite"), _MEANT),

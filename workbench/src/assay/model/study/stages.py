@@ -3,7 +3,7 @@
 import re
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from assay.model.base import Frozen
 from assay.model.study.axis import fault
@@ -32,6 +32,8 @@ def _cost(written: object) -> object:
 
 class StageRule(Frozen):
     """When a stage is accepted without asking anybody."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
 
     efficiency: Annotated[
         float | None, BeforeValidator(_share), WithJsonSchema({"type": "string", "pattern": _PERCENT})

@@ -1,4 +1,4 @@
-"""How a file is shared out in segments and blocks, and whose part a lane reads.
+"""How a file is shared out in segments and blocks.
 
 The engine's side is `engine/crates/spec/src/layout.rs`.
 """
@@ -6,9 +6,6 @@ The engine's side is `engine/crates/spec/src/layout.rs`.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.contract._generated import RandomPart, ShiftedPart
-from assay.model.study.names import REORDERED
-from assay.model.study.parameters import Parameters
 from assay.model.units import format_size
 from assay.plan.broken import Broken
 from assay.plan.tree import all_lanes
@@ -39,12 +36,3 @@ def block_rules(values: Mapping[str, Any]) -> Iterator[Broken]:
     elif values["segments"] is None and (file < segment or file % segment):
         message = f"file_size {format_size(file)} is not a multiple of {format_size(segment)}, which one segment has"
         yield Broken("block_size", "whole segments", message, "say segments instead of file_size")
-
-
-def reorder_of(operation: str, parameters: Parameters) -> ShiftedPart | RandomPart | None:
-    """Whose part the lanes work on in a phase; None: each on its own."""
-    if operation not in REORDERED:
-        return None
-    if parameters.reorder == "random":
-        return RandomPart(order="random")
-    return ShiftedPart(order="shift", lanes=parameters.shift) if parameters.shift else None

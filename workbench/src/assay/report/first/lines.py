@@ -13,7 +13,7 @@ from assay.report.claims import Claim, kind_of
 from assay.report.document import DotRow, Dots, Lane, Text
 from assay.report.first.splits import parts
 from assay.report.first.words import ranked, ranking, said
-from assay.report.growth.words import counted, scaled_where, scaled_words
+from assay.report.growth.words import counted, scaled_where, scaled_words, several
 from assay.report.measure import Measure, measure_of
 from assay.report.view import View
 
@@ -202,7 +202,9 @@ def grown(found: Sequence[Scaling], view: View, most: int = MOST) -> tuple[list[
             for hosts, rates in sorted(one.repeats.items())
             if rates
         )
-        by_unit.setdefault(measure.unit, []).append(DotRow(scaled_where(one), scaled_words(one), "", lanes))
+        by_unit.setdefault(measure.unit, []).append(
+            DotRow(scaled_where(one, several(found)), scaled_words(one), "", lanes)
+        )
     charts = [
         Dots(f"answer-hosts-{place}", f"Total of all hosts in {unit}", "A dot is one repeat.", False, tuple(rows))
         for place, (unit, rows) in enumerate(by_unit.items())

@@ -7,7 +7,7 @@ from assay.analyse.growth.variation import SMALL, Variation
 from assay.analyse.scaling import Scaling
 from assay.report import numbers
 from assay.report.charts.theme import PALETTE, Spec, finish, magnitude, swept
-from assay.report.growth.words import counted, scaled_where
+from assay.report.growth.words import counted, scaled_where, several
 from assay.report.measure import measure_of
 
 _HEIGHT = 230
@@ -24,7 +24,7 @@ def totals_chart(found: Sequence[Scaling]) -> Spec:
     measure, axis, lines = measure_of(found[0].operation), found[0].axis, found[:MOST_LINES]
     data: list[Spec] = []
     for one in lines:
-        first, name = one.points[0], scaled_where(one)
+        first, name = one.points[0], scaled_where(one, several(found))
         for point in one.points:
             low, high = (point.rate if end is None else end for end in (point.low, point.high))
             data.append(
@@ -53,7 +53,7 @@ def efficiency_chart(found: Sequence[Scaling]) -> Spec:
             words = f"{numbers.share(point.efficiency)}"
             words += f" ({numbers.share(low)} to {numbers.share(high)})" if point.sure else ""
             ends = {"l": low, "h": high, "m": words, "p": counted(axis, point.number)}
-            data.append({"s": scaled_where(one), "x": point.number, "y": point.efficiency, **ends})
+            data.append({"s": scaled_where(one, several(found)), "x": point.number, "y": point.efficiency, **ends})
     top = max([1.0, *(datum["h"] for datum in data)])
     scale = {"domain": [0, min(2.0, 1.05 * top)], "clamp": True}
     y: Spec = {"field": "y", "type": "quantitative", "scale": scale, "axis": {"title": "Efficiency", "format": ".0%"}}

@@ -9,7 +9,7 @@ from assay.analyse.servers import Growth
 from assay.analyse.statistics.segments import moving_average
 from assay.report import numbers
 from assay.report.document import Cell, Column, Num, Table
-from assay.report.growth.words import counted, scaled_where
+from assay.report.growth.words import counted, scaled_where, several
 from assay.report.measure import measure_of
 
 
@@ -36,12 +36,13 @@ def totals_table(scaled: Sequence[Scaling]) -> Table:
         "strong if all together have. Time: the median of a phase that goes over the data once; with weak scaling the "
         "ideal one stays as it is, with strong scaling it is shared out."
     )
-    lines = tuple(line for found in scaled for line in _totals(found))
+    named = several(scaled)
+    lines = tuple(line for found in scaled for line in _totals(found, named))
     return Table("scaling-table", columns, lines, caption, interactive=True)
 
 
-def _totals(found: Scaling) -> Iterator[tuple[Cell, ...]]:
-    measure, where, first = measure_of(found.operation), scaled_where(found), found.points[0]
+def _totals(found: Scaling, named: bool) -> Iterator[tuple[Cell, ...]]:
+    measure, where, first = measure_of(found.operation), scaled_where(found, named), found.points[0]
     averages = moving_average([point.rate for point in found.points], reach=1)
     for point, average in zip(found.points, averages, strict=True):
         ideal = first.rate * point.number / first.number

@@ -1,6 +1,7 @@
 """What is said of totals that grow with hosts, tasks or lanes."""
 
 import math
+from collections.abc import Sequence
 
 from assay.analyse.growth.bend import Bend, find_bend
 from assay.analyse.growth.draws import Range
@@ -31,9 +32,9 @@ def noun(axis: str) -> str:
     return _NOUNS[axis][1]
 
 
-def sentence(found: Scaling) -> Text:
-    """Where the total stops growing, how many hosts that takes, and what binds there."""
-    return (Strong(f"{scaled_where(found)}: "), scaled_words(found))
+def sentence(found: Scaling, named: bool = False) -> Text:
+    """Where the total stops growing, how many hosts that takes, and what binds there; `named` with its workload."""
+    return (Strong(f"{scaled_where(found, named)}: "), scaled_words(found))
 
 
 def scaled_words(found: Scaling) -> str:
@@ -78,12 +79,12 @@ def work_words(found: Scaling) -> str:
     }[found.work]
 
 
-def law_sentence(found: Scaling) -> Text | None:
+def law_sentence(found: Scaling, named: bool = False) -> Text | None:
     """What the universal scalability law says of it; None if too little was measured to fit it."""
     law = fit_law(found.repeats)
     if law is None:
         return None
-    head = Strong(f"{scaled_where(found)}, by the universal scalability law: ")
+    head = Strong(f"{scaled_where(found, named)}, by the universal scalability law: ")
     if not law.fits:
         words = f"it does not describe the total, which is up to {numbers.share(law.off)} from its curve,"
         return (head, f"{words} more than repeats vary. Nothing is concluded from it.")
@@ -112,12 +113,12 @@ def _peak(found: Scaling, law: Law) -> str:
     return f"The total is greatest with about {counted(found.axis, value)} ({low} to {high}){beyond}."
 
 
-def bend_sentence(found: Scaling) -> Text | None:
+def bend_sentence(found: Scaling, named: bool = False) -> Text | None:
     """With how many the total bends, and the interval of that; None if too little was measured."""
     bend = find_bend(found.repeats)
     if bend is None:
         return None
-    head = Strong(f"{scaled_where(found)}, where it bends: ")
+    head = Strong(f"{scaled_where(found, named)}, where it bends: ")
     first, last = found.points[0].number, found.points[-1].number
     if not bend.described:
         few = len(found.points) < LEAST_POINTS
@@ -127,7 +128,7 @@ def bend_sentence(found: Scaling) -> Text | None:
     if bend.at is None:
         return (head, f"no bend is seen for sure up to {counted(found.axis, last)}.")
     ends = f"({bend.at.low:.3g} to {bend.at.high:.3g})"
-    if bend.sharp and bend.at.value <= first:
+    if bend.sharp and bend.at.low <= first:
         return (head, f"{counted(found.axis, first)} {ends} {'is' if first == 1 else 'are'} enough; more add nothing.")
     if bend.sharp:
         begin = f"sharply, with {counted(found.axis, round(bend.at.value, 2))} {ends}"
@@ -146,9 +147,15 @@ def ratio_words(bend: Bend) -> str:
     return f"With {hosts} ({low:.2g} to {high:.2g}) each host has half of what one has alone"
 
 
-def scaled_where(found: Scaling) -> str:
-    """Such as `Read, store, 4 KiB`."""
-    return ", ".join([numbers.operation_title(found.operation), found.target, *_values(found.others)])
+def several(found: Sequence[Scaling]) -> bool:
+    """Whether they are of different workloads, so that each must name its own."""
+    return len({one.workload for one in found}) > 1
+
+
+def scaled_where(found: Scaling, named: bool = False) -> str:
+    """Such as `Read, store, 4 KiB`; `named` with its workload behind the target."""
+    work = [found.workload] if named else []
+    return ", ".join([numbers.operation_title(found.operation), found.target, *work, *_values(found.others)])
 
 
 def _values(others: tuple[tuple[str, object], ...]) -> list[str]:

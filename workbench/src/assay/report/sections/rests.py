@@ -29,6 +29,7 @@ from assay.report.first.caveats import caveats
 from assay.report.first.lines import answers, rows_of
 from assay.report.first.words import bound, equal_within, sentences
 from assay.report.growth.words import sentence as scaling_sentence
+from assay.report.growth.words import several
 from assay.report.measure import measure_of
 from assay.report.view import View
 
@@ -54,7 +55,7 @@ def section(view: View) -> Section:
     machine = view.analysis.machine
     if machine is not None:
         blocks.append(Note(f"{_BUSY} {machine.remedy}", "warning"))
-    blocks += [Paragraph(scaling_sentence(one)) for one in growth]
+    blocks += [Paragraph(scaling_sentence(one, several(growth))) for one in growth]
     if found:
         blocks += _compared(found, view)
     elif not growth or any(answers(row) for row in view.analysis.rows):

@@ -9,6 +9,7 @@ from assay.report.measure import COUNTED, DATA, Measure, measure_of, measures_of
 from assay.report.sections import seconds
 from assay.report.sections.accesses import accesses_table
 from assay.report.sections.file_sets import file_sets_table
+from assay.report.sections.io500 import io500_blocks
 from assay.report.sections.mixes import mixes_table
 from assay.report.sections.services import services_table
 from assay.report.view import View, Workload, unseen
@@ -49,6 +50,9 @@ def section(view: View) -> Section:
     services = services_table(view)
     if services is not None:
         blocks += [Heading("What the services told", "results-services"), services]
+    io500 = io500_blocks(view)
+    if io500:
+        blocks += [Heading("IO500", "results-io500"), *io500]
     return Section("results", "Results", tuple(blocks))
 
 

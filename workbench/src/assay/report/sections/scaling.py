@@ -11,16 +11,16 @@ from assay.report.document import Block, Bullets, Chart, Gallery, Heading, Note,
 from assay.report.growth.charts import MOST_LINES, best_chart, efficiency_chart, totals_chart
 from assay.report.growth.stages import stage_lines, stages_table
 from assay.report.growth.tables import best_table, servers_table, totals_table
-from assay.report.growth.words import bend_sentence, growth_sentence, law_sentence, noun, sentence, work_words
+from assay.report.growth.words import bend_sentence, growth_sentence, law_sentence, noun, sentence, several, work_words
 from assay.report.view import View
 
 MOST = 12
 """Totals of which sentences say something; the table has all."""
 _BENDS = (
-    "Where a total bends is told with a 95 % interval, by a bootstrap over repeats, from the one of two curves that "
-    "they contradict less. Sharply: each adds as much as the first until something is full (the asymptotic bounds of "
-    "Lazowska and others, 1984). Smoothly: the universal scalability law (Gunther, 2007), which has no corner; what is "
-    "told of it is where efficiency is one half."
+    "Where a total bends is told with a 95 % interval, by a bootstrap over repeats, from one of two curves: the sharp "
+    "one if it is within 2 % of all totals, else the one that the repeats contradict less. Sharply: each adds as much "
+    "as the first until something is full (the asymptotic bounds of Lazowska and others, 1984). Smoothly: the "
+    "universal scalability law (Gunther, 2007), which has no corner; what is told of it is where efficiency is a half."
 )
 
 
@@ -50,11 +50,12 @@ def section(view: View) -> Section | None:
 
 
 def _sentences(scaled: Sequence[Scaling]) -> Iterator[Text]:
-    kinds = list(dict.fromkeys((one.axis, work_words(one)) for one in scaled))
-    for axis, words in kinds:
-        yield f"With more {noun(axis)}, {words}."
+    named = several(scaled)
+    for workload, axis, words in dict.fromkeys((one.workload, one.axis, work_words(one)) for one in scaled):
+        yield f"With more {noun(axis)}, {f'{workload} is ' if named else ''}{words}."
     for one in scaled:
-        yield from (text for text in (sentence(one), bend_sentence(one), law_sentence(one)) if text)
+        said = sentence(one, named), bend_sentence(one, named), law_sentence(one, named)
+        yield from (text for text in said if text)
 
 
 def _charts(scaled: Sequence[Scaling]) -> Iterator[Chart]:

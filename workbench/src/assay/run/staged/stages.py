@@ -169,11 +169,10 @@ def _refusal(study: Study, done: StageDone, seconds: float, hourly: Decimal | No
     rule = study.stages
     if rule is None:
         return ""
-    if rule.efficiency is not None:
-        if done.efficiency is None:
-            return "some of its results are not sound, so that its efficiency is not known"
-        if done.efficiency < rule.efficiency:
-            return f"its efficiency is {100 * done.efficiency:.0f} %, the study asks for {100 * rule.efficiency:.0f} %"
+    if done.efficiency is None:
+        return "some of its results are not usable, or cannot be held against the first stage"
+    if rule.efficiency is not None and done.efficiency < rule.efficiency:
+        return f"its efficiency is {100 * done.efficiency:.0f} %, the study asks for {100 * rule.efficiency:.0f} %"
     if rule.cost is not None and hourly is not None:
         limit = Decimal(rule.cost[:-3].strip())
         total = of_hours(done.seconds + seconds, hourly)

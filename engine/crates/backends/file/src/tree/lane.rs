@@ -163,7 +163,7 @@ mod tests {
             std::fs::create_dir_all(root.join("job")).unwrap();
             std::fs::write(root.join(".assay-target"), "{}").unwrap();
             let place = Arc::new(Place::directory(root.to_str().unwrap(), "job", None).unwrap());
-            let tree = Tree { files, depth: 1, width, more: 0 };
+            let tree = Tree { files, depth: 1, width, more: 0, inner: false };
             let forest = Forest::new(vec![place], tree, Layout::Separate, 0..1);
             forest.make().unwrap();
             Ground(root, Arc::new(forest))

@@ -52,10 +52,16 @@ impl Forest {
         let tops: Vec<String> = tops.iter().map(|top| names::top_name(*top)).collect();
         let mut here = level(client, &[folder.to_vec()], &tops, make)?;
         let branches: Vec<String> = (0..self.tree.width).map(names::branch_name).collect();
+        let mut above = Vec::new();
         for _ in 0..self.tree.depth {
-            here = level(client, &here, &branches, make)?;
+            let below = level(client, &here, &branches, make)?;
+            if self.tree.inner {
+                above.append(&mut here);
+            }
+            here = below;
         }
-        Ok(here)
+        above.append(&mut here);
+        Ok(above)
     }
 }
 

@@ -1,0 +1,1 @@
+"""Where the bytes of IOR and of Assay land, layout by layout."""

@@ -1,0 +1,102 @@
+//! Layouts of several lanes in files: what one has written another reads, and a write that is limited by time wears out.
+
+use crate::common::{file_job, run, Marked, Talk};
+use assay_spec::{OpKind, PhaseEnd, PhaseStatus};
+use serde_json::{json, Value};
+
+/// In memory: a flush would hold up the tests beside these.
+const PLACE: &str = "/dev/shm";
+const LANES: u64 = 4;
+const RECORD: u64 = 4096;
+
+fn job(root: &Marked, change: &Value) -> Value {
+    let mut job = file_job(
+        root,
+        &json!({
+            "lanes": LANES, "seed": 5, "layout": "shared", "record_size_bytes": RECORD, "sync": "none",
+            "data": {"verify": true},
+        }),
+    );
+    for (key, value) in change.as_object().unwrap() {
+        job[key] = value.clone();
+    }
+    job
+}
+
+/// Operations of each lane in a phase.
+fn of_lanes(end: &PhaseEnd, kind: OpKind) -> Vec<u64> {
+    let count = |lane: &assay_spec::LaneResult| {
+        lane.operations.iter().filter(|done| done.operation == kind).map(|done| done.ops).sum()
+    };
+    end.lanes.iter().map(count).collect()
+}
+
+#[test]
+fn every_lane_does_as_much_as_the_fastest_and_only_that_is_read() {
+    for (layout, order) in [("shared", "write"), ("separate", "fwrite")] {
+        let root = Marked::new(PLACE);
+        let size = if layout == "shared" { LANES << 30 } else { 1 << 30 };
+        let said = run(&job(
+            &root,
+            &json!({
+                "layout": layout, "file_size_bytes": size, "block_size_bytes": 8 * RECORD,
+                "phases": [
+                    {"operation": order, "time_limit_ns": 20_000_000, "wear_out": true},
+                    {"operation": "read", "reorder": {"order": "shift", "lanes": 3}},
+                    {"operation": "backward_read", "reorder": {"order": "random"}},
+                ],
+            }),
+        ));
+        assert_eq!(said.code, 0, "{said:?}");
+        let ends = said.ends();
+        let wall = ends[0].stonewall.unwrap();
+        assert!(wall.most_ops > 0 && wall.least_ops <= wall.most_ops, "{wall:?}");
+        assert_eq!(of_lanes(ends[0], OpKind::Write), [wall.most_ops; LANES as usize]);
+        assert!(wall.window.ops >= wall.most_ops && wall.window.ops <= ends[0].last_finisher.ops, "{wall:?}");
+        assert_eq!((wall.window.bytes, wall.window.start_ns), (wall.window.ops * RECORD, 0));
+        assert!(wall.window.end_ns >= 20_000_000 && wall.window.end_ns <= ends[0].last_finisher.end_ns, "{wall:?}");
+        assert_eq!(ends[0].status, PhaseStatus::TimeLimit, "there was more to write");
+        for end in &ends[1..] {
+            assert_eq!((end.status, end.stonewall), (PhaseStatus::Done, None));
+            assert_eq!(of_lanes(end, OpKind::Read), [wall.most_ops; LANES as usize]);
+            assert_eq!(end.verified_bytes, LANES * wall.most_ops * RECORD);
+        }
+    }
+}
+
+#[test]
+fn what_is_over_before_its_time_wears_out_at_once() {
+    let root = Marked::new(PLACE);
+    let phases = json!([{"operation": "write", "time_limit_ns": 3_600_000_000_000_u64, "wear_out": true}]);
+    let said = run(&job(&root, &json!({"file_size_bytes": LANES * 10 * RECORD, "phases": phases})));
+    let end = &said.ends()[0];
+    let wall = end.stonewall.unwrap();
+    assert_eq!((said.code, end.status, wall.least_ops, wall.most_ops), (0, PhaseStatus::Done, 10, 10));
+}
+
+#[test]
+fn engines_hear_how_far_the_furthest_of_all_is() {
+    let root = Marked::new(PLACE);
+    let phases = json!([{"operation": "write", "time_limit_ns": 1_000_000, "wear_out": true}, {"operation": "read"}]);
+    let change = json!({"file_size_bytes": (2 * LANES) << 28, "phases": phases, "wait_for_go": true, "ranks": 2});
+    let mut talk = Talk::start(&job(&root, &change));
+    talk.pass("setup", Some(0), 0);
+    talk.pass("start", Some(0), 0);
+    let barrier = talk.until("barrier");
+    let most = barrier["most"].as_u64().unwrap();
+    assert_eq!((barrier["step"].as_str(), barrier["phase"].as_u64()), (Some("wear_out"), Some(0)));
+    talk.say(&json!({"go": true, "most": most + 100}).to_string());
+    for _ in 0..2 {
+        let end: PhaseEnd = serde_json::from_value(talk.until("phase_end")).unwrap();
+        let kind = if end.phase == 0 { OpKind::Write } else { OpKind::Read };
+        assert_eq!(of_lanes(&end, kind), [most + 100; LANES as usize]);
+        if end.phase == 0 {
+            assert_eq!(end.stonewall.unwrap().most_ops, most + 100);
+            talk.pass("setup", Some(1), 0);
+            talk.pass("start", Some(1), 0);
+        }
+    }
+    talk.pass("cleanup", None, 0);
+    assert_eq!(talk.until("bye")["status"], "ok");
+    assert!(talk.child.wait().unwrap().success());
+}

@@ -1,0 +1,77 @@
+//! Layouts held against IOR's: `contract/golden/layouts` has what IOR's tasks did, and `bench/layouts/compare.py` made it.
+
+use crate::pattern::Pattern;
+use crate::runner::{owners, phase_seed, share, shares_file};
+use assay_spec::{Job, Operation};
+use serde_json::Value;
+
+/// Number of the file, offset and length of a transfer.
+type Transfer = (u64, u64, u64);
+
+fn golden() -> Vec<(String, Value)> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../contract/golden/layouts");
+    let tables = std::fs::read_dir(folder).unwrap().map(|entry| {
+        let entry = entry.unwrap();
+        let text = std::fs::read_to_string(entry.path()).unwrap();
+        (entry.file_name().into_string().unwrap(), serde_json::from_str(&text).unwrap())
+    });
+    tables.collect()
+}
+
+fn job(table: &Value) -> Job {
+    let mut job = table["job"].clone();
+    job["spec_version"] = assay_spec::SPEC_VERSION.into();
+    job["id"] = "layout".into();
+    job["target"] = serde_json::json!({"kind": "null"});
+    let job: Job = serde_json::from_value(job).unwrap();
+    job.validate().unwrap();
+    job
+}
+
+/// What a lane does in a phase, in order.
+fn ours(job: &Job, number: u32, lane: u32) -> Vec<Transfer> {
+    let phase = &job.phases[number as usize];
+    let owner = owners(job, number, phase).of(lane);
+    let mut pattern = Pattern::new(phase, share(job, owner), phase_seed(job, number));
+    let file = if shares_file(job) { 0 } else { u64::from(owner) };
+    (0..pattern.count())
+        .map(|_| {
+            let step = pattern.step();
+            (file, step.offset, step.length)
+        })
+        .collect()
+}
+
+#[test]
+fn every_transfer_of_every_task_is_iors() {
+    let tables = golden();
+    assert!(tables.len() >= 8, "only {} layouts", tables.len());
+    for (name, table) in tables {
+        let job = job(&table);
+        let segment = job.block_size_bytes.unwrap() * job.segment_blocks();
+        let mut held = 0;
+        for (number, phase) in job.phases.iter().enumerate() {
+            let way = if phase.operation.writes() { "write" } else { "read" };
+            if phase.operation == Operation::Prepare {
+                continue;
+            }
+            for lane in 0..job.lanes {
+                let iors: Vec<Transfer> = serde_json::from_value(table["ior"][way][lane as usize].clone()).unwrap();
+                let (mut ours, mut iors) = (ours(&job, number as u32, lane), iors);
+                if matches!(phase.operation, Operation::RandomRead | Operation::RandomWrite) {
+                    // Random numbers decide the order in a segment; its bytes and the order of segments are the same.
+                    for transfers in [&mut ours, &mut iors] {
+                        assert!(
+                            transfers.is_sorted_by_key(|(_, offset, _)| offset / segment),
+                            "{name} {way} of {lane}"
+                        );
+                        transfers.sort_unstable();
+                    }
+                }
+                held += ours.len();
+                assert_eq!(ours, iors, "{name}: {} {way} of task {lane}", table["command"]);
+            }
+        }
+        assert!(held > 0, "{name} has no transfer");
+    }
+}

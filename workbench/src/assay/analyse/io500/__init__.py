@@ -1,0 +1,1 @@
+"""IO500's score of a run that has its phases."""

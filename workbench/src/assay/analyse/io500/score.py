@@ -1,0 +1,173 @@
+"""IO500's score from stored results.
+
+The definitions are those of the benchmark (github.com/IO500/io500, src/main.c and phase-definitions.h, and the rules on
+io500.org): of each phase GiB/s, or thousands of operations per second, from its start to the end of its last task; the
+score of a group is the geometric mean of its phases, and that of all the square root of the product of both groups.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from assay.analyse.usable import usable
+from assay.model.result.result import Row, Sample
+from assay.model.study.io500 import NEEDED, PHASES, Source, is_io500
+from assay.model.study.parameters import Parameters
+
+STONEWALL_NS = 300 * 10**9
+"""Every phase that writes runs for so long at least."""
+HARD_TRANSFER = 47008
+HARD_FILE = 3901
+GIB = 2**30
+
+
+@dataclass(frozen=True)
+class Phase:
+    """What came of a phase in one repeat.
+
+    Attributes:
+        name: IO500's name of it.
+        value: GiB/s, or thousands of operations per second; None if there is no result to rely on.
+        bandwidth: Which of the two.
+        seconds: From its start to the end of the last task.
+    """
+
+    name: str
+    value: float | None
+    bandwidth: bool
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Score:
+    """One repeat of IO500 on one target.
+
+    Attributes:
+        target: Name of the target.
+        repeat: From 1.
+        phases: All twelve, in IO500's order.
+        bandwidth: Geometric mean of those in GiB/s; None if one has no value.
+        iops: Geometric mean of the others in thousands per second; likewise.
+        total: Square root of their product; likewise.
+        broken: Which rules of IO500 were not kept, one sentence each.
+    """
+
+    target: str
+    repeat: int
+    phases: tuple[Phase, ...]
+    bandwidth: float | None
+    iops: float | None
+    total: float | None
+    broken: tuple[str, ...]
+
+
+def geometric_mean(values: Iterable[float | None]) -> float | None:
+    """The n-th root of the product of n values; None if one is None, 0 if one is 0."""
+    found = list(values)
+    known = [value for value in found if value is not None]
+    if not known or len(known) < len(found):
+        return None
+    if min(known) <= 0:
+        return 0.0
+    return math.exp(sum(math.log(value) for value in known) / len(known))
+
+
+def io500_scores(rows: Sequence[Row]) -> tuple[Score, ...]:
+    """The scores of all repeats, by target; none unless the run has all of IO500's workloads.
+
+    Args:
+        rows: Results of a run.
+    """
+    if not is_io500(row.case.workload for row in rows):
+        return ()
+    targets = list(dict.fromkeys(row.case.target for row in rows))
+    return tuple(
+        score for target in targets for score in _of_target([row for row in rows if row.case.target == target])
+    )
+
+
+def _of_target(rows: Sequence[Row]) -> Iterator[Score]:
+    by_place = {(row.case.workload, row.operation): row for row in rows}
+    if not {workload for workload, _operation in by_place} >= NEEDED:
+        return
+    repeats = sorted({sample.repeat for row in rows for sample in row.samples})
+    broken = _broken(by_place)
+    for repeat in repeats:
+        phases = tuple(_phase(source, by_place, repeat) for source in PHASES)
+        bandwidth = geometric_mean(phase.value for phase in phases if phase.bandwidth)
+        iops = geometric_mean(phase.value for phase in phases if not phase.bandwidth)
+        total = None if bandwidth is None or iops is None else math.sqrt(bandwidth * iops)
+        short = _stonewalls(by_place, repeat)
+        yield Score(rows[0].case.target, repeat, phases, bandwidth, iops, total, (*short, *broken))
+
+
+Places = Mapping[tuple[str, str], Row]
+
+
+def _sample(by_place: Places, workload: str, operation: str, repeat: int) -> Sample | None:
+    row = by_place.get((workload, operation))
+    samples = usable(row.samples) if row is not None else ()
+    return next((sample for sample in samples if sample.repeat == repeat), None)
+
+
+def _phase(source: Source, by_place: Places, repeat: int) -> Phase:
+    if not source.workload:
+        return _find(by_place, repeat)
+    sample = _sample(by_place, source.workload, source.operation, repeat)
+    if sample is None or sample.elapsed_ns <= 0:
+        return Phase(source.name, None, source.bandwidth, 0.0)
+    seconds = sample.elapsed_ns / 1e9
+    amount = sample.bytes / GIB if source.bandwidth else sample.ops / 1000
+    return Phase(source.name, amount / seconds, source.bandwidth, seconds)
+
+
+def _find(by_place: Places, repeat: int) -> Phase:
+    """All names, over the time in which they were listed and looked at."""
+    parts = [
+        _sample(by_place, workload, operation, repeat)
+        for workload in ("mdtest-easy", "mdtest-hard")
+        for operation in ("readdir", "stat")
+    ]
+    known = [part for part in parts if part is not None and part.elapsed_ns > 0]
+    if len(known) < len(parts):
+        return Phase("find", None, False, 0.0)
+    seconds = sum(part.elapsed_ns for part in known) / 1e9
+    names = sum(part.ops for part in known if part.operation == "stat")
+    return Phase("find", names / 1000 / seconds, False, seconds)
+
+
+def _stonewalls(by_place: Places, repeat: int) -> Iterator[str]:
+    for source in (source for source in PHASES if source.writes):
+        sample = _sample(by_place, source.workload, source.operation, repeat)
+        if sample is None:
+            continue
+        parameters = by_place[source.workload, source.operation].case.parameters
+        if sample.at_limit is None or not parameters.wear_out:
+            yield f"{source.name} has no stonewall with wear-out"
+        elif sample.at_limit.elapsed_ns < STONEWALL_NS:
+            yield f"{source.name} ran {sample.at_limit.elapsed_ns / 1e9:.3g} s to the stonewall, not 300 s"
+
+
+def _broken(by_place: Places) -> tuple[str, ...]:
+    """Rules that hold for all repeats."""
+    hard, names = by_place["ior-hard", "write"].case.parameters, by_place["mdtest-hard", "create"].case.parameters
+    easy = by_place["mdtest-easy", "create"].case.parameters
+    found = []
+    if (hard.record_size, hard.block_size, hard.layout) != (HARD_TRANSFER, HARD_TRANSFER, "shared"):
+        found.append("ior-hard is not strided in one file by transfers of 47008 bytes")
+    if (names.file_size, names.layout, names.depth) != (HARD_FILE, "shared", 0):
+        found.append("mdtest-hard has not files of 3901 bytes in one directory")
+    if easy.layout != "separate":
+        found.append("mdtest-easy has not a directory for each task")
+    if not all(_elsewhere(item) for item in (hard, names, easy)):
+        found.append("what a task reads or looks at is its own: one host, or no reorder")
+    return (
+        *found,
+        "each group of files is read right after it was written, not after all writes",
+        "find is the listing of all directories and the stat phases, not a search by name, size and time",
+        "mdtest-hard-read reads files of its own, made as mdtest-hard makes them",
+    )
+
+
+def _elsewhere(parameters: Parameters) -> bool:
+    return parameters.reorder == "random" or parameters.shift > 0

@@ -1,0 +1,71 @@
+"""`assay study`."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import typer
+
+from assay.cli.output import note
+from assay.model.base import EXIT_INCOMPLETE, EXIT_REFUSED, AssayError
+from assay.model.named import read_named
+
+_MOST_SCRIPT = 1 << 20
+"""Bytes of a script."""
+
+app = typer.Typer(no_args_is_help=True, help="Make study files from what other programs were told.")
+source = typer.Typer(no_args_is_help=True, help="Make a study file from the command line of another program.")
+app.add_typer(source, name="from")
+
+_LINE = typer.Argument(help="The whole command line as one word, with or without its launcher.", metavar="COMMAND")
+_TASKS = typer.Option(None, "--tasks", min=1, help="Tasks, whatever the command line says.")
+_SAVE = typer.Option(None, "--save", metavar="FILE", help="Write the study to a new file instead of printing it.")
+
+
+@source.command("ior")
+def from_ior(line: str = _LINE, tasks: int | None = _TASKS, save: Path | None = _SAVE) -> None:
+    """A study that asks what a command line of IOR asks.
+
+    Sizes are read as IOR reads them: k, m and g are powers of 1024. At the head of the study is a line for each option
+    that has no counterpart, and why. A script file (-f) is read; each of its tests is a workload.
+
+    Example: `assay study from ior "mpirun -np 4 ior -t 1m -b 16m -s 16 -F -C -e -o /mnt/x" --save ior.yaml`
+    """
+    from assay.plan.foreign.ior import ior_study
+
+    _give(lambda: ior_study(line, _script, tasks), save)
+
+
+@source.command("mdtest")
+def from_mdtest(line: str = _LINE, tasks: int | None = _TASKS, save: Path | None = _SAVE) -> None:
+    """A study that asks what a command line of mdtest asks.
+
+    At the head of the study is a line for each option that has no counterpart, and why.
+
+    Example: `assay study from mdtest "mpirun -np 4 mdtest -n 1000 -F -u -w 3901 -N 1 -d /mnt/x" --save mdtest.yaml`
+    """
+    from assay.plan.foreign.mdtest import mdtest_study
+
+    _give(lambda: mdtest_study(line, tasks), save)
+
+
+def _script(path: str) -> str:
+    hint = "name a script of IOR"
+    try:
+        return read_named(path, f"ior -f {path}", hint, _MOST_SCRIPT).decode()
+    except UnicodeDecodeError:
+        raise AssayError(f"ior -f {path}: it is not text", hint) from None
+
+
+def _give(make: Callable[[], str], save: Path | None) -> None:
+    if save is not None and save.exists():
+        raise AssayError(f"{save} is there already", "name a new file for --save", EXIT_REFUSED)
+    text = make()
+    if save is None:
+        typer.echo(text, nl=False)
+        return
+    try:
+        with save.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise AssayError(f"--save {save}: {error.strerror}", "name another file", EXIT_INCOMPLETE) from error
+    note(f"the study: {save}; next: assay plan {save}")

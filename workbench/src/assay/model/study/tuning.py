@@ -1,0 +1,64 @@
+"""Definitions of the parameters by which experts choose polling, memory and placement of the engine."""
+
+from assay.model.site.cpus import cpu_numbers
+from assay.model.study import axis
+from assay.model.study.names import DATA, METADATA
+from assay.model.study.parameter import Parameter
+
+
+def _cpu_list(value: str | None) -> list[int]:
+    return list(cpu_numbers(value)) if value is not None else []
+
+
+ON_FILES = DATA + METADATA
+"""Operations on files and devices."""
+
+SQPOLL = Parameter(
+    kind=axis.flag(),
+    about="With method: io_uring, a kernel thread takes the submissions; it keeps a CPU busy.",
+    heading="A kernel thread took the submissions",
+    untold="whether a kernel thread took the submissions",
+    title="SQPOLL",
+    shown="setting",
+    job="tuning.sqpoll",
+    needs=(("method", ("io_uring",)),),
+    used_by=ON_FILES,
+)
+IOPOLL = Parameter(
+    kind=axis.flag(),
+    about="With method: io_uring and cache: direct, completions are polled for.",
+    heading="Completions were polled for",
+    untold="whether completions were polled for",
+    title="IOPOLL",
+    shown="setting",
+    job="tuning.iopoll",
+    needs=(("method", ("io_uring",)),),
+    used_by=ON_FILES,
+)
+HUGE_PAGES = Parameter(
+    kind=axis.flag(),
+    about="I/O buffers in huge pages, which the host must have reserved.",
+    heading="I/O buffers in huge pages",
+    untold="whether the buffers were in huge pages",
+    shown="setting",
+    job="tuning.huge_pages",
+)
+CPUS = Parameter(
+    kind=axis.cpus(),
+    about="CPUs to pin lanes to, such as 0-3,6: lane i runs on the (i modulo n)-th. Left out: wherever it is put.",
+    heading="CPUs that lanes were pinned to",
+    untold="whether lanes were pinned to CPUs",
+    title="CPUs",
+    shown="setting",
+    job="tuning.cpus",
+    to_job=_cpu_list,
+)
+NUMA_NODE = Parameter(
+    kind=axis.whole(0, 1023, optional=True),
+    about="NUMA node whose memory holds the buffers and, without cpus, on whose CPUs the lanes run.",
+    heading="NUMA node of the buffers",
+    untold="on which NUMA node the buffers were",
+    title="NUMA node",
+    shown="setting",
+    job="tuning.numa_node",
+)

@@ -1,0 +1,265 @@
+"""From a command line of mdtest to a study that asks the same (version 4.1, `mdtest -h`)."""
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from assay.model.base import AssayError
+from assay.model.study.shape import directories
+from assay.model.units import format_size
+from assay.plan.foreign.ior import head
+from assay.plan.foreign.line import Given, Notes, Option, binary_size, lanes_of, options_of, place_of, read_line, whole
+from assay.plan.text import study_text
+
+NAMES = ("mdtest",)
+_PLACE = "assay-mdtest"
+
+LETTERS: dict[str, Option] = {
+    "a": Option("api", True),
+    "b": Option("branch", True),
+    "B": Option("nobarriers", False),
+    "c": Option("collectivecreates", False),
+    "C": Option("create", False),
+    "d": Option("dir", True),
+    "D": Option("dirsonly", False),
+    "e": Option("readbytes", True),
+    "E": Option("read", False),
+    "f": Option("first", True),
+    "F": Option("filesonly", False),
+    "g": Option("globaldirlayout", False),
+    "G": Option("bufferoffset", True),
+    "h": Option("help", False),
+    "i": Option("iterations", True),
+    "I": Option("itemsperdir", True),
+    "k": Option("mknod", False),
+    "l": Option("last", True),
+    "L": Option("leafonly", False),
+    "n": Option("items", True),
+    "N": Option("stride", True),
+    "p": Option("predelay", True),
+    "P": Option("printboth", False),
+    "r": Option("remove", False),
+    "R": Option("random", False),
+    "s": Option("tasksstride", True),
+    "S": Option("sharedfile", False),
+    "t": Option("timeunique", False),
+    "T": Option("stat", False),
+    "u": Option("unique", False),
+    "U": Option("renamedirs", False),
+    "v": Option("verbose", False),
+    "V": Option("verbosity", True),
+    "w": Option("writebytes", True),
+    "W": Option("stonewall", True),
+    "x": Option("statusfile", True),
+    "X": Option("verifyread", False, "verify-read"),
+    "y": Option("syncfile", False),
+    "Y": Option("syncphase", False),
+    "z": Option("depth", True),
+    "Z": Option("printtime", False),
+    "verify-write": Option("verifywrite", False, "verify-write"),
+    "random-seed": Option("randomseed", True, "random-seed"),
+    "dataPacketType": Option("packettype", True, "dataPacketType"),
+    "print-all-procs": Option("printall", False, "print-all-procs"),
+    "showRankStatistics": Option("rankstatistics", False, "showRankStatistics"),
+    "saveRankPerformanceDetails": Option("rankdetails", True, "saveRankPerformanceDetails"),
+    "savePerOpDataCSV": Option("perop", True, "savePerOpDataCSV"),
+    "run-cmd-before-phase": Option("before", True, "run-cmd-before-phase"),
+    "run-cmd-after-phase": Option("after", True, "run-cmd-after-phase"),
+    "warningAsErrors": Option("warnings", False, "warningAsErrors"),
+    "posix.odirect": Option("odirect", False, "posix.odirect"),
+}
+"""Letter, or long name of what has no letter -> the option."""
+
+TOLD = {
+    "nobarriers": "there is a barrier before each phase",
+    "collectivecreates": "each lane makes its own names; one lane for all is lanes: 1",
+    "first": "several numbers of tasks: write lanes: [1, 2, 4]",
+    "last": "several numbers of tasks: write lanes: [1, 2, 4]",
+    "tasksstride": "several numbers of tasks: write lanes: [1, 2, 4]",
+    "globaldirlayout": "Lustre's own call: set it on the directory before",
+    "bufferoffset": "contents are a function of the study's seed",
+    "packettype": "contents are incompressible, no two blocks are the same",
+    "mknod": "files are made by open with O_CREAT and O_EXCL",
+    "predelay": "phases follow each other at once, between barriers",
+    "printboth": "the run keeps rates and times",
+    "printtime": "the run keeps rates and times",
+    "printall": "the run keeps what every lane did",
+    "rankstatistics": "the run keeps what every lane did",
+    "rankdetails": "the run keeps what every lane did: assay export",
+    "perop": "latencies are kept as histograms, not one by one",
+    "verbose": "the run keeps everything; assay show prints it",
+    "verbosity": "the run keeps everything; assay show prints it",
+    "random": "names are looked at by number, directory after directory",
+    "randomseed": "names are looked at by number, directory after directory",
+    "sharedfile": "each file is one lane's",
+    "timeunique": "making the directories of the tree is not timed; mkdir times directories",
+    "renamedirs": "rename renames files",
+    "statusfile": "later phases work on what the first has made: no file is needed",
+    "verifywrite": "verify checks what is read in a phase of its own",
+    "before": "study files run no commands",
+    "after": "study files run no commands",
+    "warnings": "what cannot be done is refused before anything is written",
+    "odirect": "metadata operations have no O_DIRECT",
+    "syncphase": "sync: fsync flushes the file system at the end of each phase that makes or removes names (syncfs)",
+    "syncfile": "sync: o_sync: every file is stable when it is closed",
+}
+"""Name -> why it has no counterpart, or which one."""
+
+
+def mdtest_study(text: str, tasks: int | None = None) -> str:
+    """A study file that asks what a command line of mdtest asks.
+
+    Args:
+        text: The command line, with or without its launcher.
+        tasks: Tasks, whatever the command line says.
+
+    Returns:
+        The study, with a line at its head for each option that has no counterpart, or another meaning.
+
+    Raises:
+        AssayError: mdtest would not take the command line.
+    """
+    line = read_line(text, NAMES)
+    notes = Notes()
+    given = {one.name: one for one in options_of(line, LETTERS, "mdtest")}
+    _refuse(given)
+    for name, one in given.items():
+        if name in TOLD:
+            notes.add(one.text, TOLD[name])
+    repeats = _number(given, "iterations", 1, 1)
+    workloads = _workloads(given, lanes_of(line, tasks, notes), notes)
+    study: dict[str, Any] = {
+        "study": "from-mdtest",
+        "targets": {"place": {"kind": "file", "path": _path(given, notes)}},
+        "workloads": workloads,
+        "repeats": repeats,
+    }
+    if repeats < 3:
+        notes.add(f"-i {repeats}", "an interval needs 3 repeats at least: change repeats")
+    return study_text(study, head(text, notes))
+
+
+def _number(given: Mapping[str, Given], name: str, default: int, least: int = 0) -> int:
+    one = given.get(name)
+    return default if one is None else whole(one.value, one.text.split()[0], "mdtest", least)
+
+
+def _bytes(given: Mapping[str, Given], name: str) -> int:
+    one = given.get(name)
+    return 0 if one is None else binary_size(one.value, one.text.split()[0], "mdtest")
+
+
+def _refuse(given: Mapping[str, Given]) -> None:
+    if "help" in given:
+        raise AssayError("mdtest -h tests nothing", "write a command line with -n or -I")
+    if "filesonly" in given and "dirsonly" in given:
+        raise AssayError("mdtest: -F and -D exclude each other", "leave one out, or both for files and directories")
+    if "items" not in given and "itemsperdir" not in given:
+        raise AssayError(
+            "mdtest: nothing says how many files or directories", "add -n ITEMS, or -I ITEMS_PER_DIRECTORY"
+        )
+    if "api" in given and given["api"].value.upper() != "POSIX":
+        raise AssayError(
+            f"mdtest {given['api'].text}: there is no such target", "use -a POSIX, or write the study yourself"
+        )
+
+
+def _path(given: Mapping[str, Given], notes: Notes) -> str:
+    written = given["dir"].value if "dir" in given else ""
+    first, several, _ = written.partition("@")
+    path = place_of(first, _PLACE, "mdtest -d")
+    if several:
+        notes.add(given["dir"].text, "several directories: write the others as shares of the target")
+    if written:
+        notes.add(f"-d {shlex.quote(written)}", f"files go to {path}, which Assay makes and removes")
+    else:
+        notes.add("-d", f"it was not given: files go to {path}")
+    return path
+
+
+def _shape(given: Mapping[str, Given], notes: Notes) -> dict[str, Any]:
+    """Items and directories of each task, as mdtest counts them."""
+    depth, width = _number(given, "depth", 0), _number(given, "branch", 1, 1)
+    inner = depth > 0 and "leafonly" not in given
+    folders = directories(width, depth, inner)
+    items, each = _bytes(given, "items"), _bytes(given, "itemsperdir")
+    if items and each and items != each * folders and depth:
+        raise AssayError(f"mdtest: -n {items} is not -I {each} in each of {folders} directories", "leave -n or -I out")
+    total = each * folders if each else items // folders * folders
+    if total < 1:
+        raise AssayError(f"mdtest: {items} items are fewer than {folders} directories", "raise -n, or lower -b or -z")
+    if total != items and not each:
+        notes.add(f"-n {items}", f"{total}, as mdtest makes of it: the same in each of {folders} directories")
+    found: dict[str, Any] = {"files": total}
+    if depth:
+        found |= {"depth": depth, "width": width}
+    return found | ({"inner": True} if inner else {})
+
+
+def _common(given: Mapping[str, Given], lanes: Mapping[str, int], notes: Notes) -> dict[str, Any]:
+    found: dict[str, Any] = {"layout": "separate" if "unique" in given else "shared", **lanes}
+    stride = _number(given, "stride", 0)
+    if stride:
+        found |= {"reorder": "lane", **({"reorder_by": stride} if stride > 1 else {})}
+        notes.add(f"-N {stride}", "every phase after the creation works on the names of that lane; mdtest goes on by "
+                  "so many with each phase")  # fmt: skip
+    found["sync"] = "o_sync" if "syncfile" in given else "fsync" if "syncphase" in given else "none"
+    return found
+
+
+def _phases(given: Mapping[str, Given]) -> list[str]:
+    asked = [name for name in ("create", "stat", "read", "remove") if name in given]
+    return asked or ["create", "stat", "read", "remove"]
+
+
+def _workloads(given: Mapping[str, Given], lanes: Mapping[str, int], notes: Notes) -> dict[str, Any]:
+    shape, common, phases = _shape(given, notes), _common(given, lanes, notes), _phases(given)
+    size, seconds = _bytes(given, "writebytes"), _number(given, "stonewall", 0)
+    limit: dict[str, Any] = {"time_limit": f"{seconds}s", "wear_out": True} if seconds else {}
+    if "create" not in phases:
+        notes.add("without -C", "what a phase works on is made before it, outside the timing")
+    found: dict[str, Any] = {}
+    if "filesonly" not in given:
+        words = {"create": "mkdir", "remove": "rmdir"}
+        operations = [words[phase] for phase in phases if phase in words]
+        if "stat" in phases:
+            notes.add("stat of directories", "stat looks at files; directories are made and removed")
+        if operations:
+            if operations == ["rmdir"]:
+                operations = ["mkdir", "rmdir"]
+            found["directories"] = {"operations": operations, **shape, **common}
+            if limit:
+                notes.add(given["stonewall"].text, "for files; directories are made whole")
+    if "dirsonly" not in given:
+        found |= _of_files(given, phases, {**shape, **common}, size, limit, notes)
+    if not found:
+        raise AssayError("mdtest: nothing is left to do", "add -C or -r with -D, or leave -D out")
+    return found
+
+
+def _of_files(
+    given: Mapping[str, Given],
+    phases: list[str],
+    fields: dict[str, Any],
+    size: int,
+    limit: dict[str, Any],
+    notes: Notes,
+) -> dict[str, Any]:
+    reads, contents = _bytes(given, "readbytes"), {"file_size": format_size(size)} if size else {}
+    words = {"create": "create", "stat": "stat", "remove": "unlink"} | ({} if reads else {"read": "open"})
+    operations = [words[phase] for phase in phases if phase in words]
+    found: dict[str, Any] = {}
+    if operations:
+        found["files"] = {"operations": operations, **fields, **contents, **(limit if "create" in operations else {})}
+    if reads and "read" in phases:
+        if not size:
+            raise AssayError(f"mdtest -e {reads}: files of 0 bytes have nothing to read", "add -w BYTES")
+        if reads != size:
+            notes.add(given["readbytes"].text, f"each file is read whole, {size} bytes")
+        notes.add("-e", "files are read in a workload of its own, whose files are made before it, outside the timing")
+        each = format_size(size)
+        found["read"] = {
+            "operations": ["read"], **fields, "file_size": each, "record_size": each, "cache": "keep",
+            **({"verify": True} if "verifyread" in given else {}),
+        }  # fmt: skip
+    return found

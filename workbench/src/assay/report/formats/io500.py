@@ -1,0 +1,43 @@
+"""IO500's summary, as its result_summary.txt has it."""
+
+from collections.abc import Iterable, Iterator
+
+from assay.analyse.io500.score import Score, io500_scores
+from assay.model.base import AssayError
+from assay.model.result.result import RunAnalysis
+
+UNOFFICIAL = "not an official IO500 submission: made by Assay, not by the benchmark"
+
+
+def io500_text(analysis: RunAnalysis) -> str:
+    """The summary of each repeat on each target.
+
+    Raises:
+        AssayError: The run has not all of IO500's workloads.
+    """
+    scores = io500_scores(analysis.rows)
+    if not scores:
+        message = f"run {analysis.run.id} has not all of IO500's workloads"
+        raise AssayError(message, "run studies/io500/study.yaml, or one with its workloads")
+    return "\n".join(line for score in scores for line in (*summary(score, len(scores) > 1), ""))
+
+
+def summary(score: Score, named: bool) -> Iterator[str]:
+    """Lines of one repeat; `named` says which of several it is."""
+    if named:
+        yield f"; {score.target}, repeat {score.repeat}"
+    yield f"; {UNOFFICIAL}"
+    yield from (f"; rule not kept: {rule}" for rule in score.broken)
+    for phase in score.phases:
+        unit = "GiB/s" if phase.bandwidth else "kIOPS"
+        value = "none" if phase.value is None else f"{phase.value:.6f}"
+        yield f"[RESULT] {phase.name:>20} {value:>15} {unit} : time {phase.seconds:.3f} seconds [INVALID]"
+    values = (score.bandwidth, score.iops, score.total)
+    bandwidth, iops, total = ("none" if value is None else f"{value:.6f}" for value in values)
+    yield f"[SCORE ] Bandwidth {bandwidth} GiB/s : IOPS {iops} kiops : TOTAL {total} [INVALID]"
+
+
+def lines_of(scores: Iterable[Score]) -> list[str]:
+    """What a terminal shows of scores."""
+    found = list(scores)
+    return [line for score in found for line in summary(score, len(found) > 1)]

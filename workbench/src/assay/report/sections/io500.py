@@ -1,0 +1,49 @@
+"""IO500's phases and score, of runs that have its workloads."""
+
+from assay.analyse.io500.score import Score, io500_scores
+from assay.report import numbers
+from assay.report.document import Block, Bullets, Column, Num, Table
+from assay.report.formats.io500 import UNOFFICIAL
+from assay.report.view import View
+
+
+def io500_blocks(view: View) -> list[Block]:
+    """A table of phases and score for each repeat on each target, and which rules were not kept; none without any."""
+    scores = io500_scores(view.analysis.rows)
+    if not scores:
+        return []
+    rules = dict.fromkeys(rule for score in scores for rule in score.broken)
+    return [
+        _table(scores),
+        Bullets((f"This is {UNOFFICIAL}.", *(f"A rule that was not kept: {rule}." for rule in rules))),
+    ]
+
+
+def _table(scores: tuple[Score, ...]) -> Table:
+    columns = (
+        Column("Target"),
+        Column("Repeat", numeric=True),
+        Column("Phase"),
+        Column("Bandwidth", "GiB/s", numeric=True),
+        Column("Operations", "1,000/s", numeric=True),
+        Column("Time", "s", numeric=True),
+    )
+    caption = (
+        "Each phase from its start to the end of its last lane. The score of bandwidth is the geometric mean of "
+        "the four phases in GiB/s, that of operations the geometric mean of the eight others, and the total the "
+        "square root of their product (github.com/IO500/io500)."
+    )
+    lines = []
+    for score in scores:
+        lead = (score.target, Num(str(score.repeat), score.repeat))
+        for phase in score.phases:
+            value = _value(phase.value)
+            cells = (value, "") if phase.bandwidth else ("", value)
+            lines.append((*lead, phase.name, *cells, Num(f"{phase.seconds:.3f}", phase.seconds)))
+        lines.append((*lead, "score", _value(score.bandwidth), _value(score.iops), ""))
+        lines.append((*lead, "total score", _value(score.total), "", ""))
+    return Table("io500-table", columns, tuple(lines), caption, interactive=True)
+
+
+def _value(value: float | None) -> Num:
+    return Num(numbers.NONE if value is None else f"{value:.6f}", value)

@@ -1,0 +1,232 @@
+"""Command lines of IOR and mdtest that people publish, and the studies that ask the same.
+
+The expected studies were written from the programs' documentation, not from what comes out here.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from assay.model.base import AssayError
+from assay.plan.expand import expand
+from assay.plan.foreign.ior import ior_study
+from assay.plan.foreign.line import binary_size
+from assay.plan.foreign.mdtest import mdtest_study
+from assay.plan.jobs import plan_job
+from assay.plan.load import load_study
+
+ROOT = Path(__file__).resolve().parents[4]
+
+
+class Published(NamedTuple):
+    """A command line, what the workload and the study say, and what the notes name."""
+
+    line: str
+    workload: dict[str, Any]
+    study: dict[str, Any]
+    noted: tuple[str, ...]
+
+
+IOR = {
+    # The tutorial of IOR's documentation: a read that no node has in memory.
+    "first-steps": Published(
+        "mpirun -n 64 ./ior -t 1m -b 16m -s 16 -F -C -e",
+        {
+            "operations": ["write", "read"], "layout": "separate", "segments": 16, "block_size": "16MiB",
+            "record_size": "1MiB", "lanes": 64, "reorder": "node", "cache": "keep", "sync": "fsync",
+        },
+        {"repeats": 1},
+        ("cache: keep", "-i 1", "-o"),
+    ),
+    # Acceptance of Perlmutter's Lustre: writes for 45 seconds.
+    "perlmutter-write": Published(
+        "srun ./ior -w -t 1m -b 1m -s 100000 -a POSIX -F -e -g -vv -C -o /pscratch/IOR-strided.out -D 45",
+        {
+            "operations": ["write"], "layout": "separate", "segments": 100000, "block_size": "1MiB",
+            "record_size": "1MiB", "lanes": 1, "reorder": "node", "time_limit": "45s", "cache": "keep", "sync": "fsync",
+        },
+        {"targets": {"place": {"kind": "file", "path": "/pscratch/assay-ior"}}, "repeats": 1},
+        ("tasks", "-g", "-v", "-o /pscratch/IOR-strided.out"),
+    ),
+    # The same machine, with large transfers.
+    "perlmutter-large": Published(
+        "srun ./ior -w -F -e -g -vv -O lustrestripecount=1 -t 64m -b 64g -D 45 -k -o /global/testFile",
+        {
+            "operations": ["write"], "layout": "separate", "segments": 1, "block_size": "64GiB",
+            "record_size": "64MiB", "lanes": 1, "time_limit": "45s", "cache": "keep", "sync": "fsync",
+        },
+        {"repeats": 1, "output": {"keep_files": True}},
+        ("lustrestripecount=1",),
+    ),
+    # IO500's hard write.
+    "io500-hard": Published(
+        "mpiexec -np 10 ior -C -Q 1 -g -G 27 -k -e -t 47008 -b 47008 -w -r -s 10000000 -D 300 "
+        "-O stoneWallingWearOut=1 -a POSIX -o /mnt/io500/ior-hard/file",
+        {
+            "operations": ["write", "read"], "layout": "shared", "segments": 10000000, "block_size": "47008B",
+            "record_size": "47008B", "lanes": 10, "reorder": "node", "time_limit": "300s", "wear_out": True,
+            "cache": "keep", "sync": "fsync",
+        },
+        {"seed": 27, "repeats": 1, "output": {"keep_files": True}},
+        ("-g", "-D 300"),
+    ),
+    # Random reads of one file for each task past the cache, repeated.
+    "random": Published(
+        "mpirun -np 16 -ppn 8 IOR -a POSIX -F -r -z -t 4k -b 4g -i 3 --posix.odirect -o /beegfs/t -l random",
+        {
+            "operations": ["random_read"], "layout": "separate", "segments": 1, "block_size": "4GiB",
+            "record_size": "4KiB", "lanes": 16, "cache": "direct", "sync": "none",
+        },
+        {"repeats": 3},
+        ("2 nodes", "-r without -w", "-z", "-l random"),
+    ),
+}  # fmt: skip
+
+MDTEST = {
+    # vi4io.org's example of a tree: 222 directories of 100 files and 2 tasks, 22,200 in all.
+    "tree": Published(
+        "mpiexec -n 2 ./mdtest -d /tmp/ -b 10 -z 2 -i 1 -I 100",
+        {
+            "operations": ["create", "stat", "open", "unlink"], "files": 11100, "depth": 2, "width": 10, "inner": True,
+            "layout": "shared", "lanes": 2, "sync": "none",
+        },
+        {"repeats": 1, "targets": {"place": {"kind": "file", "path": "/tmp/assay-mdtest"}}},
+        ("-i 1", "stat of directories"),
+    ),
+    # IO500's hard creation.
+    "io500-hard": Published(
+        "mpiexec -np 10 mdtest -a POSIX -n 1000000 -t -w 3901 -e 3901 -P -G 27 -N 1 -F -C -W 300 -d /mnt/mdtest-hard",
+        {
+            "operations": ["create"], "files": 1000000, "layout": "shared", "lanes": 10, "reorder": "lane",
+            "sync": "none", "file_size": "3901B", "time_limit": "300s", "wear_out": True,
+        },
+        {"repeats": 1},
+        ("-t", "-P", "-G 27", "-N 1"),
+    ),
+    # Own directories, files at the leaves only.
+    "leaves": Published(
+        "mdtest -F -L -u -z 3 -b 5 -n 1250 -i 3 -d /scratch -R",
+        {
+            "operations": ["create", "stat", "open", "unlink"], "files": 1250, "depth": 3, "width": 5,
+            "layout": "separate", "lanes": 1, "sync": "none",
+        },
+        {"repeats": 3},
+        ("tasks", "-R"),
+    ),
+}  # fmt: skip
+
+ALL = [(ior_study, name, item) for name, item in IOR.items()] + [
+    (lambda line, _read: mdtest_study(line), f"mdtest-{name}", item) for name, item in MDTEST.items()
+]
+
+
+def nothing(path: str) -> str:
+    raise AssertionError(f"no script was to be read: {path}")
+
+
+@pytest.mark.parametrize(("make", "name", "item"), ALL, ids=[name for _make, name, _item in ALL])
+def test_a_published_command_line_becomes_the_study_that_asks_the_same(make: Any, name: str, item: Published) -> None:
+    text = make(item.line, nothing)
+    study = yaml.safe_load(text)
+    workload = study["workloads"]["ior" if "ior" in item.line.lower().split("mdtest")[0] else "files"]
+    assert workload == item.workload
+    assert {key: study.get(key) for key in item.study} == item.study
+    notes = [line for line in text.splitlines() if line.startswith("# * ")]
+    for word in item.noted:
+        assert any(note.startswith(f"# * {word}:") for note in notes), (word, notes)
+
+
+@pytest.mark.parametrize(("make", "name", "item"), ALL, ids=[name for _make, name, _item in ALL])
+def test_what_comes_out_can_be_planned(make: Any, name: str, item: Published) -> None:
+    loaded = load_study(make(item.line, nothing).encode(), "/tmp")
+    assert loaded.study is not None, loaded.problems
+    expansion = expand(loaded.study)
+    assert not expansion.faults
+    jobs = [plan_job(loaded.study, case, 1).job for case in expansion.cases]
+    assert len(jobs) == len(loaded.study.workloads)
+    if name == "io500-hard":
+        assert jobs[0].file_size_bytes == 10 * 10_000_000 * 47008
+        assert [phase.wear_out for phase in jobs[0].phases] == [True, False]
+
+
+def test_a_directory_workload_stands_beside_that_of_files() -> None:
+    study = yaml.safe_load(mdtest_study("mdtest -n 10 -d /x", 3))
+    assert study["workloads"]["directories"]["operations"] == ["mkdir", "rmdir"]
+    assert study["workloads"]["directories"]["lanes"] == 3
+
+
+def test_each_test_of_a_script_is_a_workload() -> None:
+    script = "ignored\nIOR START\n  api=POSIX, testFile=/mnt/a  # shared\n blockSize=8m,transferSize=1m\nRUN\n"
+    script += "filePerProc=1\nwriteFile=1\nsegmentCount=3\nRUN\nIOR STOP\nblockSize=1\n"
+    study = yaml.safe_load(ior_study("mpirun -np 2 ior -f deck.txt -e", {"deck.txt": script}.__getitem__))
+    one, two = study["workloads"]["test-1"], study["workloads"]["test-2"]
+    assert (one["layout"], one["block_size"], one["operations"]) == ("shared", "8MiB", ["write", "read"])
+    assert (two["layout"], two["segments"], two["operations"], two["sync"]) == ("separate", 3, ["write"], "fsync")
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("8", 8), ("4k", 4096), ("2M", 2 << 20), ("1g", 1 << 30), ("1t", 1 << 40), ("16 m", 16 << 20)]
+)
+def test_sizes_are_iors(text: str, size: int) -> None:
+    assert binary_size(text, "-b", "ior") == size
+
+
+WRONG = {
+    "ior -t 1m -b 1500k": "ior: the block size, 1536000, is no multiple of the transfer size, 1048576",
+    "ior -t": "ior -t lacks its value",
+    "ior -b many": "ior -b: 'many' is no size",
+    "ior -C -Z": "ior: -C and -Z exclude each other",
+    "ior -C -z": "ior: -C and -z exclude each other in one shared file",
+    "ior -O stoneWallingWearOut=1": "ior: stoneWallingWearOut needs a deadline",
+    "ior -O nothing=1": "ior -O nothing=1: there is no directive 'nothing'",
+    "ior -a HDF5": "ior -a HDF5: there is no such target",
+    "ior --nothing": "ior has no option --nothing",
+    "ior file": "ior: 'file' belongs to no option",
+    "mpirun -np 4 hostname": "no ior in the command line",
+    "ior 'x": "the command line cannot be read: no closing quotation",
+    "ior -i 0": "ior -i: 0 is below 1",
+}
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_what_ior_would_not_take_is_refused_with_its_place(line: str) -> None:
+    with pytest.raises(AssayError) as caught:
+        ior_study(line, nothing)
+    assert caught.value.message.startswith(WRONG[line]), caught.value.message
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("mdtest -d /x", "mdtest: nothing says how many files or directories"),
+        ("mdtest -F -D -n 1", "mdtest: -F and -D exclude each other"),
+        ("mdtest -n 5 -z 2 -b 3", "mdtest: 5 items are fewer than 13 directories"),
+        ("mdtest -n 7 -e 10 -F", "mdtest -e 10: files of 0 bytes have nothing to read"),
+        ("mdtest -q", "mdtest has no option -q (in '-q')"),
+    ],
+)
+def test_what_mdtest_would_not_take_is_refused(line: str, message: str) -> None:
+    with pytest.raises(AssayError) as caught:
+        mdtest_study(line)
+    assert caught.value.message.startswith(message), caught.value.message
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "contract/golden/layouts").glob("*.json")), ids=lambda path: path.stem)
+def test_the_job_of_a_layout_is_the_one_that_was_held_against_ior(path: Path) -> None:
+    """`bench/layouts/compare.py` ran IOR and the engine, which did the same; the engine's own test repeats its part."""
+    table = json.loads(path.read_bytes())
+    nodes = re.search(r"numNodes=(\d+)", table["command"])
+    hosts = int(nodes[1]) if nodes else 1
+    study = yaml.safe_load(ior_study(f"mpirun -np {table['tasks']} {table['command']}", nothing))
+    study["workloads"]["ior"] |= {"lanes": table["tasks"] // hosts, "hosts": hosts}
+    study |= {"hosts": [f"h{number}" for number in range(hosts)]} if hosts > 1 else {}
+    loaded = load_study(yaml.safe_dump(study).encode(), "/tmp")
+    assert loaded.study is not None, loaded.problems
+    job = plan_job(loaded.study, expand(loaded.study).cases[0], 1).job
+    told = json.loads(job.model_dump_json(exclude_defaults=True)) | {"lanes": job.lanes * (job.ranks or 1)}
+    assert {field: told.get(field) for field in table["job"]} == table["job"]
