@@ -6,6 +6,7 @@ clusters share badly.
 """
 
 import json
+import os
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
+from assay.model.regular import IrregularError, TooLargeError, open_regular
 from assay.model.result.result import Sample
 from assay.model.study.case import Case
 from assay.run.listener import Heard, Limits, Listener, Progress, Stretch, TimeLeft
@@ -21,6 +23,8 @@ from assay.store.entries import PROGRESS
 
 MOST_READ = 1 << 24
 """Bytes that are read at once; the rest the next time."""
+MOST_BYTES = 1 << 40
+"""Of a file that is read on."""
 
 
 class TellingListener:
@@ -171,10 +175,12 @@ class Reader:
         """What was told since the last time; a line that is not whole yet is left for the next time."""
         try:
             # Opened anew each time: NFS asks its server then.
-            with self._path.open("rb") as file:
-                file.seek(self._place)
-                data = file.read(MOST_READ)
-        except OSError:
+            fd = open_regular(self._path, MOST_BYTES)
+            try:
+                data = os.pread(fd, MOST_READ, self._place)
+            finally:
+                os.close(fd)
+        except (OSError, IrregularError, TooLargeError):
             return
         end = data.rfind(b"\n") + 1
         self._place += end

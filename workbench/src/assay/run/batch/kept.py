@@ -6,11 +6,13 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from assay.model.base import AssayError, Frozen
-from assay.model.regular import IrregularError, TooLargeError, read_regular
+from assay.model.regular import IrregularError, TooLargeError, open_regular, read_regular
 from assay.store.entries import BATCH, BATCH_NEW, BATCH_OUTPUT
 
 MOST_BYTES = 1 << 20
 MOST_TAIL = 1 << 16
+MOST_OUTPUT = 1 << 40
+"""Of what jobs print, of which the end is read."""
 
 
 class BatchJob(Frozen):
@@ -92,10 +94,12 @@ def last_words(folder: Path, after: int = 0) -> list[str]:
         after: Byte of the file with which it begins.
     """
     try:
-        with (folder / BATCH_OUTPUT).open("rb") as file:
-            end = file.seek(0, os.SEEK_END)
-            file.seek(max(after, end - MOST_TAIL))
-            text = file.read(MOST_TAIL).decode(errors="replace")
-    except OSError:
+        fd = open_regular(folder / BATCH_OUTPUT, MOST_OUTPUT)
+        try:
+            begin = max(after, os.fstat(fd).st_size - MOST_TAIL)
+            text = os.pread(fd, MOST_TAIL, begin).decode(errors="replace")
+        finally:
+            os.close(fd)
+    except (OSError, IrregularError, TooLargeError):
         return []
     return [line for line in text.splitlines() if line.strip()]
