@@ -192,7 +192,7 @@ pub fn code_of(status: std::process::ExitStatus) -> i32 {
 
 /// Reads what there is; the pipe is given up at its end.
 fn read_all(pipe: &mut Option<OwnedFd>, into: &mut Vec<u8>) {
-    let mut piece = [0; 65536];
+    let mut piece = [0; 16384];
     while let Some(open) = pipe {
         match rustix::io::read(open, &mut piece) {
             Ok(0) => *pipe = None,
@@ -215,9 +215,9 @@ fn told(link: &UnixStream, said: &mut Vec<u8>) -> Option<i32> {
             Err(Errno::AGAIN) => {}
             Err(_) => return Some(-9),
         }
-        let line = said.strip_suffix(b"\n").map(String::from_utf8_lossy);
-        if let Some(line) = line {
-            return Some(line.parse().unwrap_or(-9));
+        let word = said.strip_suffix(b"\n").map(String::from_utf8_lossy);
+        if let Some(word) = word {
+            return Some(word.parse().unwrap_or(-9));
         }
         if said.len() < 64 {
             return None;

@@ -19,7 +19,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Longest wait for the other processes of the host.
-const MEETING: Duration = Duration::from_secs(60);
+const MEETING: Duration = Duration::from_mins(1);
 /// Steps of waiting.
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -57,8 +57,8 @@ pub fn follow(engine: &Path, key: &str, node: u32, local: u32) -> anyhow::Result
             Err(_) => {}
         }
         while let Some(end) = said.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = said.drain(..=end).collect();
-            if let Ok(number) = String::from_utf8_lossy(&line).trim().parse() {
+            let word: Vec<u8> = said.drain(..=end).collect();
+            if let Ok(number) = String::from_utf8_lossy(&word).trim().parse() {
                 kill(number);
             }
         }

@@ -11,6 +11,7 @@ use assay_drive::control::{word, Word as Control};
 use assay_spec::{ByeStatus, Event};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -95,6 +96,13 @@ pub fn lead(engine: &Path, way: Way<'_>) -> anyhow::Result<ExitCode> {
         starts: false,
     };
     Ok(ExitCode::from(lead.run()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 struct Lead {
@@ -188,7 +196,7 @@ impl Lead {
         let Parts { jobs, starts } = split(text, self.engines.len() as u32, self.node)?;
         self.starts = starts;
         let sum = Sha256::digest(format!("{text}\n").as_bytes());
-        self.gather = Gather::new(self.engines.len(), sum.iter().map(|byte| format!("{byte:02x}")).collect(), !starts);
+        self.gather = Gather::new(self.engines.len(), hex(&sum), !starts);
         for (engine, part) in self.engines.iter_mut().zip(jobs) {
             engine.say(&part);
         }

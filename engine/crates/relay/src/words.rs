@@ -57,7 +57,7 @@ impl Source {
                 if !has_more(pipe.as_fd()) {
                     return Ok(true);
                 }
-                let mut piece = [0; 65536];
+                let mut piece = [0; 16384];
                 match rustix::io::read(pipe.as_fd(), &mut piece) {
                     Ok(0) => Ok(false),
                     Ok(count) => {

@@ -94,14 +94,19 @@ impl MpiLane {
     fn make_way(&self, plan: &PhasePlan) -> Result<(), SetupError> {
         self.site.failure()?;
         let file = self.number;
-        match plan.operation {
-            _ if !self.site.owns() => Ok(()),
-            operation if operation.creates() => self.site.place.discard(file),
-            Operation::Prepare => match self.site.place.open(file, OFlags::RDONLY) {
-                Err(error) if error.errno() != Some(Errno::NOENT.raw_os_error()) => Err(error),
-                _ => Ok(()),
-            },
-            _ => self.site.place.open(file, OFlags::RDONLY).map(drop),
+        if !self.site.owns() {
+            return Ok(());
+        }
+        if plan.operation.creates() {
+            return self.site.place.discard(file);
+        }
+        match self.site.place.open(file, OFlags::RDONLY) {
+            Err(error)
+                if plan.operation == Operation::Prepare && error.errno() == Some(Errno::NOENT.raw_os_error()) =>
+            {
+                Ok(())
+            }
+            other => other.map(drop),
         }
     }
 
