@@ -21,6 +21,8 @@ KEPT_PINGS = 64
 """The best of so many says how clocks differ; older ones would hide a drift."""
 LOST_SECONDS = 15.0
 """A host that answers no ping for so long is lost."""
+AWAY_SECONDS = 2.0
+"""If this process itself was not run for so long, hosts are not blamed for it."""
 LEAST_HEADSTART = 0.02
 HEADSTART_TRIPS = 4
 """Lanes start so many of the longest round trips after the word, so that it reaches all in time."""
@@ -188,6 +190,10 @@ class _Engine:
         number, asked = self.talk.ask_time()
         self._sent[number] = asked
 
+    def forgive(self, seconds: float) -> None:
+        """Nobody listened for so long: that it was not heard says nothing of it."""
+        self._answered_at += seconds
+
     def _compare_clocks(self, event: PongEvent) -> None:
         now, sent = time.monotonic_ns(), self._sent.pop(event.ping, None)
         if sent is None:
@@ -243,13 +249,17 @@ class _Group:
         self.engines, self.before_start = engines, before_start
         self.begun: set[tuple[str, int | None]] = set()
         """Places for which `before_start` was called."""
+        self.turned = time.monotonic()
         self.stop = 0
         self.failed = ""
         """The host that failed first."""
 
     def turn(self) -> None:
         now = time.monotonic()
+        away, self.turned = now - self.turned, now
         for engine in self.engines:
+            if away > AWAY_SECONDS:
+                engine.forgive(away)
             engine.ping(now)
         failed = next((engine for engine in self.engines if engine.failed), None)
         if failed is not None and not self.stop:
