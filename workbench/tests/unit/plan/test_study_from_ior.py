@@ -1,6 +1,8 @@
-"""Command lines of IOR and mdtest that people publish, and the studies that ask the same.
+"""Command lines of IOR and mdtest as people write them, and the studies that ask the same.
 
-The expected studies were written from the programs' documentation, not from what comes out here.
+Those of Perlmutter and of vi4io's mdtest were published (one path is shorter here); IO500's are by its rules; "random",
+"collective" and "leaves" were made for this test. The expected studies were written from the programs' documentation, not
+from what comes out here.
 """
 
 import json
@@ -74,7 +76,7 @@ IOR = {
         {"seed": 27, "repeats": 1, "output": {"keep_files": True}},
         ("-g", "-D 300"),
     ),
-    # One shared file by collective MPI-IO, in the words of IOR's user guide.
+    # One shared file by collective MPI-IO.
     "collective": Published(
         "srun -n 4 ior -a MPIIO -c -w -r -t 1m -b 4m -s 2 -C -e -o /scratch/f",
         {
