@@ -99,11 +99,11 @@ PHASES: list[list[list[Step]]] = [
         ],
         [
             Step("wheel", [PYTHON, "tools/dist/build.py", "wheel"]),
-            tests("box tests", "tests/boxes", again=True, budget=6000 * MILLION),
+            tests("box tests", "tests/boxes", again=True, budget=10_000 * MILLION),
             tests("install tests", "tests/installs"),
         ],
         [
-            tests("unmarked tests", *UNMARKED, budget=20_000 * MILLION),
+            tests("unmarked tests", *UNMARKED, budget=28_000 * MILLION),
         ],
     ],
     [[tests("quiet tests", "tests/quiet", again=True, budget=6000 * MILLION)]],

@@ -28,7 +28,7 @@ WAYS = {
     "logs": "the engine made more than 1000 remarks",
     "slow-logs": "hung: no progress for",
     "pongs": "hung: no progress for",
-    "phases": "the engine told more than 12 steps of this job",
+    "phases": "the engine told more than 14 steps of this job",
     "intervals": "hung: no progress for",
     "busy-intervals": "hung: not done after",
     "long-lines": "the engine (printed a line of|said) more than",

@@ -110,7 +110,7 @@ mod tests {
         }
     }
 
-    /// The workbench reads the same sample (tests/unit/launch/parallel/test_frames.py).
+    /// The workbench reads the same sample (tests/unit/launch/parallel/test_launcher_frames.py).
     #[test]
     fn the_sample_of_the_contract_is_what_is_written() {
         let mut written = Vec::new();

@@ -15,6 +15,8 @@ HOSTS = ("hosts", "tasks_per_host")
 """Axes along which engines are added."""
 BESIDE = {"hosts": ("streams",)}
 """Axes that may grow together with one of those."""
+CLEAR = 2.0
+"""Where the interval of an efficiency is wider than by this factor, nothing is said of how totals grow."""
 PLATEAU = 0.95
 """From this share of the greatest total on, more hosts add nothing that counts."""
 LEAST_POINTS = 3
@@ -60,6 +62,7 @@ class Scaling(NamedTuple):
         binding: The ceiling that limits it where it saturates, or else where it is greatest; None if none is near.
         repeats: Number of hosts -> total of each usable repeat.
         work: What the data do meanwhile.
+        client_bound: Where it saturates, or is greatest, the verdict is that the clients limit it.
     """
 
     target: str
@@ -73,6 +76,12 @@ class Scaling(NamedTuple):
     binding: Binding | None
     repeats: dict[int, tuple[float, ...]]
     work: Work
+    client_bound: bool = False
+
+    @property
+    def clear(self) -> bool:
+        """Whether repeats agree so well that totals can be compared: efficiencies are known within a factor of two."""
+        return all(point.sure is None or point.sure[1] <= CLEAR * point.sure[0] for point in self.points)
 
 
 def scalings(rows: Sequence[Row], axes: Sequence[str] = HOSTS) -> list[Scaling]:
@@ -120,6 +129,7 @@ def _scaling(axis: str, rows: Sequence[Row]) -> Scaling | None:
     saturated = _saturated(points)
     greatest = max(points, key=lambda point: point.rate)
     limited = saturated or greatest
+    verdicts = {finding.verdict for finding in by_count[limited.number].findings}
     binding = limited.binding if limited.binding is not None and limited.binding.share >= BINDS else None
     return Scaling(
         first.case.target,
@@ -133,6 +143,7 @@ def _scaling(axis: str, rows: Sequence[Row]) -> Scaling | None:
         binding,
         repeats,
         work_of({count: row.case.parameters for count, row in by_count.items()}),
+        Verdict.CLIENT_BOUND in verdicts,
     )
 
 

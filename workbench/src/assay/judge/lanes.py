@@ -32,7 +32,9 @@ def skewed(evidence: Evidence) -> Answer:
         return None
     start_ns = median(sample.skew_ns for sample in samples)
     start = median(sample.skew_ns / sample.elapsed_ns for sample in samples)
-    finish = median(sample.finish_spread_ns / sample.elapsed_ns for sample in samples)
+    # With wear-out each lane goes on for as long as it needs to have done as much as the furthest.
+    worn = all(sample.at_limit is not None for sample in samples)
+    finish = 0.0 if worn else median(sample.finish_spread_ns / sample.elapsed_ns for sample in samples)
     parts = []
     if start > SKEW_SHARE or start_ns > SKEW_NS:
         parts.append(f"lanes started {start_ns / 1e6:,.3g} ms apart, {percent(start)} of the elapsed time")

@@ -1,8 +1,8 @@
 """Command lines of IOR and mdtest as people write them, and the studies that ask the same.
 
 Those of Perlmutter and of vi4io's mdtest were published (one path is shorter here); IO500's are by its rules; "random",
-"collective" and "leaves" were made for this test. The expected studies were written from the programs' documentation, not
-from what comes out here.
+"collective" and "leaves" were made for this test. The expected studies were written from the programs' documentation,
+not from what comes out here.
 """
 
 import json

@@ -61,6 +61,11 @@ fn a_stopped_process_is_seen() {
         assert_eq!(unsafe { libc::kill(talk.child.id() as i32, number) }, 0);
     };
     signal(libc::SIGSTOP);
+    // On a busy machine it goes on for a moment.
+    let stopped = || std::fs::read_to_string(format!("/proc/{}/stat", talk.child.id())).unwrap().contains(") T ");
+    while !stopped() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
     std::thread::sleep(held);
     signal(libc::SIGCONT);
     talk.say(r#"{"stop":true}"#);

@@ -211,7 +211,17 @@ def _cut_short(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
     cut = [sample for sample in row.samples if sample.status == "time_limit"]
     if cut:
         counts = f"{len(cut)} of {len(row.samples)} repeats"
-        yield f"{_name(row)}: {counts} ended at the time limit; they cover part of the data."
+        worn = [sample.at_limit for sample in cut if sample.at_limit is not None]
+        if len(worn) < len(cut):
+            yield f"{_name(row)}: {counts} ended at the time limit; they cover part of the data."
+            return
+        moved = median(limit.bytes / limit.elapsed_ns for limit in worn if limit.elapsed_ns) * 1e9
+        done = median(limit.ops / limit.elapsed_ns for limit in worn if limit.elapsed_ns) * 1e9
+        reached = f"{moved / 1e6:,.3g} MB/s" if moved else f"{done:,.3g} operations/s"
+        yield (
+            f"{_name(row)}: {counts} came to the time limit; then each lane went on until it had done as much as the"
+            f" furthest (wear-out): {reached} until the limit. They cover part of the data."
+        )
 
 
 def _frames_again(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001

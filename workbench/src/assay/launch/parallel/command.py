@@ -87,6 +87,9 @@ def find_command(name: LauncherName, head: Shell) -> Command:
     answer = head.run([name, "--version"], ASK_SECONDS)
     if answer.code == NOT_FOUND or "not found" in answer.err:
         raise AssayError(f"host {head.host.name}: `{name}` was not found", _INSTALL[name], EXIT_REFUSED)
+    if answer.code:
+        message = f"host {head.host.name}: `{name} --version` fails: {answer.last_line}"
+        raise AssayError(message, f"`{name}` must work there before Assay can use it", EXIT_REFUSED)
     said = (answer.out or answer.err).strip()
     first = said.splitlines()[0] if said else ""
     families: list[tuple[str, Family]] = [

@@ -106,10 +106,10 @@ class Step:
 
     @property
     def complaint(self) -> str:
-        """What the launcher itself has said, as one line: its first complaint, or else its last words."""
+        """What the launcher itself has said, as one line: its first complaint, or else how it begins."""
         lines = [plain(line.strip()) for line in self._own.decode("utf-8", "replace").splitlines()]
         told = [line for line in lines if not _RULER.fullmatch(line)]
-        return next((line for line in told if _ERROR.search(line)), told[-1] if told else "")
+        return next((line for line in told if _ERROR.search(line)), told[0] if told else "")
 
     def host_of(self, node: int) -> str:
         """The name of a host: ours, unless what it says of itself is that of another of them."""

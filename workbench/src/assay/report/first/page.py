@@ -116,12 +116,18 @@ def _answer(
 
 def _grown(growth: list[Scaling]) -> Text:
     """How many totals stop growing within what was measured."""
+    clear = [one for one in growth if one.clear]
+    if not clear:
+        return f"How the total of {numbers.plural(len(growth), 'kind of work', 'kinds of work')} grows is open."
+    open_too = len(growth) - len(clear)
+    growth = clear
     stopped = sum(one.saturated is not None or one.greatest is not one.points[-1] for one in growth)
     axes = {one.axis for one in growth}
     most = max(point.number for one in growth for point in one.points)
     of = numbers.plural(len(growth), "kind of work", "kinds of work")
     if not stopped:
-        return f"Of {of}, the total of all hosts still grows at {counted(min(axes), most)}."
+        beside = f"; of {open_too:,} more it is open" if open_too else ""
+        return f"Of {of}, the total of all hosts still grows at {counted(min(axes), most)}{beside}."
     more = noun(min(axes)) if len(axes) == 1 else "hosts or tasks"
     return f"In {stopped:,} of {of}, more {more} stop adding to the total within the {most} that were measured."
 

@@ -46,7 +46,13 @@ def scaled_words(found: Scaling) -> str:
     if first.binding is not None and first.binding.share >= BINDS:
         begin += f" ({numbers.share(first.binding.share)} of the ceiling {first.binding.name})"
     end = f"{begin}{_growth(found)}"
-    if found.binding is not None:
+    if not found.clear:
+        last = found.points[-1]
+        reached = f"; {last.number} reach {measure.text(last.rate)}" if last is not first else ""
+        return f"{begin}{reached}. The repeats differ too much to say how the total grows."
+    if found.client_bound:
+        end += " What binds there are the clients, as the verdict says."
+    elif found.binding is not None:
         share = numbers.share(found.binding.share)
         end += f" What binds there is the {found.binding.name} ({share} of it; {found.binding.how})."
     else:
