@@ -41,7 +41,8 @@ Word = Literal["ssh", "mpirun", "srun"]
 
 @pytest.fixture(scope="module")
 def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBox]:
-    with boxes_below(tmp_path_factory.mktemp("launch")) as folder, box_of(folder, HOSTS, "mpirun", "srun") as running:
+    described = tmp_path_factory.mktemp("launch")
+    with boxes_below(described), box_of(described, HOSTS, "mpirun", "srun") as running:
         yield running
 
 
@@ -211,9 +212,10 @@ def test_a_launcher_that_cannot_start_says_why(box: RunningBox, tmp_path: Path) 
 def test_a_host_that_dies_ends_the_job(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, launcher: Word
 ) -> None:
-    with boxes_below(tmp_path_factory.mktemp("dies")) as folder:
+    described = tmp_path_factory.mktemp("dies")
+    with boxes_below(described):
         hosts = "  node[1-3]: {roles: [client], servers: [{kind: slurm}, {kind: openmpi}]}"
-        with box_of(folder, hosts, "mpirun", "srun") as dying:
+        with box_of(described, hosts, "mpirun", "srun") as dying:
             dies = dying.host("node3").pid
             hear = at_phase("write", 0.2, lambda: os.kill(dies, signal.SIGKILL))
             begun = time.monotonic()
