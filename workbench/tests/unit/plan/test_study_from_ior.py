@@ -189,7 +189,11 @@ SAID = {
         ior_study, "srun -N4 --ntasks-per-node=16 ior -F -o /s/x", {"lanes": 64}, {}, ("4 nodes: ",)
     ),
     "glued-mdtest": Said(mdtest, "srun -n8 mdtest -n 10 -d /s", {"lanes": 8}, name="files"),
-    "slots": Said(ior_study, "mpirun -H node1:4,node2:4 ior -F", {"lanes": 8}, {}, ("2 nodes: ",)),
+    "slots": Said(ior_study, "mpirun -H node1:4,node2:4 ior -F", {"lanes": 8}, {}, ("2 nodes: ", "-H: 8 tasks, one")),
+    "placed": Said(
+        ior_study, "mpirun -np 8 --map-by ppr:4:node ior -F -a AIO", {"lanes": 8}, {}, ("2 nodes: ", "-a AIO: one")
+    ),
+    "range-of-nodes": Said(ior_study, "srun -N 2-4 -n 8 ior -F", {"lanes": 8}, {}, ("-N 2-4: it is no number",)),
     "slots-of-one": Said(ior_study, "mpirun -np 2 -H node1:4,node2:4 ior -F", {"lanes": 2}),
     "resource-sets": Said(ior_study, "jsrun -n 4 -a 2 -r 2 ior -F", {"lanes": 8}, {}, ("2 nodes: ",)),
     "too-many": Said(ior_study, "mpirun -np 4 ior -N 32 -F", {"lanes": 4}, {}, ("-N 32: only 4 tasks are started",)),
@@ -207,7 +211,8 @@ SAID = {
             "-z -z: each record of the whole file comes exactly once, in random order; IOR draws",
             "-G -1113158312: seeds have no sign: 3181808984",
             "stoneWallingWearOut=1: left out: random operations end at the limit",
-            "-r without -w: what is read is written first, outside the timing: all 410 GB",
+            "-r without -w: what is read is written first, outside the timing: all 410 GB, whatever the write of another "
+            "run came to; lower file_size for less",
         ),
     ),
     "drawn-shared": Said(

@@ -39,6 +39,8 @@ def workload_of(test: Test, tasks: Tasks, hints: Mapping[str, str], notes: Notes
         found["verify"] = True
     if test.api == "MMAP":
         found["method"] = "mmap"
+    if test.api == "AIO":
+        notes.add("-a AIO", "one operation of a lane is in flight: for more write method: io_uring and queue_depth")
     if test.by_mpi:
         found |= {name: int(value) if value.isdigit() else value for name, value in hints.items() if is_axis(name)}
     return found | _mpi(test, notes)
@@ -89,9 +91,12 @@ def _operations(test: Test, tasks: Tasks, notes: Notes) -> list[str]:
     if writes and test.has("useexistingtestfile"):
         notes.add("-E", "write empties the file first; rewrite goes over one that is there")
     if reads and not writes:
-        size = about_size(test.bytes(tasks.total))
-        notes.add("-r without -w", f"what is read is written first, outside the timing: all {size}, whatever the write "
-                  "of another run came to")  # fmt: skip
+        size, field = about_size(test.bytes(tasks.total)), "file_size" if test.drawn else "segments"
+        notes.add(
+            "-r without -w",
+            f"what is read is written first, outside the timing: all {size}, whatever the write of another run came "
+            f"to; lower {field} for less",
+        )
     found = ["random_write" if shuffled else "write"] if writes else []
     return [*found, "random_read" if shuffled else "read"] if reads else found
 

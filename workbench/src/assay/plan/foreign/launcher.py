@@ -48,6 +48,8 @@ _WORDS = {
 _GLUED = ("srun", "aprun", "jsrun", "")
 """Launchers that take a value right behind a letter: -n8."""
 _HOSTS = ("-H", "-host", "--host")
+_PLACED = re.compile(r"ppr:(\d+):node.*")
+"""Tasks of each node, in Open MPI's --map-by."""
 _VARIABLE = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
 
@@ -60,6 +62,7 @@ class Launch:
         tasks: Tasks that it starts; None if it does not say.
         nodes: Nodes that it starts them on; None if it does not say.
         unread: What it says of the tasks that is no number, such as `-n $N`; empty if nothing.
+        by_slots: The tasks are the slots of the hosts that it names, since it does not say how many there are.
         variables: Variables that are set for the program.
     """
 
@@ -67,6 +70,7 @@ class Launch:
     tasks: int | None = None
     nodes: int | None = None
     unread: str = ""
+    by_slots: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -99,7 +103,7 @@ def launch_of(words: Sequence[str]) -> Launch:
     found = Launch(launcher, variables=dict(_variables(words)))
     known = _WORDS["mpirun" if launcher in _MPIRUN else launcher]
     numbers = {name: _number(words, getattr(known, name), found) for name in known._fields}
-    tasks, nodes, each = numbers["tasks"], numbers["nodes"], numbers["each"]
+    tasks, nodes, each = numbers["tasks"], numbers["nodes"], numbers["each"] or _placed(words)
     slots = _slots(words) if launcher in _MPIRUN else {}
     if tasks is None and numbers["sets"]:
         tasks = numbers["sets"] * (numbers["of_set"] or 1)
@@ -109,6 +113,7 @@ def launch_of(words: Sequence[str]) -> Launch:
         tasks = (nodes or len(slots)) * each
     if tasks is None and slots and not found.unread:
         tasks = sum(slots.values())
+        found.by_slots = True
     if nodes is None and tasks and each:
         nodes = -(-tasks // each)
     if nodes is None and slots:
@@ -145,6 +150,11 @@ def _values_of(words: Sequence[str], known: Sequence[str], glued: bool) -> Itera
             yield name, value if equals else (words[at + 1] if at + 1 < len(words) else "")
         elif glued and word[:2] in known and word[2:].isdigit():
             yield word[:2], word[2:]
+
+
+def _placed(words: Sequence[str]) -> int | None:
+    found = (_PLACED.fullmatch(text) for _name, text in _values_of(words, ("--map-by", "-map-by"), False))
+    return next((int(match[1]) for match in found if match is not None and int(match[1]) > 0), None)
 
 
 def _slots(words: Sequence[str]) -> dict[str, int]:
@@ -184,6 +194,12 @@ def tasks_of(launch: Launch, asked: int | None, notes: Notes, said: int | None =
         why = f"{launch.unread!r} is no number" if launch.unread else "the command line does not say how many"
         notes.add("tasks", f"{why}: one lane; say --tasks N, or change lanes")
         total = 1
+    elif launch.unread:
+        notes.add(launch.unread, "it is no number, and was not read")
+    if launch.by_slots and not asked:
+        notes.add(
+            "-H", f"{launch.tasks} tasks, one for each slot, as Open MPI starts them; --tasks says another number"
+        )
     return Tasks(total, min(launch.nodes or 1, total))
 
 
