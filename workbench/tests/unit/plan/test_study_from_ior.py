@@ -211,8 +211,8 @@ SAID = {
             "-z -z: each record of the whole file comes exactly once, in random order; IOR draws",
             "-G -1113158312: seeds have no sign: 3181808984",
             "stoneWallingWearOut=1: left out: random operations end at the limit",
-            "-r without -w: what is read is written first, outside the timing: all 410 GB, whatever the write of another "
-            "run came to; lower file_size for less",
+            "-r without -w: what is read is written first, outside the timing: all 410 GB, whatever the write of "
+            "another run came to; lower file_size for less",
         ),
     ),
     "drawn-shared": Said(
@@ -288,6 +288,7 @@ SAID = {
     "on-by-none": Said(
         ior_study, "mpirun -np 4 ior -C -Q 0", {"reorder": None, "reorder_by": None}, {}, ("-C -Q 0: on by no node",)
     ),
+    "random-nodes": Said(ior_study, "mpirun -np 4 ior -Z -Z -Q 2", {"reorder": "random"}, {}, ("-Q 2: with -Z",)),
     "items-of-directories": Said(
         mdtest, "mpirun -np 2 mdtest -n 10 -I 5 -d /s", {"files": 10, "depth": 1, "width": 2, "inner": None}, {},
         ("-n 10 -I 5: 2 directories with 5 of each task",), "files",

@@ -114,6 +114,8 @@ def _order(test: Test, notes: Notes) -> dict[str, Any]:
                 "-Z",
                 "each part is read by one lane, as with IOR's -Z -Z; by -Z alone IOR reads some twice, others never",
             )
+        if by:
+            notes.add(test.texts_of["taskpernodeoffset"], "with -Z a part is that of any other lane, whatever its node")
         return {"reorder": "random"}
     if by is not None:
         notes.add(test.texts_of["taskpernodeoffset"], "it has no effect without -C or -Z")
@@ -127,7 +129,7 @@ def _time(test: Test, notes: Notes) -> dict[str, Any]:
         seconds = min(least, deadline or least)
         notes.add(test.texts_of["mintimeduration"], "runtime: goes over the data until then, and ends there")
         if deadline:
-            other = "" if deadline >= least else ", the earlier of the two, when IOR's tasks stop too"
+            other = "" if deadline >= least else ", the earlier of the two, when IOR's transfers stop too"
             notes.add(
                 test.texts_of["deadlineforstonewalling"], f"a runtime takes no time_limit: ends at {seconds}s{other}"
             )
