@@ -1,8 +1,8 @@
 """Command lines of IOR and mdtest as people write them, and the studies that ask the same.
 
 Those of Perlmutter and of vi4io's mdtest were published (one path is shorter here); IO500's are by its rules; "random",
-"collective" and "leaves" were made for this test. The expected studies were written from the programs' documentation,
-not from what comes out here.
+"collective", "leaves" and the lines of SAID were made for this test. The expected studies were written from the
+programs' documentation and source, not from what comes out here.
 """
 
 import json
@@ -132,8 +132,13 @@ MDTEST = {
     ),
 }  # fmt: skip
 
+
+def mdtest(line: str, _read: Any = None) -> str:
+    return mdtest_study(line)
+
+
 ALL = [(ior_study, name, item) for name, item in IOR.items()] + [
-    (lambda line, _read: mdtest_study(line), f"mdtest-{name}", item) for name, item in MDTEST.items()
+    (mdtest, f"mdtest-{name}", item) for name, item in MDTEST.items()
 ]
 
 
@@ -166,6 +171,162 @@ def test_what_comes_out_can_be_planned(make: Any, name: str, item: Published) ->
         assert [phase.wear_out for phase in jobs[0].phases] == [True, False]
 
 
+class Said(NamedTuple):
+    """A command line, what is said of a workload (None: nothing) and of the study, and parts of notes."""
+
+    make: Any
+    line: str
+    workload: dict[str, Any]
+    study: dict[str, Any] = {}  # noqa: RUF012
+    noted: tuple[str, ...] = ()
+    name: str = "ior"
+
+
+RND = "-z -z -t=4096 -b=4096 -s=10000000 -r -k -e -C -Q=1 -G=-1113158312 -D=300 -O stoneWallingWearOut=1 -a POSIX"
+SAID = {
+    "glued": Said(ior_study, "srun -n8 -N2 ior -F -o /s/x", {"lanes": 8}, {}, ("2 nodes: ",)),
+    "glued-each": Said(
+        ior_study, "srun -N4 --ntasks-per-node=16 ior -F -o /s/x", {"lanes": 64}, {}, ("4 nodes: ",)
+    ),
+    "glued-mdtest": Said(mdtest, "srun -n8 mdtest -n 10 -d /s", {"lanes": 8}, name="files"),
+    "slots": Said(ior_study, "mpirun -H node1:4,node2:4 ior -F", {"lanes": 8}, {}, ("2 nodes: ", "-H: 8 tasks, one")),
+    "placed": Said(
+        ior_study, "mpirun -np 8 --map-by ppr:4:node ior -F -a AIO", {"lanes": 8}, {}, ("2 nodes: ", "-a AIO: one")
+    ),
+    "range-of-nodes": Said(ior_study, "srun -N 2-4 -n 8 ior -F", {"lanes": 8}, {}, ("-N 2-4: it is no number",)),
+    "slots-of-one": Said(ior_study, "mpirun -np 2 -H node1:4,node2:4 ior -F", {"lanes": 2}),
+    "resource-sets": Said(ior_study, "jsrun -n 4 -a 2 -r 2 ior -F", {"lanes": 8}, {}, ("2 nodes: ",)),
+    "too-many": Said(ior_study, "mpirun -np 4 ior -N 32 -F", {"lanes": 4}, {}, ("-N 32: only 4 tasks are started",)),
+    "variable": Said(ior_study, "mpirun -np $NP ior -F", {"lanes": 1}, {}, ("tasks: '-np $NP' is no number",)),
+    # IO500's rnd4K-easy-read: blocks of one transfer, drawn over the whole file.
+    "drawn": Said(
+        ior_study,
+        f"mpiexec -np 10 ior {RND} -F -o /mnt/rnd/file",
+        {
+            "operations": ["random_read"], "layout": "separate", "file_size": "40960MB", "record_size": "4KiB",
+            "segments": None, "block_size": None, "time_limit": "300s", "wear_out": None, "reorder": "node",
+        },
+        {"seed": 3181808984},
+        (
+            "-z -z: each record of the whole file comes exactly once, in random order; IOR draws",
+            "-G -1113158312: seeds have no sign: 3181808984",
+            "stoneWallingWearOut=1: left out: random operations end at the limit",
+            "-r without -w: what is read is written first, outside the timing: all 410 GB, whatever the write of "
+            "another run came to; lower file_size for less",
+        ),
+    ),
+    "drawn-shared": Said(
+        ior_study,
+        "mpirun -np 4 ior -r -z -z -t 4k -b 64k -s 16",
+        {"file_size": "4MiB", "layout": "shared", "segments": None, "block_size": None},
+        {},
+        ("file_size: that of 4 tasks", "-z -z: each record", "random are only its blocks of 65536 bytes"),
+    ),
+    "shuffled-in-blocks": Said(
+        ior_study, "mpirun -np 2 ior -r -z -F -t 4k -b 64k -s 16", {"segments": 16, "block_size": "64KiB"}
+    ),
+    "file-system": Said(
+        ior_study,
+        "mpirun -np 4 ior -a MPIIO -w -o ufs:/s/x",
+        {"tasks_per_host": 4},
+        {"targets": {"place": {"kind": "mpiio", "path": "/s/assay-ior", "prefix": "ufs"}}},
+    ),
+    "ranks-of-nodes": Said(
+        ior_study,
+        "IOR_HINT__MPI__cb_nodes=4 IOR_HINT__MPI__cb_buffer_size=16777216 IOR_HINT__MPI__x=y KEY=secret "
+        "mpirun -np 8 -npernode 4 -H a,b ior -a MPIIO -w -Y -B -c -o /s/x",
+        {"tasks_per_host": 4, "cb_nodes": 4, "cb_buffer_size": 16777216, "cache": "keep", "sync": "none"},
+        {"targets": {"place": {"kind": "mpiio", "path": "/s/assay-ior", "hints": {"x": "y"}}}},
+        ("2 nodes: name them as hosts of the study, then write hosts: 2 beside tasks_per_host: 4; till then 4 tasks",
+         "KEY: a study sets no variables", "-Y: left out", "-B: left out: MPI-IO has no O_DIRECT"),
+    ),
+    "hints-of-a-file": Said(
+        ior_study, "mpirun -np 2 ior -a MPIIO -U hf -w", {}, {}, ("-U hf: its hints are not in this study",)
+    ),
+    "mapped": Said(
+        ior_study, "ior -a MMAP -Y -B -w --", {"method": "mmap", "sync": "fsync", "cache": "keep"}, {},
+        ("-Y: sync: fsync, once", "-B: left out: a mapping"),
+    ),
+    "directories-in-turn": Said(
+        ior_study,
+        "mpirun -np 4 ior -F -o /a/x@/b/y",
+        {"layout": "separate"},
+        {"targets": {"place": {"kind": "file", "path": "/a/assay-ior", "shares": ["/b/assay-ior"]}}},
+        ("-o /a/x@/b/y: files go to /a/assay-ior and /b/assay-ior",),
+    ),
+    "one-file-of-several": Said(
+        ior_study,
+        "mpirun -np 4 ior -o /a/x@/b/y",
+        {"layout": "shared"},
+        {"targets": {"place": {"kind": "file", "path": "/a/assay-ior"}}},
+        ("-o /a/x@/b/y: one shared file lies in the first of them, /a/assay-ior",),
+    ),
+    "reordered-in-several": Said(
+        ior_study,
+        "mpirun -np 4 ior -F -C -o /a/x@/b/y",
+        {"reorder": "node"},
+        {"targets": {"place": {"kind": "file", "path": "/a/assay-ior"}}},
+        ("-o /a/x@/b/y: with reorder lanes cannot keep to one of several",),
+    ),
+    "worn-out-random": Said(
+        ior_study, "ior -w -z -F -t 4k -b 1m -D 5 -O stoneWallingWearOut=1", {"time_limit": "5s", "wear_out": None}, {},
+        ("stoneWallingWearOut=1: left out: random operations end",),
+    ),
+    "worn-out-read": Said(
+        ior_study,
+        "mpirun -np 10 ior -r -C -t 47008 -b 47008 -s 10000000 -D 300 -O stoneWallingWearOut=1 "
+        "-O stoneWallingWearOutIterations=50",
+        {"operations": ["read"], "time_limit": "300s", "wear_out": None},
+        {},
+        ("stoneWallingWearOut=1: left out: reads end", "first, outside the timing: all 4.7 TB",
+         "stoneWallingWearOutIterations=50: what another run has written is not read"),
+    ),
+    "at-least": Said(
+        ior_study, "ior -D 5 -O minTimeDuration=10", {"runtime": "5s", "time_limit": None}, {},
+        ("-D 5: a runtime takes no time_limit: ends at 5s",),
+    ),
+    "on-by-none": Said(
+        ior_study, "mpirun -np 4 ior -C -Q 0", {"reorder": None, "reorder_by": None}, {}, ("-C -Q 0: on by no node",)
+    ),
+    "random-nodes": Said(ior_study, "mpirun -np 4 ior -Z -Z -Q 2", {"reorder": "random"}, {}, ("-Q 2: with -Z",)),
+    "items-of-directories": Said(
+        mdtest, "mpirun -np 2 mdtest -n 10 -I 5 -d /s", {"files": 10, "depth": 1, "width": 2, "inner": None}, {},
+        ("-n 10 -I 5: 2 directories with 5 of each task",), "files",
+    ),
+    "items-of-trees": Said(
+        mdtest, "mpirun -np 2 mdtest -n 10 -I 5 -z 1 -b 2 -d /s", {"files": 30, "depth": 1, "width": 2, "inner": True},
+        {}, ("-n 10 -I 5: one tree, with 10 items of each task in a directory; mdtest makes 2 trees with 5",), "files",
+    ),
+    "removed-only": Said(
+        mdtest, "mdtest -D -T -r -n 10 -d /s", {"operations": ["rmdir"]}, {}, ("without -C: ",), "directories"
+    ),
+    "both": Said(mdtest, "mdtest -F -D -n 10 -d /s", {"operations": ["mkdir", "rmdir"]}, name="directories"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_what_cannot_be_the_same_is_said(name: str) -> None:
+    item = SAID[name]
+    text = item.make(item.line, nothing)
+    study = yaml.safe_load(text)
+    workload = study["workloads"][item.name]
+    assert {key: workload.get(key) for key in item.workload} == item.workload
+    assert {key: study.get(key) for key in item.study} == item.study
+    notes = [line.removeprefix("# * ") for line in text.splitlines() if line.startswith("# * ")]
+    for words in item.noted:
+        assert any(words in note for note in notes), (words, notes)
+    nodes_or_tasks = [note for note in notes if note.startswith("tasks:") or " nodes: " in note]
+    assert item.line.startswith(("ior", "mdtest")) or len(nodes_or_tasks) == sum(
+        words.startswith("tasks:") or " nodes: " in words for words in item.noted
+    ), nodes_or_tasks
+    assert "secret" not in "".join(notes)
+    loaded = load_study(text.encode(), "/tmp")
+    assert loaded.study is not None, loaded.problems
+    expansion = expand(loaded.study)
+    assert not expansion.faults
+    assert all(plan_job(loaded.study, case, 1).job for case in expansion.cases)
+
+
 def test_a_directory_workload_stands_beside_that_of_files() -> None:
     study = yaml.safe_load(mdtest_study("mdtest -n 10 -d /x", 3))
     assert study["workloads"]["directories"]["operations"] == ["mkdir", "rmdir"]
@@ -179,6 +340,27 @@ def test_each_test_of_a_script_is_a_workload() -> None:
     one, two = study["workloads"]["test-1"], study["workloads"]["test-2"]
     assert (one["layout"], one["block_size"], one["operations"]) == ("shared", "8MiB", ["write", "read"])
     assert (two["layout"], two["segments"], two["operations"], two["sync"]) == ("separate", 3, ["write"], "fsync")
+    assert "targets" not in one
+
+
+def test_tests_of_a_script_have_targets_of_their_own() -> None:
+    script = (
+        "IOR START\ntestFile=/mnt/a\nrepetitions=5\nRUN\napi=MPIIO\ntestFile=/mnt/b/c\nrepetitions=2\nRUN\nIOR STOP\n"
+    )
+    text = ior_study("mpirun -np 2 ior -f deck.txt", {"deck.txt": script}.__getitem__)
+    study = yaml.safe_load(text)
+    assert study["targets"] == {
+        "place": {"kind": "file", "path": "/mnt/assay-ior"},
+        "place-2": {"kind": "mpiio", "path": "/mnt/b/assay-ior-2"},
+    }
+    one, two = study["workloads"]["test-1"], study["workloads"]["test-2"]
+    assert (one["targets"], one["lanes"]) == (["place"], 2)
+    assert (two["targets"], two["tasks_per_host"]) == (["place-2"], 2)
+    assert (study["repeats"], study["launcher"]) == (5, "mpirun")
+    assert "# * repetitions: tests have 5, 2, and a study has one number: 5 for all" in text
+    loaded = load_study(text.encode(), "/tmp")
+    assert loaded.study is not None, loaded.problems
+    assert not expand(loaded.study).faults
 
 
 @pytest.mark.parametrize(
@@ -202,6 +384,20 @@ WRONG = {
     "mpirun -np 4 hostname": "no ior in the command line",
     "ior 'x": "the command line cannot be read: no closing quotation",
     "ior -i 0": "ior -i: 0 is below 1",
+    "ior -b 0": "ior: the block size, 0, is below the transfer size, 262144",
+    "ior -b 1.5g": "ior -b: '1.5g' has decimals, which ior does not read",
+    "ior -t 1q": "ior -t: '1q' has a unit that ior does not know",
+    "ior -t 1": "ior -t: 1 is no multiple of 8 bytes",
+    "ior -z -F -t 4k -b 4k -s 10": "ior: -z shuffles the transfers of each block, and each block has one only",
+    "ior -a MPIIO -c -z": "ior: -c and -z exclude each other with -a MPIIO",
+    "ior -w -z -R -G 1": "ior: -R with -z needs the order in which the data was written",
+    "ior -R": "ior: -R without -w needs the signature",
+    "ior -o ufs:/s/x": "ior -o ufs:/s/x: ufs: names a file system to MPI-IO, and this goes through POSIX",
+    "ior -u -F -o /a/x@/b/y": "ior: several files in -o and -u exclude each other",
+    "mpirun -np 0 ior": "mpirun -np: 0 is below 1",
+    "ior -o /x > out.txt 2>&1": "'>' is for the shell, not for ior",
+    "ior -o /x | tee log": "'|' is for the shell, not for ior",
+    "cd /x; mpirun -np 2 ior": "'/x;' is for the shell, not for ior",
 }
 
 
@@ -217,7 +413,10 @@ def test_what_ior_would_not_take_is_refused_with_its_place(line: str) -> None:
     ("line", "message"),
     [
         ("mdtest -d /x", "mdtest: nothing says how many files or directories"),
-        ("mdtest -F -D -n 1", "mdtest: -F and -D exclude each other"),
+        ("mdtest -n 10 -I 5 -u", "mdtest: -n 10 and -I 5 exclude each other with -u"),
+        ("mdtest -n 10 -I 3", "mdtest: -n 10 is no multiple of -I 3"),
+        ("mdtest -n 10 -w 1.5k", "mdtest -w: '1.5k' has decimals, which mdtest does not read"),
+        ("mdtest -n 10 >> log", "'>>' is for the shell, not for mdtest"),
         ("mdtest -n 5 -z 2 -b 3", "mdtest: 5 items are fewer than 13 directories"),
         ("mdtest -n 7 -e 10 -F", "mdtest -e 10: files of 0 bytes have nothing to read"),
         ("mdtest -q", "mdtest has no option -q (in '-q')"),

@@ -141,7 +141,7 @@ TOLD = {
 
 OF_MPI = {
     "collective": "collective",
-    "hintsfilename": "hints",
+    "hintsfilename": "its hints are not in this study: write them as hints of the target, or fields of workloads",
     "showhints": "what hints were in force is in the run",
     "usestrideddatatype": "each transfer is one call",
     "usefileview": "offsets are explicit",

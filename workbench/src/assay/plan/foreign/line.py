@@ -4,22 +4,18 @@ import posixpath
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.base import AssayError
 from assay.model.units import one_of
+from assay.plan.foreign.launcher import Launch, launch_of
 
 _SIZE = re.compile(r"\s*([+-]?\d+)\s*(\S)?.*")
 _SHIFTS = {"k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
-MOST_LANES = 1024
-"""Of one engine."""
-_TASKS = ("-n", "-np", "--np", "--ntasks", "-c")
-_NODES = ("-N", "--nodes", "-nodes", "--nnodes")
-_PER_NODE = ("--ntasks-per-node", "-ppn", "--ppn", "--npernode", "-npernode", "-r", "--tasks-per-node")
-_MPIRUN = ("mpirun", "mpiexec", "orterun", "mpiexec.hydra", "prun")
-_OTHERS = ("srun", "aprun", "jsrun", "ibrun")
+_SHELL = re.compile(r"(\d*|&)(>>?|<<?)[&|]?.*|\|\|?&?|&&?|;|.*;")
+"""Words of the shell, not of a program: redirections, pipes, further commands."""
 
 
 class Option(NamedTuple):
@@ -56,42 +52,33 @@ class Line:
 
     Attributes:
         program: The word that names the program.
-        tasks: Tasks that the launcher starts; None if it does not say.
-        nodes: Nodes that it starts them on; None if it does not say.
-        words: What follows the program.
-        launcher: The launcher's name; empty without one.
+        launch: What stands before it.
+        words: What follows it.
     """
 
     program: str
-    tasks: int | None
-    nodes: int | None
+    launch: Launch
     words: tuple[str, ...]
-    launcher: str = ""
-
-
-@dataclass
-class Notes:
-    """What is to be told of a study that was made from a command line."""
-
-    lines: list[str] = field(default_factory=list)
-
-    def add(self, what: str, why: str) -> None:
-        """One line: an option, and what became of it."""
-        line = f"{what}: {why}"
-        if line not in self.lines:
-            self.lines.append(line)
 
 
 def binary_size(text: str, option: str, program: str) -> int:
     """Bytes as IOR and mdtest read them: k, m, g, t and p are powers of 1024, and whatever follows is ignored.
 
     Raises:
-        AssayError: It does not begin with a number, or is below 0.
+        AssayError: It does not begin with a number, is below 0, or is one that they would read as another: they know
+            neither decimals nor further letters.
     """
     found = _SIZE.fullmatch(text)
+    letter = (found[2] or "").lower() if found else ""
+    if letter in (".", ","):
+        message = f"{program} {option}: {text!r} has decimals, which {program} does not read"
+        raise AssayError(message, "write a whole number with a smaller unit, such as 1536m for 1.5g")
+    if letter and letter != "b" and letter not in _SHIFTS:
+        message = f"{program} {option}: {text!r} has a unit that {program} does not know"
+        raise AssayError(message, "write a number, or one with k, m, g, t or p: 16m")
     if found is None or int(found[1]) < 0:
         raise AssayError(f"{program} {option}: {text!r} is no size", "write a number, or one with k, m, g or t: 16m")
-    return int(found[1]) << _SHIFTS.get((found[2] or "").lower(), 0)
+    return int(found[1]) << _SHIFTS.get(letter, 0)
 
 
 def whole(text: str, option: str, program: str, least: int = 0) -> int:
@@ -124,52 +111,24 @@ def read_line(text: str, names: Sequence[str]) -> Line:
     except ValueError as error:
         message = f"the command line cannot be read: {str(error).lower()}"
         raise AssayError(message, "quote it as for a shell") from None
+    shell = next((word for word in words if _SHELL.fullmatch(word)), None)
+    if shell is not None:
+        message = f"{shell!r} is for the shell, not for {names[0]}"
+        raise AssayError(
+            message, f"write the command of {names[0]} alone, without redirections, pipes and further ones"
+        )
     place = next((at for at, word in enumerate(words) if _is_program(word, names)), None)
     if place is None:
         if not words or not words[0].startswith("-"):
             message = f"no {names[0]} in the command line {text!r}"
             raise AssayError(message, f"write it as it is run, such as: mpirun -np 4 {names[0]} ...")
-        return Line(names[0], None, None, tuple(words))
-    launcher = _launcher(words[:place])
-    tasks, nodes = _launched(words[:place], launcher)
-    return Line(words[place], tasks, nodes, tuple(words[place + 1 :]), launcher)
+        return Line(names[0], Launch(), tuple(words))
+    return Line(words[place], launch_of(words[:place]), tuple(words[place + 1 :]))
 
 
 def _is_program(word: str, names: Sequence[str]) -> bool:
     base = Path(word).name.lower()
     return base in names or base.split("-")[0].split(".")[0] in names
-
-
-def _launcher(words: Sequence[str]) -> str:
-    return next((name for name in (Path(word).name for word in words) if name in _MPIRUN + _OTHERS), "")
-
-
-def _launched(words: Sequence[str], launcher: str) -> tuple[int | None, int | None]:
-    found: dict[str, int] = {}
-    tasks_words = _TASKS if launcher in _MPIRUN else tuple(word for word in _TASKS if word != "-c")
-    nodes_words = _NODES if launcher == "srun" else tuple(word for word in _NODES if word != "-N")
-    each_words = (*_PER_NODE, "-N") if launcher in (*_MPIRUN, "aprun") else _PER_NODE
-    for kind, known in (("tasks", tasks_words), ("nodes", nodes_words), ("each", each_words)):
-        value = _value_of(words, known)
-        if value is not None:
-            found[kind] = value
-    tasks, nodes, each = found.get("tasks"), found.get("nodes"), found.get("each")
-    if tasks is None and nodes and each:
-        tasks = nodes * each
-    if nodes is None and tasks and each:
-        nodes = -(-tasks // each)
-    return tasks, nodes
-
-
-def _value_of(words: Sequence[str], known: Sequence[str]) -> int | None:
-    for at, word in enumerate(words):
-        name, equals, value = word.partition("=")
-        if name not in known:
-            continue
-        text = value if equals else (words[at + 1] if at + 1 < len(words) else "")
-        if text.isdigit() and int(text) > 0:
-            return int(text)
-    return None
 
 
 def options_of(line: Line, letters: Mapping[str, Option], program: str) -> list[Given]:
@@ -238,28 +197,3 @@ def place_of(folder: str, name: str, option: str) -> str:
     if ".." in path.split("/"):
         raise AssayError(f"{option}: {folder!r} is above this directory", "write an absolute path")
     return path
-
-
-def lanes_of(line: Line, asked: int | None, notes: Notes, said: int | None = None) -> dict[str, int]:
-    """The lanes that do what the tasks do, as fields of a workload.
-
-    Args:
-        line: The command line.
-        asked: Tasks that were asked for beside it.
-        notes: Gets a line where it is not the same.
-        said: Tasks by the program's own option.
-    """
-    tasks = asked or said or line.tasks
-    if tasks is None:
-        notes.add("tasks", "the command line does not say how many: one lane; say --tasks N, or change lanes")
-        tasks = 1
-    nodes = line.nodes or 1
-    each = -(-tasks // nodes)
-    if nodes > 1:
-        notes.add(
-            f"{nodes} nodes",
-            f"name them as hosts of the study, then write hosts: {nodes} and lanes: {each}; till then all are here",
-        )
-    if tasks > MOST_LANES:
-        notes.add(f"{tasks} tasks", f"one engine has {MOST_LANES} lanes at most: name hosts, and write lanes of each")
-    return {"lanes": min(tasks, MOST_LANES)}

@@ -7,12 +7,16 @@ from typing import Any
 from assay.model.base import AssayError
 from assay.model.study.shape import directories
 from assay.model.units import format_size
-from assay.plan.foreign.ior import head
-from assay.plan.foreign.line import Given, Notes, Option, binary_size, lanes_of, options_of, place_of, read_line, whole
+from assay.plan.foreign.ior import head, tell_variable
+from assay.plan.foreign.launcher import lanes_of, tasks_of
+from assay.plan.foreign.line import Given, Option, binary_size, options_of, place_of, read_line, whole
+from assay.plan.foreign.notes import Notes
 from assay.plan.text import study_text
 
 NAMES = ("mdtest",)
 _PLACE = "assay-mdtest"
+_MOST_WIDTH = 10_000
+"""Directories in a directory, as studies have them."""
 
 LETTERS: dict[str, Option] = {
     "a": Option("api", True),
@@ -127,7 +131,9 @@ def mdtest_study(text: str, tasks: int | None = None) -> str:
         if name in TOLD:
             notes.add(one.text, TOLD[name])
     repeats = _number(given, "iterations", 1, 1)
-    workloads = _workloads(given, lanes_of(line, tasks, notes), notes)
+    for name in line.launch.variables:
+        tell_variable(name, notes)
+    workloads = _workloads(given, lanes_of(tasks_of(line.launch, tasks, notes), notes), notes)
     study: dict[str, Any] = {
         "study": "from-mdtest",
         "targets": {"place": {"kind": "file", "path": _path(given, notes)}},
@@ -152,8 +158,6 @@ def _bytes(given: Mapping[str, Given], name: str) -> int:
 def _refuse(given: Mapping[str, Given]) -> None:
     if "help" in given:
         raise AssayError("mdtest -h tests nothing", "write a command line with -n or -I")
-    if "filesonly" in given and "dirsonly" in given:
-        raise AssayError("mdtest: -F and -D exclude each other", "leave one out, or both for files and directories")
     if "items" not in given and "itemsperdir" not in given:
         raise AssayError(
             "mdtest: nothing says how many files or directories", "add -n ITEMS, or -I ITEMS_PER_DIRECTORY"
@@ -183,17 +187,35 @@ def _shape(given: Mapping[str, Given], notes: Notes) -> dict[str, Any]:
     inner = depth > 0 and "leafonly" not in given
     folders = directories(width, depth, inner)
     items, each = _bytes(given, "items"), _bytes(given, "itemsperdir")
-    if items and each and items != each * folders and depth:
-        raise AssayError(f"mdtest: -n {items} is not -I {each} in each of {folders} directories", "leave -n or -I out")
-    total = each * folders if each else items // folders * folders
+    loops = _loops(given, items, each)
+    total = each * folders * loops if each else items // folders * folders
     if total < 1:
         raise AssayError(f"mdtest: {items} items are fewer than {folders} directories", "raise -n, or lower -b or -z")
     if total != items and not each:
         notes.add(f"-n {items}", f"{total}, as mdtest makes of it: the same in each of {folders} directories")
+    if loops > 1 and depth == 0 and loops <= _MOST_WIDTH:
+        notes.add(f"-n {items} -I {each}", f"{loops} directories with {each} of each task, in one above them")
+        depth, width = 1, loops
+    elif loops > 1:
+        notes.add(
+            f"-n {items} -I {each}",
+            f"one tree, with {each * loops} items of each task in a directory; mdtest makes {loops} trees with {each}",
+        )
     found: dict[str, Any] = {"files": total}
     if depth:
         found |= {"depth": depth, "width": width}
     return found | ({"inner": True} if inner else {})
+
+
+def _loops(given: Mapping[str, Given], items: int, each: int) -> int:
+    """Trees, one after the other, that mdtest makes of -n ITEMS with -I ITEMS_PER_DIRECTORY."""
+    if not items or not each:
+        return 1
+    if "unique" in given:
+        raise AssayError(f"mdtest: -n {items} and -I {each} exclude each other with -u", "leave one out")
+    if items % each:
+        raise AssayError(f"mdtest: -n {items} is no multiple of -I {each}", "change one of them, or leave it out")
+    return items // each
 
 
 def _common(given: Mapping[str, Given], lanes: Mapping[str, int], notes: Notes) -> dict[str, Any]:
@@ -218,19 +240,20 @@ def _workloads(given: Mapping[str, Given], lanes: Mapping[str, int], notes: Note
     limit: dict[str, Any] = {"time_limit": f"{seconds}s", "wear_out": True} if seconds else {}
     if "create" not in phases:
         notes.add("without -C", "what a phase works on is made before it, outside the timing")
+    # Both -F and -D mean both, as none of them does.
+    on_directories = "dirsonly" in given or "filesonly" not in given
+    on_files = "filesonly" in given or "dirsonly" not in given
     found: dict[str, Any] = {}
-    if "filesonly" not in given:
+    if on_directories:
         words = {"create": "mkdir", "remove": "rmdir"}
         operations = [words[phase] for phase in phases if phase in words]
         if "stat" in phases:
             notes.add("stat of directories", "stat looks at files; directories are made and removed")
         if operations:
-            if operations == ["rmdir"]:
-                operations = ["mkdir", "rmdir"]
             found["directories"] = {"operations": operations, **shape, **common}
             if limit:
                 notes.add(given["stonewall"].text, "for files; directories are made whole")
-    if "dirsonly" not in given:
+    if on_files:
         found |= _of_files(given, phases, {**shape, **common}, size, limit, notes)
     if not found:
         raise AssayError("mdtest: nothing is left to do", "add -C or -r with -D, or leave -D out")

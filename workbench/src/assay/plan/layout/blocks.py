@@ -6,6 +6,7 @@ The engine's side is `engine/crates/spec/src/layout.rs`.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from assay.model.study.names import SHUFFLES
 from assay.model.units import format_size
 from assay.plan.broken import Broken
 from assay.plan.tree import all_lanes
@@ -19,6 +20,22 @@ def segment_bytes(values: Mapping[str, Any]) -> int:
     """
     blocks = all_lanes(values) if values["layout"] == "shared" else 1
     return int((values["block_size"] or 0) * blocks)
+
+
+def order_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
+    """That a random order has something to choose from: it goes through the file segment by segment."""
+    block, shuffled = values["block_size"], [name for name in operations if name in SHUFFLES]
+    if (
+        shuffled
+        and block is not None
+        and block == values["record_size"]
+        and values["file_size"] > segment_bytes(values)
+    ):
+        message = (
+            f"{shuffled[0]} shuffles the records of each segment, and a lane has one of {format_size(block)} in each"
+        )
+        hint = "leave block_size and segments out and say file_size, for a random order of the whole file"
+        yield Broken("block_size", "one record a block", f"{message}: it would go in sequence", hint)
 
 
 def block_rules(values: Mapping[str, Any]) -> Iterator[Broken]:

@@ -1,0 +1,106 @@
+"""Where IOR's tests put their files, as targets."""
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from assay.model.base import AssayError
+from assay.plan.foreign.ior_tests import Test
+from assay.plan.foreign.ior_workload import is_axis
+from assay.plan.foreign.line import place_of
+from assay.plan.foreign.notes import Notes
+
+_PLACE = "assay-ior"
+_PREFIXED = re.compile(r"([A-Za-z0-9]{1,16}):(.*)")
+"""A file system, as ROMIO takes it before a path."""
+
+
+def targets_of(
+    tests: Sequence[Test], hints: Mapping[str, str], notes: Notes
+) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """The targets of all tests, and the name of each test's.
+
+    Args:
+        tests: The tests.
+        hints: Of MPI-IO, from the environment.
+        notes: Gets a line where it is not the same.
+    """
+    targets: dict[str, dict[str, Any]] = {}
+    names: list[str] = []
+    asked: dict[str, tuple[str, str, bool]] = {}
+    for test in tests:
+        key = (test.api if test.by_mpi else "", test.texts.get("testfile", ""), _apart(test))
+        name = next((name for name, other in asked.items() if other == key), None)
+        if name is None:
+            suffix = f"-{len(targets) + 1}" if targets else ""
+            name = f"place{suffix}"
+            asked[name] = key
+            targets[name] = _target(test, f"{_PLACE}{suffix}", hints, notes)
+        names.append(name)
+    return targets, names
+
+
+def _apart(test: Test) -> bool:
+    """Its files may lie in several directories."""
+    return test.has("fileperproc") and "@" in test.texts.get("testfile", "")
+
+
+def _target(test: Test, folder: str, hints: Mapping[str, str], notes: Notes) -> dict[str, Any]:
+    written = test.texts.get("testfile", "")
+    first, *others = written.split("@")
+    prefix, first = _prefix(first, test)
+    path, option = _path(first, folder), f"-o {shlex.quote(written)}"
+    shares = _shares(test, others, path, folder, option, notes)
+    places = " and ".join([path, *shares])
+    if not written:
+        notes.add("-o", f"it was not given: files go to {path}")
+    else:
+        notes.add(option, f"files go to {places}, which Assay makes and removes")
+    if not test.by_mpi:
+        if test.api == "MPIIO":
+            notes.add("-a MPIIO", "this Assay has no target of kind mpiio: POSIX instead")
+        return {"kind": "file", "path": path, **({"shares": shares} if shares else {})}
+    rest = {name: value for name, value in hints.items() if not is_axis(name)}
+    return {
+        "kind": "mpiio", "path": path, **({"prefix": prefix} if prefix else {}), **({"hints": rest} if rest else {}),
+    }  # fmt: skip
+
+
+def _path(name: str, folder: str) -> str:
+    above, slash, _ = name.rpartition("/")
+    return place_of(above or slash, folder, "ior -o")
+
+
+def _prefix(name: str, test: Test) -> tuple[str, str]:
+    """The file system that stands before a path, and the path."""
+    found = _PREFIXED.fullmatch(name)
+    if found is None or not (test.api == "MPIIO" or "/" in found[2]):
+        return "", name
+    if test.api != "MPIIO":
+        message = f"ior -o {name}: {found[1]}: names a file system to MPI-IO, and this goes through {test.api}"
+        raise AssayError(message, f"write {found[2]}, or add -a MPIIO")
+    return found[1], found[2]
+
+
+def _shares(test: Test, others: Sequence[str], path: str, folder: str, option: str, notes: Notes) -> list[str]:
+    """Further directories, among which tasks take turns."""
+    if not others:
+        return []
+    paths = [_path(_prefix(other, test)[1], folder) for other in others]
+    shares = [share for share in dict.fromkeys(paths) if share != path]
+    if not test.has("fileperproc"):
+        notes.add(option, f"one shared file lies in the first of them, {path}, with IOR too")
+        return []
+    if not shares:
+        return []
+    if test.by_mpi:
+        notes.add(option, f"targets of kind mpiio have one directory: all files go to {path}, IOR's to each in turn")
+        return []
+    if test.has("reordertasks") or test.has("reordertasksrandom"):
+        why = "with reorder lanes cannot keep to one of several directories"
+        notes.add(option, f"{why}: all files go to {path}, IOR's to each in turn")
+        return []
+    if len(shares) < len(others):
+        notes.add(option, "each directory is there once: tasks are shared out among them evenly")
+    return shares

@@ -1,0 +1,210 @@
+"""What a command line of IOR asks: its tests, as far as IOR itself takes them."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from assay.model.base import AssayError
+from assay.model.study.kinds import kinds
+from assay.model.units import one_of
+from assay.plan.foreign.ior_options import DIRECTIVES, LETTERS
+from assay.plan.foreign.line import Given, Line, binary_size, options_of, whole
+
+_SIZES = ("blocksize", "transfersize", "segmentcount", "randomprefill")
+_FLAGS = {option.name for option in LETTERS.values() if not option.takes} | {"stonewallingwearout"}
+_APIS = ("POSIX", "MPIIO", "MMAP", "AIO")
+_ACCESS_BYTES = 8
+"""IOR's sizes are multiples of it (sizeof of IOR_size_t)."""
+
+
+@dataclass
+class Test:
+    """One test of IOR: what its options and directives come to.
+
+    Attributes:
+        sizes: Name -> bytes, or a number of segments.
+        texts: Name -> value, of all others that take one.
+        counts: Name -> how often, or how much, a flag was given.
+        texts_of: Name -> the option as it was written.
+    """
+
+    sizes: dict[str, int] = field(
+        default_factory=lambda: {"blocksize": 1 << 20, "transfersize": 1 << 18, "segmentcount": 1}
+    )
+    texts: dict[str, str] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    texts_of: dict[str, str] = field(default_factory=dict)
+
+    def take(self, given: Given) -> None:
+        """Add an option or a directive."""
+        name = {"reordertasksconstant": "reordertasks"}.get(given.name, given.name)
+        self.texts_of[name] = given.text
+        if name in _SIZES:
+            self.sizes[name] = binary_size(given.value, given.text.split()[0], "ior")
+        elif name in _FLAGS:
+            own = given.value and whole(given.value, given.text, "ior")
+            self.counts[name] = int(own) if given.value else self.counts.get(name, 0) + 1
+        else:
+            self.texts[name] = given.value
+
+    def has(self, name: str) -> bool:
+        """A flag is set."""
+        return self.counts.get(name, 0) > 0
+
+    def number(self, name: str, least: int = 0) -> int | None:
+        """The value of an option that is a whole number; None if it was not given."""
+        text = self.texts.get(name)
+        return None if text is None else whole(text, self.texts_of[name].split()[0], "ior", least)
+
+    @property
+    def api(self) -> str:
+        """What it goes through, in capitals."""
+        return self.texts.get("api", "POSIX").upper()
+
+    @property
+    def by_mpi(self) -> bool:
+        """It goes through MPI-IO, and this Assay has the kind."""
+        return self.api == "MPIIO" and "mpiio" in kinds()
+
+    @property
+    def writes(self) -> bool:
+        """It writes; without any of the words for it IOR writes and reads."""
+        return self.has("writefile") or not self._asked
+
+    @property
+    def reads(self) -> bool:
+        """It reads, or checks what was written."""
+        return not self._asked or any(self.has(name) for name in ("readfile", "checkread", "checkwrite"))
+
+    @property
+    def _asked(self) -> bool:
+        return any(self.has(name) for name in ("writefile", "readfile", "checkwrite", "checkread"))
+
+    @property
+    def drawn(self) -> bool:
+        """Blocks are drawn over the whole file (-z -z), not transfers shuffled in each block (-z)."""
+        return self.counts.get("randomoffset", 0) > 1
+
+    def bytes(self, tasks: int) -> int:
+        """Bytes of all files together, of so many tasks."""
+        return self.sizes["segmentcount"] * self.sizes["blocksize"] * tasks
+
+    def copy(self) -> "Test":
+        """The same, for the next test of a script."""
+        return Test(dict(self.sizes), dict(self.texts), dict(self.counts), dict(self.texts_of))
+
+
+def tests_of(line: Line, read: Callable[[str], str]) -> list[Test]:
+    """The tests of a command line, in order.
+
+    Args:
+        line: The command line.
+        read: Gives the text of a script file (`-f`).
+
+    Raises:
+        AssayError: IOR would not take it.
+    """
+    test = Test()
+    for given in options_of(line, LETTERS, "ior"):
+        if given.name == "help":
+            raise AssayError("ior -h tests nothing", "write a command line that writes or reads")
+        if given.name == "directives":
+            for one in _directives(given.value, given.text):
+                test.take(one)
+        else:
+            test.take(given)
+    script = test.texts.pop("script", None)
+    tests = _script(read(script), script, test) if script is not None else [test]
+    for found in tests:
+        _refuse(found)
+    return tests
+
+
+def _directives(text: str, shown: str) -> Iterator[Given]:
+    for part in filter(None, (piece.strip() for piece in text.partition("#")[0].split(","))):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        name = key.lower().removeprefix("--").removeprefix("posix.").replace("odirect", "useo_direct")
+        name = {"useo_useo_direct": "useo_direct"}.get(name, name)
+        if not equals or not value:
+            raise AssayError(f"ior {shown}: {part!r} is no directive", "write KEY=VALUE, such as stoneWallingWearOut=1")
+        if name not in DIRECTIVES:
+            raise AssayError(f"ior {shown}: there is no directive {key!r}", one_of(name, sorted(DIRECTIVES)))
+        yield Given(name, value, f"{key}={value}")
+
+
+def _script(text: str, path: str, first: Test) -> list[Test]:
+    """The tests of a script file: what stands between IOR START and IOR STOP, one test up to each RUN."""
+    tests: list[Test] = []
+    current, inside, pending = first, False, False
+    for number, raw in enumerate(text.splitlines(), 1):
+        words = raw.split("#", 1)[0].strip()
+        match words.lower():
+            case "":
+                continue
+            case "ior start":
+                inside = True
+            case "ior stop":
+                break
+            case "run" if inside:
+                tests.append(current)
+                current, pending = current.copy(), False
+            case _ if inside:
+                pending = True
+                for one in _directives(words, f"{path}:{number}"):
+                    current.take(one)
+    if pending:
+        tests.append(current)
+    if not tests:
+        raise AssayError(f"{path}: no test is in it", "a script has IOR START, KEY=VALUE lines, RUN and IOR STOP")
+    return tests
+
+
+def _refuse(test: Test) -> None:
+    """What IOR itself refuses."""
+    _refuse_sizes(test)
+    if test.api not in _APIS:
+        message = f"ior -a {test.api}: there is no such target"
+        raise AssayError(message, "use -a POSIX or -a MPIIO, or write the study yourself")
+    if test.has("reordertasks") and test.has("reordertasksrandom"):
+        raise AssayError("ior: -C and -Z exclude each other", "leave one out")
+    if test.has("stonewallingwearout") and not test.number("deadlineforstonewalling"):
+        raise AssayError("ior: stoneWallingWearOut needs a deadline", "add -D SECONDS")
+    if test.has("checkread") and not test.writes and "settimestampsignature" not in test.texts:
+        raise AssayError("ior: -R without -w needs the signature of what was written", "add -G NUMBER, or -w")
+    several = "@" in test.texts.get("testfile", "")
+    if several and test.has("uniquedir"):
+        raise AssayError("ior: several files in -o and -u exclude each other", "leave -u out, or name one file")
+    if test.has("randomoffset"):
+        _refuse_random(test)
+
+
+def _refuse_sizes(test: Test) -> None:
+    block, transfer = test.sizes["blocksize"], test.sizes["transfersize"]
+    for letter, size in (("-t", transfer), ("-b", block)):
+        if size % _ACCESS_BYTES:
+            message = f"ior {letter}: {size} is no multiple of {_ACCESS_BYTES} bytes, which IOR's accesses have"
+            raise AssayError(message, f"change {letter}")
+    if transfer < 1:
+        raise AssayError("ior -t: a transfer of 0 bytes moves nothing", "write for example -t 1m")
+    if block < transfer:
+        message = f"ior: the block size, {block}, is below the transfer size, {transfer}"
+        raise AssayError(message, "raise -b, or lower -t")
+    if block % transfer:
+        message = f"ior: the block size, {block}, is no multiple of the transfer size, {transfer}"
+        raise AssayError(message, "change -b or -t")
+    if test.sizes["segmentcount"] < 1:
+        raise AssayError("ior: -s is below 1", "write -s 1 or more")
+
+
+def _refuse_random(test: Test) -> None:
+    other = next((name for name in ("reordertasks", "reordertasksrandom") if test.has(name)), None)
+    if other and not test.has("fileperproc"):
+        message = f"ior: {test.texts_of[other]} and -z exclude each other in one shared file"
+        raise AssayError(message, "leave one out, or add -F")
+    if test.api == "MPIIO" and test.has("collective"):
+        raise AssayError("ior: -c and -z exclude each other with -a MPIIO", "leave one out")
+    if test.has("checkread") and test.number("randomseed", -1) in (None, -1):
+        message = "ior: -R with -z needs the order in which the data was written"
+        raise AssayError(message, "add --random-offset-seed=NUMBER, or leave one out")
+    if not test.drawn and test.sizes["blocksize"] == test.sizes["transfersize"]:
+        message = "ior: -z shuffles the transfers of each block, and each block has one only"
+        raise AssayError(message, "raise -b or lower -t, or write -z -z to draw blocks over the whole file")

@@ -1,0 +1,190 @@
+"""What a test of IOR does, as a workload."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from assay.model.study.parameters import DEFINITIONS
+from assay.model.units import about_size, format_size
+from assay.plan.foreign.ior_options import OF_MPI, TOLD
+from assay.plan.foreign.ior_tests import Test
+from assay.plan.foreign.launcher import Tasks, lanes_of
+from assay.plan.foreign.notes import Notes
+
+_OF_ANOTHER_RUN = ("stonewallingwearoutiterations", "stonewallingstatusfile")
+"""What tells a read how much the write of another run came to."""
+
+
+def workload_of(test: Test, tasks: Tasks, hints: Mapping[str, str], notes: Notes) -> dict[str, Any]:
+    """The fields of the workload that does what a test does.
+
+    Args:
+        test: The test.
+        tasks: Who does it.
+        hints: Of MPI-IO, from the environment.
+        notes: Gets a line where it is not the same.
+    """
+    _tell(test, notes)
+    found: dict[str, Any] = {"operations": _operations(test, tasks, notes)}
+    found["layout"] = "separate" if test.has("fileperproc") else "shared"
+    found |= _shape(test, tasks, notes)
+    found["record_size"] = format_size(test.sizes["transfersize"])
+    found |= lanes_of(tasks, notes, test.by_mpi)
+    found |= _order(test, notes)
+    found |= _time(test, notes)
+    found["cache"] = _cache(test, notes)
+    found["sync"] = _sync(test, notes)
+    if test.has("preallocate"):
+        found["preallocate"] = True
+    if test.has("checkread") or test.has("checkwrite"):
+        found["verify"] = True
+    if test.api == "MMAP":
+        found["method"] = "mmap"
+    if test.api == "AIO":
+        notes.add("-a AIO", "one operation of a lane is in flight: for more write method: io_uring and queue_depth")
+    if test.by_mpi:
+        found |= {name: int(value) if value.isdigit() else value for name, value in hints.items() if is_axis(name)}
+    return found | _mpi(test, notes)
+
+
+def is_axis(hint: str) -> bool:
+    """A hint of MPI-IO is a field of workloads; others stand in the target."""
+    item = DEFINITIONS.get(hint)
+    return item is not None and item.job == f"target.hints.{hint}"
+
+
+def _tell(test: Test, notes: Notes) -> None:
+    for name, text in test.texts_of.items():
+        if name in _OF_ANOTHER_RUN and not test.writes:
+            notes.add(text, "what another run has written is not read: all data is written first, outside the timing")
+        elif name in TOLD:
+            notes.add(text, TOLD[name])
+
+
+def _shape(test: Test, tasks: Tasks, notes: Notes) -> dict[str, Any]:
+    """How large files are, and how they are shared out."""
+    segments, block, transfer = (test.sizes[name] for name in ("segmentcount", "blocksize", "transfersize"))
+    if not test.drawn:
+        return {"segments": segments, "block_size": format_size(block)}
+    # In blocks a random order would go segment by segment, and with one record in each not be random at all.
+    shared = not test.has("fileperproc")
+    through = (
+        "" if block == transfer else f", and goes through each in order: random are only its blocks of {block} bytes"
+    )
+    notes.add(
+        "-z -z",
+        "each record of the whole file comes exactly once, in random order; IOR draws a block for each segment, so "
+        f"that some may come again and others never{through}",
+    )
+    if shared and tasks.total > 1:
+        notes.add("file_size", f"that of {tasks.total} tasks: change it with the lanes")
+    return {"file_size": format_size(segments * block * (tasks.total if shared else 1))}
+
+
+def _operations(test: Test, tasks: Tasks, notes: Notes) -> list[str]:
+    writes, reads, shuffled = test.writes, test.reads, test.has("randomoffset")
+    if test.has("checkwrite") and not (test.has("readfile") or test.has("checkread")):
+        notes.add("-W", "what was written is read in a phase of its own, which checks every byte")
+    if shuffled and not test.drawn:
+        notes.add("-z", "each transfer comes exactly once; which one when is not what IOR's random numbers make it")
+    if writes and shuffled:
+        notes.add("-w -z", "random_write goes over a file that was prepared, outside the timing; IOR writes a new one")
+    if writes and test.has("useexistingtestfile"):
+        notes.add("-E", "write empties the file first; rewrite goes over one that is there")
+    if reads and not writes:
+        size, field = about_size(test.bytes(tasks.total)), "file_size" if test.drawn else "segments"
+        notes.add(
+            "-r without -w",
+            f"what is read is written first, outside the timing: all {size}, whatever the write of another run came "
+            f"to; lower {field} for less",
+        )
+    found = ["random_write" if shuffled else "write"] if writes else []
+    return [*found, "random_read" if shuffled else "read"] if reads else found
+
+
+def _order(test: Test, notes: Notes) -> dict[str, Any]:
+    by = test.number("taskpernodeoffset")
+    if test.has("reordertasks") and by == 0:
+        notes.add("-C -Q 0", "on by no node: each lane reads what it has written, with IOR too")
+        return {}
+    if test.has("reordertasks"):
+        return {"reorder": "node", **({"reorder_by": by} if by and by > 1 else {})}
+    if test.has("reordertasksrandom"):
+        if test.counts["reordertasksrandom"] == 1:
+            notes.add(
+                "-Z",
+                "each part is read by one lane, as with IOR's -Z -Z; by -Z alone IOR reads some twice, others never",
+            )
+        if by:
+            notes.add(test.texts_of["taskpernodeoffset"], "with -Z a part is that of any other lane, whatever its node")
+        return {"reorder": "random"}
+    if by is not None:
+        notes.add(test.texts_of["taskpernodeoffset"], "it has no effect without -C or -Z")
+    return {}
+
+
+def _time(test: Test, notes: Notes) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    deadline, least = test.number("deadlineforstonewalling"), test.number("mintimeduration")
+    if least:
+        seconds = min(least, deadline or least)
+        notes.add(test.texts_of["mintimeduration"], "runtime: goes over the data until then, and ends there")
+        if deadline:
+            other = "" if deadline >= least else ", the earlier of the two, when IOR's transfers stop too"
+            notes.add(
+                test.texts_of["deadlineforstonewalling"], f"a runtime takes no time_limit: ends at {seconds}s{other}"
+            )
+        if test.has("stonewallingwearout"):
+            notes.add(test.texts_of["stonewallingwearout"], "left out: a phase with a runtime ends then")
+        return {"runtime": f"{seconds}s"}
+    if not deadline:
+        return {}
+    limit = test.texts_of["deadlineforstonewalling"]
+    found["time_limit"] = f"{deadline}s"
+    if not test.has("stonewallingwearout"):
+        return found
+    if test.writes and not test.has("randomoffset"):
+        found["wear_out"] = True
+        if test.reads:
+            notes.add(limit, "reads go over all that was written, however long")
+    else:
+        what = "random operations" if test.has("randomoffset") else "reads"
+        why = f"left out: {what} end at the limit, where each lane is; IOR's tasks go on till they are equal"
+        notes.add(test.texts_of["stonewallingwearout"], why)
+    return found
+
+
+def _cache(test: Test, notes: Notes) -> str:
+    through = {"MPIIO": "MPI-IO has no O_DIRECT", "MMAP": "a mapping has no O_DIRECT"}.get(test.api)
+    if test.has("useo_direct") and through is None:
+        return "direct"
+    if test.has("useo_direct"):
+        notes.add(test.texts_of["useo_direct"], f"left out: {through}")
+    notes.add("cache: keep", "as IOR, which leaves the page cache alone: results may be memory's, and are judged so")
+    return "keep"
+
+
+def _sync(test: Test, notes: Notes) -> str:
+    if test.has("fsyncperwrite"):
+        if test.api not in ("MPIIO", "MMAP"):
+            notes.add("-Y", "o_dsync: every write is stable when it ends, without a call of its own")
+            return "o_dsync"
+        if test.api == "MPIIO":
+            notes.add("-Y", "left out: IOR flushes no single writes of MPI-IO either")
+        else:
+            notes.add("-Y", "sync: fsync, once at the end of a phase; IOR flushes the mapping after every write")
+            return "fsync"
+    if not test.has("fsync"):
+        notes.add("sync: none", "as IOR without -e: the data may still be in memory when the clock stops")
+    return "fsync" if test.has("fsync") else "none"
+
+
+def _mpi(test: Test, notes: Notes) -> dict[str, Any]:
+    """What only MPI-IO has: fields of workloads where this Assay has the kind."""
+    found: dict[str, Any] = {}
+    for name, why in OF_MPI.items():
+        if name in test.counts or name in test.texts:
+            if name == "collective" and test.by_mpi:
+                found["collective"] = True
+            else:
+                notes.add(test.texts_of[name], why if test.by_mpi and name != "collective" else "for MPI-IO only")
+    return found

@@ -1,0 +1,225 @@
+"""What the launcher before another program says: how many tasks, on how many nodes."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from assay.model.base import AssayError
+from assay.plan.foreign.notes import Notes
+
+MOST_LANES = 1024
+"""Of one engine."""
+_MPIRUN = ("mpirun", "mpiexec", "orterun", "mpiexec.hydra", "prun")
+_OTHERS = ("srun", "aprun", "jsrun", "ibrun")
+
+
+class _Words(NamedTuple):
+    """Options of a launcher.
+
+    Attributes:
+        tasks: Tasks in all.
+        nodes: Nodes.
+        each: Tasks of each node.
+        sets: Resource sets.
+        of_set: Tasks of each resource set.
+        sets_each: Resource sets of each node.
+    """
+
+    tasks: tuple[str, ...] = ()
+    nodes: tuple[str, ...] = ()
+    each: tuple[str, ...] = ()
+    sets: tuple[str, ...] = ()
+    of_set: tuple[str, ...] = ()
+    sets_each: tuple[str, ...] = ()
+
+
+_PER_NODE = ("--ntasks-per-node", "--tasks-per-node", "-ppn", "--ppn", "--npernode", "-npernode", "-perhost")
+_WORDS = {
+    "mpirun": _Words(("-n", "-np", "--n", "--np", "-c"), ("-nodes",), (*_PER_NODE, "-N")),
+    "srun": _Words(("-n", "--ntasks"), ("-N", "--nodes"), _PER_NODE),
+    "aprun": _Words(("-n", "--pes"), (), ("-N", "--pes-per-node")),
+    "jsrun": _Words(("-p", "--np"), (), (), ("-n", "--nrs"), ("-a", "--tasks_per_rs"), ("-r", "--rs_per_host")),
+    "ibrun": _Words(("-n", "-np")),
+    "": _Words(("-n", "-np", "--np", "--ntasks"), ("-N", "--nodes", "-nodes", "--nnodes"), _PER_NODE),
+}
+"""Launcher -> its options; those like mpirun have its own, whatever is not known the last."""
+_GLUED = ("srun", "aprun", "jsrun", "")
+"""Launchers that take a value right behind a letter: -n8."""
+_HOSTS = ("-H", "-host", "--host")
+_PLACED = re.compile(r"ppr:(\d+):node.*")
+"""Tasks of each node, in Open MPI's --map-by."""
+_VARIABLE = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+
+
+@dataclass
+class Launch:
+    """What stands before the program.
+
+    Attributes:
+        launcher: The launcher's name; empty without one.
+        tasks: Tasks that it starts; None if it does not say.
+        nodes: Nodes that it starts them on; None if it does not say.
+        unread: What it says of the tasks that is no number, such as `-n $N`; empty if nothing.
+        by_slots: The tasks are the slots of the hosts that it names, since it does not say how many there are.
+        variables: Variables that are set for the program.
+    """
+
+    launcher: str = ""
+    tasks: int | None = None
+    nodes: int | None = None
+    unread: str = ""
+    by_slots: bool = False
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """Tasks of the other program.
+
+    Attributes:
+        total: All of them.
+        nodes: Nodes that they are on.
+    """
+
+    total: int
+    nodes: int
+
+    @property
+    def each(self) -> int:
+        """Tasks of a node, at most."""
+        return -(-self.total // self.nodes)
+
+
+def launch_of(words: Sequence[str]) -> Launch:
+    """What the words before the program say.
+
+    Raises:
+        AssayError: The launcher would start nothing.
+    """
+    names = [Path(word).name for word in words]
+    launcher = next((name for name in names if name in _MPIRUN + _OTHERS), "")
+    found = Launch(launcher, variables=dict(_variables(words)))
+    known = _WORDS["mpirun" if launcher in _MPIRUN else launcher]
+    numbers = {name: _number(words, getattr(known, name), found) for name in known._fields}
+    tasks, nodes, each = numbers["tasks"], numbers["nodes"], numbers["each"] or _placed(words)
+    slots = _slots(words) if launcher in _MPIRUN else {}
+    if tasks is None and numbers["sets"]:
+        tasks = numbers["sets"] * (numbers["of_set"] or 1)
+    if nodes is None and numbers["sets"] and numbers["sets_each"]:
+        nodes = -(-numbers["sets"] // numbers["sets_each"])
+    if tasks is None and each and (nodes or slots):
+        tasks = (nodes or len(slots)) * each
+    if tasks is None and slots and not found.unread:
+        tasks = sum(slots.values())
+        found.by_slots = True
+    if nodes is None and tasks and each:
+        nodes = -(-tasks // each)
+    if nodes is None and slots:
+        nodes = _filled(slots, tasks)
+    found.tasks, found.nodes = tasks, nodes
+    return found
+
+
+def _variables(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for word in words:
+        match = _VARIABLE.fullmatch(word)
+        if match is not None:
+            yield match[1], match[2]
+
+
+def _number(words: Sequence[str], known: Sequence[str], found: Launch) -> int | None:
+    for name, text in _values_of(words, known, found.launcher in _GLUED):
+        if not text.isdigit():
+            if not found.unread:
+                found.unread = f"{name} {text}".strip()
+            continue
+        if int(text) < 1:
+            message = f"{found.launcher or 'the command line'} {name}: {text} is below 1, so that nothing is started"
+            raise AssayError(message, "write 1 or more")
+        return int(text)
+    return None
+
+
+def _values_of(words: Sequence[str], known: Sequence[str], glued: bool) -> Iterator[tuple[str, str]]:
+    """Each of the options that is there, and the text of its value."""
+    for at, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name in known:
+            yield name, value if equals else (words[at + 1] if at + 1 < len(words) else "")
+        elif glued and word[:2] in known and word[2:].isdigit():
+            yield word[:2], word[2:]
+
+
+def _placed(words: Sequence[str]) -> int | None:
+    found = (_PLACED.fullmatch(text) for _name, text in _values_of(words, ("--map-by", "-map-by"), False))
+    return next((int(match[1]) for match in found if match is not None and int(match[1]) > 0), None)
+
+
+def _slots(words: Sequence[str]) -> dict[str, int]:
+    """Host -> slots of Open MPI's -H a:4,b:4; a host without a number has one for each time it is named."""
+    slots: dict[str, int] = {}
+    for _name, text in _values_of(words, _HOSTS, False):
+        for part in filter(None, text.split(",")):
+            host, _, count = part.partition(":")
+            slots[host] = slots.get(host, 0) + (int(count) if count.isdigit() else 1)
+    return slots
+
+
+def _filled(slots: Mapping[str, int], tasks: int | None) -> int:
+    """Hosts that get a task when their slots are filled in order."""
+    left, hosts = tasks or 0, 0
+    for count in slots.values():
+        hosts += left > 0
+        left -= count
+    return max(1, hosts)
+
+
+def tasks_of(launch: Launch, asked: int | None, notes: Notes, said: int | None = None) -> Tasks:
+    """How many tasks there are.
+
+    Args:
+        launch: What the command line says of the launcher.
+        asked: Tasks that were asked for beside it.
+        notes: Gets a line where it is not the same.
+        said: Tasks by the program's own option, of those that are started.
+    """
+    total = asked or launch.tasks or said
+    if not asked and launch.tasks and said:
+        total = min(launch.tasks, said)
+        if said > launch.tasks:
+            notes.add(f"-N {said}", f"only {launch.tasks} tasks are started, and as with IOR no more than these work")
+    if total is None:
+        why = f"{launch.unread!r} is no number" if launch.unread else "the command line does not say how many"
+        notes.add("tasks", f"{why}: one lane; say --tasks N, or change lanes")
+        total = 1
+    elif launch.unread:
+        notes.add(launch.unread, "it is no number, and was not read")
+    if launch.by_slots and not asked:
+        notes.add(
+            "-H", f"{launch.tasks} tasks, one for each slot, as Open MPI starts them; --tasks says another number"
+        )
+    return Tasks(total, min(launch.nodes or 1, total))
+
+
+def lanes_of(tasks: Tasks, notes: Notes, by_mpi: bool = False) -> dict[str, int]:
+    """The lanes that do what the tasks do, as fields of a workload.
+
+    Args:
+        tasks: The tasks.
+        notes: Gets a line where it is not the same.
+        by_mpi: They are ranks of an MPI, which are processes with one lane each.
+    """
+    total, nodes, each = tasks.total, tasks.nodes, tasks.each
+    what = f"{nodes} nodes"
+    if nodes > 1 and by_mpi:
+        why = f"then write hosts: {nodes} beside tasks_per_host: {each}; till then {each} tasks are here, not {total}"
+        notes.add(what, f"name them as hosts of the study, {why}")
+    elif nodes > 1:
+        why = f"then write hosts: {nodes} and lanes: {each}; till then all are here"
+        notes.add(what, f"name them as hosts of the study, {why}")
+    here = each if by_mpi else total
+    if here > MOST_LANES:
+        notes.add(f"{total} tasks", f"one engine has {MOST_LANES} lanes at most: name hosts, and write lanes of each")
+    return {"tasks_per_host" if by_mpi else "lanes": min(here, MOST_LANES)}
