@@ -245,6 +245,9 @@ def _files_once(path: tuple[str, str], workload: Workload) -> Iterator[Fault]:
         if workload.axis(other).values() != (None,) and workload.axis(one).values() != (unset,):
             message = f"{one} and {other} say the same of the files twice"
             yield Fault(path=(*path, other), message=message, hint=f"remove {one}, or {other}")
+    if workload.axis("streams").values() != (None,) and workload.axis("lanes").values() != (1,):
+        message = "streams and lanes say twice how many threads there are"
+        yield Fault(path=(*path, "streams"), message=message, hint="remove lanes, or streams")
     if workload.axis("total_size").values() != (None,) and _has_files(workload):
         message = "a set of files is as large as its files, and total_size is for one file of each lane"
         yield Fault(path=(*path, "total_size"), message=message, hint="remove it; total_files keeps the whole set")
