@@ -143,10 +143,11 @@ def plan_study(path: Path, data: bytes, made: bool = False, places: Source | Non
     _tell_impossible(impossible)
     if not cases:
         raise AssayError(f"{path}: this machine can do none of the cases", "`assay doctor` says more", EXIT_REFUSED)
-    if not study.local:
+    needed = max(case.parameters.hosts for case in cases)
+    if not study.local or needed > 1:
         from assay.site.choose import site_of
 
-        site_of(study, folder).check(max(case.parameters.hosts for case in cases))
+        site_of(study, folder).check(needed)
     text = data.decode("utf-8-sig")
     if prices is not None:
         from assay.cli.money.study_prices import of_targets
