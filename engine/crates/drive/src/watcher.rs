@@ -13,9 +13,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// Distance of the points of the grid. Being woken takes a CPU up to 15 microseconds in a virtual machine, so that this
-/// costs less than half a percent of one CPU (`Watch::cpu_ns` tells).
-const INTERVAL_NS: u64 = 5_000_000;
+/// Distance of the points of the grid. Being woken takes a CPU some 15 microseconds in a virtual machine, and what it has
+/// interrupted may lose far more: a lane that waits its turn to write to a shared file, turning round, goes to sleep then.
+/// With all CPUs busy, points 5 ms apart made reading and writing 3 to 10 % slower, these 1 %.
+const INTERVAL_NS: u64 = 20_000_000;
 /// It calls nothing deep.
 const STACK_BYTES: usize = 64 << 10;
 /// A phase that goes on.
