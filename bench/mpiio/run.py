@@ -98,7 +98,9 @@ class Bench:
     def _start(self, case: Case, words: list[str], log: Path) -> str:
         command = ["mpirun", "--oversubscribe", *(["--mca", "io", case.io] if case.io else [])]
         command += ["--allow-run-as-root"] if os.geteuid() == 0 else []
-        command += ["-x", f"LD_PRELOAD={self.watch}", "-x", f"ASSAY_WATCH={log}", "-n", str(self.ranks), *words]
+        command += ["-x", f"LD_PRELOAD={self.watch}", "-x", f"ASSAY_WATCH={log}"]
+        command += ["-x", "ASSAY_WATCH_FLUSH=1"] if self.flush else []
+        command += ["-n", str(self.ranks), *words]
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
         if done.returncode:
             raise RuntimeError(f"{' '.join(words)}: exit code {done.returncode}\n{done.stdout}{done.stderr}")

@@ -1,4 +1,5 @@
-/* What a rank does between its first transfer and the end of its last one, or of the flush after it: elapsed and CPU time.
+/* What a rank does between its first transfer and the end of its last one: elapsed and CPU time. With $ASSAY_WATCH_FLUSH the
+ * flush after that belongs to it; otherwise a program may flush when its own clock has stopped.
  *
  * Loaded before the MPI library into whatever program (LD_PRELOAD), so that two programs are measured alike, by MPI's own
  * interface for profiling (MPI-3.1 section 14.2). Each file that is closed after a transfer is a line in
@@ -10,7 +11,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-static long long began, ended, cpu, calls, bytes;
+static long long began, ended, cpu, took, calls, bytes;
 static const char *operation;
 
 static long long now(void)
@@ -26,6 +27,12 @@ static long long used(void)
     getrusage(RUSAGE_SELF, &usage);
     return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000LL
         + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000LL;
+}
+
+static void end(void)
+{
+    took = used() - cpu;
+    ended = now();
 }
 
 static void begin(const char *name, int count)
@@ -47,7 +54,7 @@ static void begin(const char *name, int count)
         MPI_Type_size(type, &size); \
         begin(word, count * size); \
         code = P##call(file, offset, data, count, type, status); \
-        ended = now(); \
+        end(); \
         return code; \
     }
 
@@ -59,7 +66,8 @@ TRANSFER(MPI_File_read_at_all, "read", )
 int MPI_File_sync(MPI_File file)
 {
     int code = PMPI_File_sync(file);
-    ended = now();
+    if (getenv("ASSAY_WATCH_FLUSH"))
+        end();
     return code;
 }
 
@@ -69,7 +77,6 @@ int MPI_File_close(MPI_File *file)
         char name[4096];
         int rank;
         FILE *out;
-        long long took = used() - cpu;
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
         snprintf(name, sizeof name, "%s.%d", getenv("ASSAY_WATCH"), rank);
         out = fopen(name, "a");
