@@ -48,10 +48,13 @@ def test_another_lane_reads_what_was_written_in_every_layout(tmp_path: Path) -> 
     by_name = {(row.case.workload, row.operation): row.samples[0] for row in rows}
     assert by_name["strided", "read"].bytes == by_name["strided", "write"].bytes == 3 * 50 * 47008
     worn = by_name["worn", "write"]
-    assert worn.at_limit is not None and worn.ops == 3 * worn.at_limit.most_ops
-    assert by_name["worn", "read"].ops == worn.ops
+    whole = 100 * 3 * 64 * 1024
+    # Nobody knows whether a machine writes or reads it all within the limit.
+    assert worn.bytes == whole if worn.at_limit is None else worn.ops == 3 * worn.at_limit.most_ops
+    assert by_name["worn", "read"].ops <= worn.ops
     # A random order needs all of the file, which is made before, outside the timing.
-    assert by_name["worn", "random_read"].bytes == 100 * 3 * 64 * 1024
+    over_all = by_name["worn", "random_read"]
+    assert over_all.bytes == whole if over_all.at_limit is None else over_all.ops == 3 * over_all.at_limit.most_ops
     # 200 files of each lane, in 13 directories of its tree.
     assert [by_name["names", name].ops for name in ("create", "stat", "open", "unlink")] == [600] * 4
     assert [by_name["shared-names", name].ops for name in ("create", "stat", "unlink")] == [150] * 3
