@@ -159,11 +159,11 @@ pub trait Lane {
     /// Of a lane that is `MethodChoice::in_step` with those of other processes: how many operations each of them starts
     /// until they agree again; 0 if the phase is over for all. `left` is what this lane has still to start, none if it
     /// must end now, which ends the phase for all. A lane with fewer left than the others starts operations of no bytes
-    /// instead, which are not counted.
+    /// instead, which are not counted. After `_time_ns` the phase's time is over; `u64::MAX` if it has none.
     ///
     /// # Errors
     /// If the others cannot be asked.
-    fn agree(&mut self, left: Option<u64>) -> Result<u64, Fault> {
+    fn agree(&mut self, left: Option<u64>, _time_ns: u64) -> Result<u64, Fault> {
         Ok(left.unwrap_or(0))
     }
 

@@ -13,13 +13,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Ranks agree about this often how many operations come next, or less often:
-const STRETCH_NS: i64 = 10_000_000;
-/// so that agreeing takes one part in so many of the time at most. It takes some microseconds where each rank has a CPU.
-const AGREEING: i64 = 400;
+/// Ranks agree about this often how many operations come next. Each time they wait for the slowest, so not more often;
 const LONGEST_STRETCH_NS: i64 = 1_000_000_000;
+/// near the end of a phase that has a time, after so many parts of what is left of it, as operations may become slower,
+const PARTS: i64 = 2;
+/// but not after less than this.
+const SHORTEST_STRETCH_NS: i64 = 50_000_000;
 /// A stretch has so many times the operations of the one before at most: what comes may be slower.
-const GROWTH: i64 = 16;
+const GROWTH: i64 = 64;
 /// As many operations left as there are in a phase that runs by time.
 const ENDLESS: i64 = i64::MAX;
 /// So long a lane only gives its CPU to others between looks at what is in flight.
@@ -33,8 +34,6 @@ const LONGEST_SLEEP_NS: u64 = 1_000_000;
 struct Stretch {
     count: i64,
     begun: u64,
-    /// How long the ranks took to agree on it.
-    agreeing: i64,
     /// All that is left is in it.
     last: bool,
 }
@@ -298,29 +297,22 @@ impl Lane for MpiLane {
         }
     }
 
-    fn agree(&mut self, left: Option<u64>) -> Result<u64, Fault> {
+    fn agree(&mut self, left: Option<u64>, time_ns: u64) -> Result<u64, Fault> {
         if self.stretch.last {
             return Ok(0);
         }
-        let now = clock::now();
         let each = match self.stretch.count {
             0 => 0,
-            count => (now.saturating_sub(self.stretch.begun) as i64 / count).max(1),
+            count => (clock::now().saturating_sub(self.stretch.begun) as i64 / count).max(1),
         };
-        let most = i64::try_from(left.unwrap_or(0)).unwrap_or(ENDLESS);
-        let mine = [i64::from(left.is_some()), -most, -each, -self.stretch.agreeing];
+        let (most, time) = (i64::try_from(left.unwrap_or(0)).unwrap_or(ENDLESS), time_ns.min(ENDLESS as u64) as i64);
+        let mine = [i64::from(left.is_some()), -most, -each, time];
         let agreed = self.site.ranks.least(mine).map_err(|number| status::fault(i64::from(number)))?;
-        let [goes_on, most, each, agreeing] = [agreed[0], -agreed[1], -agreed[2], -agreed[3]];
-        let long = agreeing.saturating_mul(AGREEING).clamp(STRETCH_NS, LONGEST_STRETCH_NS);
+        let [goes_on, most, each, time] = [agreed[0], -agreed[1], -agreed[2], agreed[3]];
+        let long = (time / PARTS).clamp(SHORTEST_STRETCH_NS, LONGEST_STRETCH_NS);
         let room = if each == 0 { 1 } else { (long / each).min(self.stretch.count * GROWTH).max(1) };
         let count = if goes_on == 1 { room.min(most) } else { 0 };
-        let begun = clock::now();
-        self.stretch = Stretch {
-            count,
-            begun,
-            agreeing: begun.saturating_sub(now) as i64,
-            last: count == most && most != ENDLESS,
-        };
+        self.stretch = Stretch { count, begun: clock::now(), last: count == most && most != ENDLESS };
         Ok(count as u64)
     }
 

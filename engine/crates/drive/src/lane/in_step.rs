@@ -29,7 +29,7 @@ impl<T: TimeSource> Run<'_, T> {
     /// How many operations all lanes start now; none if the phase is over.
     fn agreed(&mut self, now: u64) -> Option<u64> {
         let over = !self.may_start(now) && self.left != 0;
-        match self.channel.agree((!over).then_some(self.left)) {
+        match self.channel.agree((!over).then_some(self.left), self.last_start.saturating_sub(now)) {
             Ok(0) => {
                 if !over && self.left != 0 {
                     self.ended_by_another(now);
