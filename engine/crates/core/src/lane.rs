@@ -1,7 +1,7 @@
 //! What a worker's connection to storage implements.
 
 use crate::{Buffers, Completion, Op, Owners, SetupError, Source};
-use assay_spec::{CacheAction, Fault, Method, MpiioUse, Operation, SyncPolicy, Tuning};
+use assay_spec::{CacheAction, Fault, Method, MpiioUse, Operation, ServiceUse, SyncPolicy, Tuning};
 use std::sync::Arc;
 
 /// Of an operation for which a lane has no room.
@@ -51,27 +51,6 @@ pub struct HostCounts {
     pub most_requests: u64,
     /// How long it took to make each connection, TLS included, in nanoseconds.
     pub setup_ns: Vec<u64>,
-}
-
-/// What a service has told of the work of a lane (see `assay_spec::ServiceUse`).
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct ServiceCounts {
-    /// Objects of operations on several.
-    pub objects: u64,
-    /// Of these such as the service has left undone.
-    pub unprocessed: u64,
-    /// Read capacity units.
-    pub read_units: f64,
-    /// Write capacity units.
-    pub write_units: f64,
-    /// Frames sent, those that were sent again among them.
-    pub frames: u64,
-    /// Frames sent again.
-    pub frames_again: u64,
-    /// Answers to nothing that was under way.
-    pub frames_stray: u64,
-    /// Sessions that were lost with their connections.
-    pub sessions_lost: u64,
 }
 
 /// What a lane needs to know when it is opened.
@@ -191,7 +170,7 @@ pub trait Lane {
     }
 
     /// What the service has told since the last time; none where it tells nothing.
-    fn service_counts(&mut self) -> Option<ServiceCounts> {
+    fn service_counts(&mut self) -> Option<ServiceUse> {
         None
     }
 

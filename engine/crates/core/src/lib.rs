@@ -17,12 +17,12 @@ pub mod pulse;
 pub mod random;
 pub mod sizes;
 
-pub use assay_spec::{Fault, OpKind};
+pub use assay_spec::{Fault, OpKind, ServiceUse};
 pub use buffers::Buffers;
 pub use error::{os_message, SetupError};
 pub use fault::{as_errno, fault_message, fault_name};
 pub use kind::{files_by_protocol, wrong_kind, Backend, Existing, ExistingObject, Kind};
-pub use lane::{HostCounts, Lane, LaneSetup, MethodChoice, PhasePlan, ServiceCounts, ASKED_FOR};
+pub use lane::{HostCounts, Lane, LaneSetup, MethodChoice, PhasePlan, ASKED_FOR};
 pub use named::{
     named_fault, status_of, CHECKSUM_MISMATCH, ETAG_MISMATCH, ITEM_LENGTH, MALFORMED_ANSWER, MALFORMED_TABLE_ANSWER,
     NO_REQUESTS_LEFT, NO_SUCH_ITEM, NO_UNITS_LEFT, SIZE_CHANGED, UNPROCESSED_ITEMS,

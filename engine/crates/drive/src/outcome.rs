@@ -2,7 +2,7 @@
 
 use crate::interval::{progress, Counts, Totals};
 use crate::objects::There;
-use assay_core::{HostCounts, ServiceCounts};
+use assay_core::{HostCounts, ServiceUse};
 use assay_spec::{ErrorKind, ErrorSample, Fault};
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ pub(crate) struct LaneOutcome {
     /// What was counted of its connections.
     pub(crate) hosts: Vec<HostCounts>,
     /// What the service has told of its work; none if it tells nothing.
-    pub(crate) service: Option<ServiceCounts>,
+    pub(crate) service: Option<ServiceUse>,
 }
 
 impl LaneOutcome {

@@ -11,6 +11,7 @@ use assay_spec::{
     Stonewall, Window,
 };
 use std::collections::BTreeMap;
+use std::ops::Add;
 
 /// Progress of all lanes when `moment` came.
 fn progress_at(outcomes: &[(u32, &LaneOutcome)], moment: Moment) -> Counts {
@@ -108,20 +109,7 @@ fn connections(outcomes: &[(u32, &LaneOutcome)]) -> Vec<HostConnections> {
 
 /// What the service has told all lanes.
 fn service(outcomes: &[(u32, &LaneOutcome)]) -> Option<ServiceUse> {
-    let told = outcomes.iter().filter_map(|(_, lane)| lane.service);
-    told.fold(None, |sum: Option<ServiceUse>, lane| {
-        let sum = sum.unwrap_or_default();
-        Some(ServiceUse {
-            objects: sum.objects + lane.objects,
-            unprocessed: sum.unprocessed + lane.unprocessed,
-            read_units: sum.read_units + lane.read_units,
-            write_units: sum.write_units + lane.write_units,
-            frames: sum.frames + lane.frames,
-            frames_again: sum.frames_again + lane.frames_again,
-            frames_stray: sum.frames_stray + lane.frames_stray,
-            sessions_lost: sum.sessions_lost + lane.sessions_lost,
-        })
-    })
+    outcomes.iter().filter_map(|(_, lane)| lane.service).reduce(ServiceUse::add)
 }
 
 fn errors(outcomes: &[(u32, &LaneOutcome)]) -> Vec<ErrorCount> {

@@ -580,6 +580,23 @@ pub struct ServiceUse {
     pub sessions_lost: u64,
 }
 
+impl std::ops::Add for ServiceUse {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        ServiceUse {
+            objects: self.objects + other.objects,
+            unprocessed: self.unprocessed + other.unprocessed,
+            read_units: self.read_units + other.read_units,
+            write_units: self.write_units + other.write_units,
+            frames: self.frames + other.frames,
+            frames_again: self.frames_again + other.frames_again,
+            frames_stray: self.frames_stray + other.frames_stray,
+            sessions_lost: self.sessions_lost + other.sessions_lost,
+        }
+    }
+}
+
 /// Totals of a phase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseEnd {

@@ -7,7 +7,7 @@ use crate::owner::Owner;
 use crate::status::UNALIGNED;
 use crate::wire::Socket;
 use assay_core::{
-    clock, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ServiceCounts, SetupError,
+    clock, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ServiceUse, SetupError,
 };
 use assay_spec::{name_kinds, object_kinds, Method, SyncPolicy};
 use std::sync::Arc;
@@ -120,9 +120,9 @@ impl Lane for DiskLane {
         done[0].result
     }
 
-    fn service_counts(&mut self) -> Option<ServiceCounts> {
+    fn service_counts(&mut self) -> Option<ServiceUse> {
         let Counts { sent, again, stray } = std::mem::take(&mut self.initiator.counts);
-        Some(ServiceCounts { frames: sent, frames_again: again, frames_stray: stray, ..ServiceCounts::default() })
+        Some(ServiceUse { frames: sent, frames_again: again, frames_stray: stray, ..ServiceUse::default() })
     }
 
     fn end(&mut self) -> Result<(), SetupError> {

@@ -4,7 +4,7 @@ use crate::credentials::Who;
 use crate::net::{exchange, runtime, Answer, Endpoint, Lent, Pool, Sent, Sink};
 use crate::said::sentence;
 use crate::sign::Signer;
-use assay_core::{clock, Completion, Fault, HostCounts, Lane, MethodChoice, Op, PhasePlan, ServiceCounts, SetupError};
+use assay_core::{clock, Completion, Fault, HostCounts, Lane, MethodChoice, Op, PhasePlan, ServiceUse, SetupError};
 use assay_spec::Method;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use hyper::Request;
@@ -32,7 +32,7 @@ pub(crate) trait Protocol: 'static {
     fn wires(&self) -> &Wires;
 
     /// What the service has told since the last time.
-    fn service_counts(&self) -> Option<ServiceCounts>;
+    fn service_counts(&self) -> Option<ServiceUse>;
 
     /// Takes back what operations have begun and not ended.
     ///
@@ -203,7 +203,7 @@ impl<P: Protocol> Lane for HttpLane<P> {
         self.protocol.wires().pool.counts()
     }
 
-    fn service_counts(&mut self) -> Option<ServiceCounts> {
+    fn service_counts(&mut self) -> Option<ServiceUse> {
         self.protocol.service_counts()
     }
 

@@ -8,7 +8,7 @@ use crate::session::Refusal;
 use crate::status::{GARBAGE, TIMED_OUT};
 use crate::wire::{Command, FileId};
 use assay_core::{
-    clock, Buffers, Completion, Fault, HostCounts, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ServiceCounts,
+    clock, Buffers, Completion, Fault, HostCounts, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ServiceUse,
     SetupError,
 };
 use assay_spec::{name_kinds, object_kinds};
@@ -410,7 +410,7 @@ impl Lane for FileLane {
         vec![self.client.transport.take_counts()]
     }
 
-    fn service_counts(&mut self) -> Option<ServiceCounts> {
+    fn service_counts(&mut self) -> Option<ServiceUse> {
         self.client.transport.take_lost()
     }
 

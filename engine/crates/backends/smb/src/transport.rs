@@ -8,7 +8,7 @@ use crate::link::Link;
 use crate::session::{self, Peer, Refusal, Session};
 use crate::status::TIMED_OUT;
 use crate::wire::Chain;
-use assay_core::{clock, HostCounts, ServiceCounts};
+use assay_core::{clock, HostCounts, ServiceUse};
 use assay_tcp::socket;
 use std::sync::Arc;
 
@@ -187,9 +187,9 @@ impl Transport {
     }
 
     /// Sessions lost since the last time; none if none was.
-    pub(crate) fn take_lost(&mut self) -> Option<ServiceCounts> {
+    pub(crate) fn take_lost(&mut self) -> Option<ServiceUse> {
         let sessions_lost = std::mem::take(&mut self.sessions_lost);
-        (sessions_lost > 0).then(|| ServiceCounts { sessions_lost, ..ServiceCounts::default() })
+        (sessions_lost > 0).then(|| ServiceUse { sessions_lost, ..ServiceUse::default() })
     }
 
     /// What was counted since the last time.

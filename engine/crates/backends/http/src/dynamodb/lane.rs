@@ -4,7 +4,7 @@ use super::place::Place;
 use super::work::Work;
 use crate::lane::{HttpLane, Protocol, Wires};
 use crate::listing::Listing;
-use assay_core::{Buffers, Fault, LaneSetup, Op, PhasePlan, ServiceCounts, SetupError, Source};
+use assay_core::{Buffers, Fault, LaneSetup, Op, PhasePlan, ServiceUse, SetupError, Source};
 use assay_spec::Operation;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -24,7 +24,7 @@ pub(super) struct Shared {
     pub(super) source: Option<Arc<dyn Source>>,
     /// How pages of a scan are asked for.
     pub(super) pages: RefCell<Listing>,
-    counts: Cell<ServiceCounts>,
+    counts: Cell<ServiceUse>,
 }
 
 /// A lane whose first connections are made when the first phase begins.
@@ -50,16 +50,9 @@ pub(super) fn open(place: Arc<Place>, setup: LaneSetup, lanes: u32) -> Result<Ht
 
 impl Shared {
     /// Adds to what the service has told.
-    pub(super) fn count(&self, told: ServiceCounts) {
-        let sum = self.counts.get();
+    pub(super) fn count(&self, told: ServiceUse) {
         self.place.budget.spend(told.read_units + told.write_units);
-        self.counts.set(ServiceCounts {
-            objects: sum.objects + told.objects,
-            unprocessed: sum.unprocessed + told.unprocessed,
-            read_units: sum.read_units + told.read_units,
-            write_units: sum.write_units + told.write_units,
-            ..sum
-        });
+        self.counts.set(self.counts.get() + told);
     }
 }
 
@@ -81,7 +74,7 @@ impl Protocol for Shared {
         &self.wires
     }
 
-    fn service_counts(&self) -> Option<ServiceCounts> {
+    fn service_counts(&self) -> Option<ServiceUse> {
         Some(self.counts.take())
     }
 

@@ -6,7 +6,7 @@ use super::keys;
 use super::lane::Shared;
 use super::request::{action, key, Call};
 use crate::net::{Answer, Lent, Sink};
-use assay_core::{Fault, Op, OpKind, ServiceCounts, MALFORMED_TABLE_ANSWER};
+use assay_core::{Fault, Op, OpKind, ServiceUse, MALFORMED_TABLE_ANSWER};
 use assay_core::{NO_SUCH_ITEM, UNPROCESSED_ITEMS};
 use assay_spec::{name_kinds, CONTENTS_ATTRIBUTE};
 use std::collections::HashSet;
@@ -81,11 +81,11 @@ impl<'a> Work<'a> {
     }
 
     fn wrote(&self, units: f64) {
-        self.shared.count(ServiceCounts { write_units: units, ..ServiceCounts::default() });
+        self.shared.count(ServiceUse { write_units: units, ..ServiceUse::default() });
     }
 
     fn read(&self, units: f64) {
-        self.shared.count(ServiceCounts { read_units: units, ..ServiceCounts::default() });
+        self.shared.count(ServiceUse { read_units: units, ..ServiceUse::default() });
     }
 
     async fn put(&self) -> Result<u64, Fault> {
@@ -144,7 +144,7 @@ impl<'a> Work<'a> {
         let stored: Stored<'_> = parsed(&answer)?;
         let unprocessed = stored.unprocessed.values().map(|left| left.len() as u64).sum();
         let objects = u64::from(op.count).saturating_sub(unprocessed);
-        shared.count(ServiceCounts { objects, unprocessed, write_units: stored.units, ..ServiceCounts::default() });
+        shared.count(ServiceUse { objects, unprocessed, write_units: stored.units, ..ServiceUse::default() });
         if unprocessed > 0 {
             return Err(UNPROCESSED_ITEMS);
         }
@@ -162,7 +162,7 @@ impl<'a> Work<'a> {
         let items = fetched.tables.get(table).map_or(&[][..], Vec::as_slice);
         let unprocessed = fetched.unprocessed();
         let objects = items.len() as u64;
-        shared.count(ServiceCounts { objects, unprocessed, read_units: fetched.units, ..ServiceCounts::default() });
+        shared.count(ServiceUse { objects, unprocessed, read_units: fetched.units, ..ServiceUse::default() });
         let bytes = self.look_at_all(items)?;
         if unprocessed > 0 {
             return Err(UNPROCESSED_ITEMS);
@@ -206,7 +206,7 @@ impl<'a> Work<'a> {
     /// Counts what was found; its bytes.
     fn found(&self, found: &Found<'_>) -> Result<u64, Fault> {
         let objects = found.items.len() as u64;
-        let told = ServiceCounts { objects, read_units: found.units, ..ServiceCounts::default() };
+        let told = ServiceUse { objects, read_units: found.units, ..ServiceUse::default() };
         self.shared.count(told);
         let bytes = self.look_at_all(&found.items)?;
         if bytes < self.op.length {

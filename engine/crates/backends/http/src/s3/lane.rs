@@ -6,7 +6,7 @@ use super::uploads::Uploads;
 use super::work::Work;
 use crate::lane::{HttpLane, Protocol, Wires};
 use crate::listing::Listing;
-use assay_core::{Buffers, ExistingObject, Fault, LaneSetup, Op, PhasePlan, ServiceCounts, SetupError, Source};
+use assay_core::{Buffers, ExistingObject, Fault, LaneSetup, Op, PhasePlan, ServiceUse, SetupError, Source};
 use assay_spec::Operation;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -90,9 +90,9 @@ impl Protocol for Shared {
         &self.wires
     }
 
-    fn service_counts(&self) -> Option<ServiceCounts> {
+    fn service_counts(&self) -> Option<ServiceUse> {
         let objects = self.objects.take();
-        (objects > 0).then(|| ServiceCounts { objects, ..ServiceCounts::default() })
+        (objects > 0).then(|| ServiceUse { objects, ..ServiceUse::default() })
     }
 
     /// Aborts uploads that no completion has followed.

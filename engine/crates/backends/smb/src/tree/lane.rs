@@ -9,8 +9,7 @@ use crate::tree::work::{Context, Work};
 use crate::tree::Forest;
 use assay_core::names::{Name, Names};
 use assay_core::{
-    clock, Completion, Fault, HostCounts, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ServiceCounts,
-    SetupError,
+    clock, Completion, Fault, HostCounts, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ServiceUse, SetupError,
 };
 use assay_spec::{data_operations, name_kinds, object_kinds, object_operations};
 use assay_spec::{Group, Method, Operation, SyncPolicy};
@@ -312,7 +311,7 @@ impl Lane for TreeLane {
         vec![self.client().transport.take_counts()]
     }
 
-    fn service_counts(&mut self) -> Option<ServiceCounts> {
+    fn service_counts(&mut self) -> Option<ServiceUse> {
         self.client().transport.take_lost()
     }
 
