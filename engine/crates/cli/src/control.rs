@@ -7,7 +7,7 @@ use assay_drive::StopFlag;
 use assay_spec::{Event, Job, Pong};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{sync_channel, Receiver, RecvTimeoutError, SyncSender};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 static SIGNALLED: AtomicBool = AtomicBool::new(false);
@@ -18,20 +18,8 @@ const MOST_WARNINGS: u32 = 10;
 /// Signals, and a controller that is gone, are noticed this late at most.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What else is to be done when a signal comes; must be async-signal-safe.
-static ALSO: OnceLock<fn()> = OnceLock::new();
-
 extern "C" fn on_signal(_: libc::c_int) {
     SIGNALLED.store(true, Ordering::Relaxed);
-    if let Some(also) = ALSO.get() {
-        also();
-    }
-}
-
-/// Has signals that ask to stop call `act`, which may only store to atomics.
-pub(crate) fn on_signals(act: fn()) {
-    let _ = ALSO.set(act);
-    catch_signals();
 }
 
 /// What comes from outside while a job runs.

@@ -32,10 +32,10 @@ enum Word {
 }
 
 pub(crate) fn main(arguments: Arguments) -> anyhow::Result<ExitCode> {
-    crate::control::on_signals(assay_relay::take_signal);
+    let signalled = crate::control::signalled();
     let engine = arguments.engine.map_or_else(std::env::current_exe, Ok)?;
     let (Some(launcher), Some(key)) = (arguments.launcher, arguments.key) else {
-        return lead(&engine, Way::Pipe(arguments.tasks));
+        return lead(&engine, Way::Pipe(arguments.tasks), &signalled);
     };
     let launcher = match launcher {
         Word::Mpirun => Launcher::Mpirun,
@@ -43,9 +43,9 @@ pub(crate) fn main(arguments: Arguments) -> anyhow::Result<ExitCode> {
     };
     let world = World::find(launcher, arguments.tasks, &|name| std::env::var(name).ok())?;
     if world.local > 0 {
-        follow(&engine, &key, world.node, world.local)?;
+        follow(&engine, &key, world.node, world.local, &signalled)?;
         return Ok(ExitCode::SUCCESS);
     }
     let words = arguments.words.map_or_else(|| Source::Pipe(std::io::stdin()), Source::grows);
-    lead(&engine, Way::Launched { node: world.node, tasks: arguments.tasks, key: &key, words })
+    lead(&engine, Way::Launched { node: world.node, tasks: arguments.tasks, key: &key, words }, &signalled)
 }

@@ -129,12 +129,7 @@ impl Engine {
             return;
         }
         match &mut self.life {
-            Life::Child(child) => {
-                let pid = rustix::process::Pid::from_child(child);
-                if let Some(signal) = rustix::process::Signal::from_named_raw(number) {
-                    let _ = rustix::process::kill_process(pid, signal);
-                }
-            }
+            Life::Child(child) => kill(child, number),
             Life::Afar { link, .. } => {
                 let _ = rustix::io::write(link, format!("{number}\n").as_bytes());
             }
@@ -182,6 +177,13 @@ impl Engine {
     pub fn complaint(&self) -> String {
         let text = String::from_utf8_lossy(&self.complained).into_owned();
         text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default().to_owned()
+    }
+}
+
+/// Sends a child that nobody has waited for a signal; what is none does nothing.
+pub fn kill(child: &Child, number: i32) {
+    if let Some(signal) = rustix::process::Signal::from_named_raw(number) {
+        let _ = rustix::process::kill_process(rustix::process::Pid::from_child(child), signal);
     }
 }
 

@@ -4,8 +4,7 @@
 //! `N` on the socket means: send it signal N, and the one line that goes back is how it has ended. Only processes of the
 //! same user are let in.
 
-use crate::engines::{code_of, pipes, spawn, Engine};
-use crate::lead::signalled;
+use crate::engines::{code_of, kill, pipes, spawn, Engine};
 use anyhow::{bail, Context};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::net::{
@@ -31,41 +30,33 @@ fn meeting_place(key: &str, node: u32) -> std::io::Result<SocketAddr> {
 ///
 /// # Errors
 /// If it cannot be started, or the first process of the host is not there.
-pub fn follow(engine: &Path, key: &str, node: u32, local: u32) -> anyhow::Result<()> {
+pub fn follow(engine: &Path, key: &str, node: u32, local: u32, signalled: &dyn Fn() -> bool) -> anyhow::Result<()> {
     let mut link = meet(key, node)?;
     let mut child = spawn(engine)?;
     let pipes = pipes(&mut child)?;
     hand_over(&link, local, &pipes)?;
     drop(pipes);
     link.set_nonblocking(true)?;
-    let (pid, mut said, mut gone, mut asked) = (rustix::process::Pid::from_child(&child), Vec::new(), false, false);
-    let kill = |number: i32| {
-        if let Some(signal) = rustix::process::Signal::from_named_raw(number) {
-            let _ = rustix::process::kill_process(pid, signal);
-        }
-    };
+    let (mut said, mut asked) = (Vec::new(), false);
     loop {
         if let Some(status) = child.try_wait()? {
             let _ = link.write_all(format!("{}\n", code_of(status)).as_bytes());
             return Ok(());
         }
         let mut piece = [0; 64];
-        match link.read(&mut piece) {
-            // Its input has ended, too: the engine stops by itself.
-            Ok(0) => gone = true,
-            Ok(count) => said.extend_from_slice(&piece[..count]),
-            Err(_) => {}
-        }
+        // If the first process is gone the engine's input has ended, too, and it stops by itself.
+        let count = link.read(&mut piece).unwrap_or(0);
+        said.extend_from_slice(&piece[..count]);
         while let Some(end) = said.iter().position(|byte| *byte == b'\n') {
             let word: Vec<u8> = said.drain(..=end).collect();
             if let Ok(number) = String::from_utf8_lossy(&word).trim().parse() {
-                kill(number);
+                kill(&child, number);
             }
         }
         if signalled() && !std::mem::replace(&mut asked, true) {
-            kill(15);
+            kill(&child, 15);
         }
-        std::thread::sleep(if gone { LOOK * 5 } else { LOOK });
+        std::thread::sleep(LOOK);
     }
 }
 

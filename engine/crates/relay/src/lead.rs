@@ -14,10 +14,7 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-
-static SIGNALLED: AtomicBool = AtomicBool::new(false);
 
 /// A file of words is looked at so often while the engines wait for one.
 const EAGER: Duration = Duration::from_millis(2);
@@ -49,21 +46,13 @@ pub enum Way<'a> {
     },
 }
 
-/// Whether a signal has asked to stop.
-pub(crate) fn signalled() -> bool {
-    SIGNALLED.load(Ordering::Relaxed)
-}
-
-/// Remembers that it was asked to stop; `install` makes signals call it.
-pub fn take_signal() {
-    SIGNALLED.store(true, Ordering::Relaxed);
-}
-
 /// Starts the engines, passes on what is said in both directions, and returns when all have ended.
+///
+/// `signalled` says whether a signal has asked to stop.
 ///
 /// # Errors
 /// If engines cannot be started or the words not be read.
-pub fn lead(engine: &Path, way: Way<'_>) -> anyhow::Result<ExitCode> {
+pub fn lead(engine: &Path, way: Way<'_>, signalled: &dyn Fn() -> bool) -> anyhow::Result<ExitCode> {
     let (engines, words, up, node) = match way {
         Way::Pipe(count) => {
             let engines = (0..count).map(|_| Engine::start(engine)).collect::<Result<Vec<_>, _>>()?;
@@ -79,23 +68,9 @@ pub fn lead(engine: &Path, way: Way<'_>) -> anyhow::Result<ExitCode> {
             (engines, Words::new(words, Some(node)), up, Some(node))
         }
     };
-    let one = engines.len() == 1;
     let gather = Gather::new(engines.len(), String::new(), true);
-    let lead = Lead {
-        engines,
-        words,
-        up,
-        node,
-        gather,
-        one,
-        begun: false,
-        at_work: false,
-        stopped: false,
-        hung_up: false,
-        reason: None,
-        starts: false,
-    };
-    Ok(ExitCode::from(lead.run()))
+    let lead = Lead { engines, words, up, node, gather, begun: false, at_work: false, reason: None, starts: false };
+    Ok(ExitCode::from(lead.run(signalled)))
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -111,14 +86,10 @@ struct Lead {
     up: Up,
     node: Option<u32>,
     gather: Gather,
-    /// There is nothing to put together: lines are passed on as they are.
-    one: bool,
     /// The job has come.
     begun: bool,
     /// Lanes are at work: no word but one to stop is expected.
     at_work: bool,
-    stopped: bool,
-    hung_up: bool,
     /// Why all was given up.
     reason: Option<String>,
     /// The controller has left it to this process to start engines together.
@@ -126,7 +97,12 @@ struct Lead {
 }
 
 impl Lead {
-    fn run(mut self) -> u8 {
+    /// There is nothing to put together: lines are passed on as they are.
+    fn one(&self) -> bool {
+        self.engines.len() == 1
+    }
+
+    fn run(mut self, signalled: &dyn Fn() -> bool) -> u8 {
         let (mut kill_at, mut told, mut dead_since) = (None, false, None);
         loop {
             self.wait();
@@ -237,12 +213,12 @@ impl Lead {
                     self.at_work = false;
                 }
                 match event {
-                    Some(event) if !self.one => self.gather.take(number, event),
+                    Some(event) if !self.one() => self.gather.take(number, event),
                     // What is no event is for the controller to judge.
                     _ => self.up.event(&line)?,
                 }
             }
-            if !self.one && self.engines[number].ended().is_some() {
+            if !self.one() && self.engines[number].ended().is_some() {
                 self.gather.gone(number);
             }
         }
@@ -260,7 +236,7 @@ impl Lead {
             let line = serde_json::to_string(&event).map_err(std::io::Error::other)?;
             self.up.event(&line)?;
         }
-        if self.gather.failing() && !std::mem::replace(&mut self.stopped, true) {
+        if self.gather.failing() && !self.gather.stopping() {
             self.gather.stop();
             for (number, engine) in self.engines.iter_mut().enumerate() {
                 if !self.gather.failed(number) {
@@ -275,10 +251,8 @@ impl Lead {
     }
 
     fn hang_up(&mut self) {
-        if !std::mem::replace(&mut self.hung_up, true) {
-            self.gather.stop();
-            self.engines.iter_mut().for_each(Engine::hang_up);
-        }
+        self.gather.stop();
+        self.engines.iter_mut().for_each(Engine::hang_up);
     }
 
     /// Ends all that was begun, for a reason that the controller is told last.
@@ -292,7 +266,7 @@ impl Lead {
         if let Some(reason) = self.reason.take() {
             return self.up.end(2, &reason);
         }
-        if self.one {
+        if self.one() {
             let complaint = self.engines[0].complaint();
             return self.up.end(codes[0], &complaint);
         }

@@ -19,5 +19,5 @@ pub mod words;
 mod world;
 
 pub use follow::follow;
-pub use lead::{lead, take_signal, Way};
+pub use lead::{lead, Way};
 pub use world::{Launcher, World};

@@ -1,8 +1,9 @@
 //! The end of a phase as if one engine had had all lanes.
 
 use super::intervals::Intervals;
-use super::totals::{added, connections, errors, known, latency, operations, resources, service, watch};
-use assay_spec::{LaneResult, PhaseEnd, PhaseStatus, Stonewall, Window};
+use super::totals::{added, connections, errors, known, latency, operations, resources, watch};
+use assay_spec::{LaneResult, PhaseEnd, PhaseStatus, ServiceUse, Stonewall, Window};
+use std::ops::Add;
 
 /// The first is the worst.
 const WORST: [PhaseStatus; 5] =
@@ -50,7 +51,7 @@ pub(crate) fn merge(ends: &[PhaseEnd], starts: &[u64], intervals: &Intervals, sh
         wall_shift_ns: ends.iter().map(|end| end.wall_shift_ns).max_by_key(|shift| shift.unsigned_abs()).unwrap_or(0),
         watch: watch(&ends.iter().map(|end| end.watch.as_ref()).collect::<Vec<_>>()),
         connections: connections(ends.iter().flat_map(|end| &end.connections)),
-        service: service(ends.iter().map(|end| end.service.as_ref())),
+        service: ends.iter().filter_map(|end| end.service).reduce(ServiceUse::add),
         resources: resources(&ends.iter().map(|end| &end.resources).collect::<Vec<_>>()),
         lanes,
         ..ends[0].clone()

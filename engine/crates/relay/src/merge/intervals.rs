@@ -1,6 +1,6 @@
 //! Intervals of several engines added up. They lie on the same grid: phases start together, on one clock.
 
-use super::totals::{added, histogram};
+use super::totals::{added, histogram, kinds};
 use assay_spec::{Interval, Moves, OpInterval, PhaseEnd};
 use std::collections::BTreeMap;
 
@@ -79,28 +79,21 @@ impl Intervals {
 }
 
 fn added_up(parts: &[Interval]) -> Interval {
-    let mut operations: Vec<OpInterval> = Vec::new();
-    let mut kinds: Vec<_> = Vec::new();
-    for part in parts.iter().flat_map(|part| &part.operations) {
-        if !kinds.contains(&part.operation) {
-            kinds.push(part.operation);
-        }
-    }
-    for kind in kinds {
-        let same: Vec<&OpInterval> =
-            parts.iter().flat_map(|part| &part.operations).filter(|part| part.operation == kind).collect();
-        operations.push(OpInterval {
+    let all = || parts.iter().flat_map(|part| &part.operations);
+    let of_kind = |kind| {
+        let same: Vec<&OpInterval> = all().filter(|part| part.operation == kind).collect();
+        OpInterval {
             operation: kind,
             ops: added(same.iter().map(|part| part.ops)),
             bytes: added(same.iter().map(|part| part.bytes)),
             errors: added(same.iter().map(|part| part.errors)),
             latency: histogram(same.iter().filter_map(|part| part.latency.as_deref())).encoded(),
             first_byte: histogram(same.iter().filter_map(|part| part.first_byte.as_deref())).encoded(),
-        });
-    }
+        }
+    };
     Interval {
         end_ns: parts.iter().map(|part| part.end_ns).max().unwrap_or(0),
-        operations,
+        operations: kinds(all().map(|part| part.operation)).into_iter().map(of_kind).collect(),
         earlier: parts.iter().flat_map(|part| part.earlier.iter().copied()).collect(),
         ..parts[0].clone()
     }

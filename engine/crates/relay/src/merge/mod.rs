@@ -120,6 +120,11 @@ impl Gather {
         self.failing
     }
 
+    /// Those that work were told to stop, whoever has said so.
+    pub fn stopping(&self) -> bool {
+        self.stopping
+    }
+
     /// Those that work were told to stop: they wait at no barrier any more.
     pub fn stop(&mut self) {
         self.stopping = true;
@@ -173,11 +178,10 @@ impl Gather {
         let all: Option<Vec<&Hello>> = self.said.iter().map(|said| said.hello.as_ref()).collect();
         let Some(all) = all.filter(|_| !self.greeted) else { return };
         self.greeted = true;
-        let here = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as u32;
         let cpus = all.iter().map(|hello| hello.cpus).sum::<u32>();
         let mut one = all[0].clone();
         // Where a launcher has given each engine CPUs of its own they have all of them; else each has the same ones.
-        one.cpus = cpus.min(one.cpus.max(here).max(online()));
+        one.cpus = cpus.min(one.cpus.max(online()));
         split::join(&mut one.job, all.len() as u32);
         self.most_samples = MOST_SAMPLES * (one.job.lanes as usize + 1) * one.job.phases.len();
         one.job.wait_for_go &= self.controlled;

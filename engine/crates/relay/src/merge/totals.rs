@@ -1,7 +1,7 @@
 //! Counts added up and histograms merged.
 
 use assay_drive::histogram::Merged;
-use assay_spec::{ErrorCount, HostConnections, HostCpu, LatencySummary, OpTotals, Resources, ServiceUse, Watch};
+use assay_spec::{ErrorCount, HostConnections, HostCpu, LatencySummary, OpKind, OpTotals, Resources, Watch};
 
 /// A sum that does not wrap: memory that is only pretended to be moved adds up to 64 bits.
 pub(crate) fn added(parts: impl IntoIterator<Item = u64>) -> u64 {
@@ -11,6 +11,17 @@ pub(crate) fn added(parts: impl IntoIterator<Item = u64>) -> u64 {
 /// The sum where all parts are known.
 pub(crate) fn known(parts: impl IntoIterator<Item = Option<u64>>) -> Option<u64> {
     parts.into_iter().try_fold(0, |sum: u64, part| Some(sum.saturating_add(part?)))
+}
+
+/// Each kind once, in the order in which kinds come first.
+pub(crate) fn kinds(parts: impl IntoIterator<Item = OpKind>) -> Vec<OpKind> {
+    let mut found = Vec::new();
+    for kind in parts {
+        if !found.contains(&kind) {
+            found.push(kind);
+        }
+    }
+    found
 }
 
 /// One histogram of all, bucket by bucket; what cannot be read counts nothing.
@@ -40,14 +51,9 @@ pub(crate) fn latency<'a>(parts: impl IntoIterator<Item = Option<&'a LatencySumm
 
 /// Kind by kind, in the order in which kinds come first.
 pub(crate) fn operations(ends: &[&[OpTotals]]) -> Vec<OpTotals> {
-    let mut kinds = Vec::new();
-    for part in ends.iter().copied().flatten() {
-        if !kinds.contains(&part.operation) {
-            kinds.push(part.operation);
-        }
-    }
-    let of = |kind| ends.iter().copied().flatten().filter(move |part| part.operation == kind);
-    kinds
+    let parts = || ends.iter().copied().flatten();
+    let of = |kind| parts().filter(move |part| part.operation == kind);
+    kinds(parts().map(|part| part.operation))
         .into_iter()
         .map(|kind| OpTotals {
             operation: kind,
@@ -89,23 +95,6 @@ pub(crate) fn connections<'a>(parts: impl IntoIterator<Item = &'a HostConnection
         one.setup = latency([one.setup.as_ref(), part.setup.as_ref()]);
     }
     all
-}
-
-/// What the service has told all of them.
-pub(crate) fn service<'a>(parts: impl IntoIterator<Item = Option<&'a ServiceUse>>) -> Option<ServiceUse> {
-    parts.into_iter().flatten().fold(None, |sum: Option<ServiceUse>, part| {
-        let sum = sum.unwrap_or_default();
-        Some(ServiceUse {
-            objects: sum.objects + part.objects,
-            unprocessed: sum.unprocessed + part.unprocessed,
-            read_units: sum.read_units + part.read_units,
-            write_units: sum.write_units + part.write_units,
-            frames: sum.frames + part.frames,
-            frames_again: sum.frames_again + part.frames_again,
-            frames_stray: sum.frames_stray + part.frames_stray,
-            sessions_lost: sum.sessions_lost + part.sessions_lost,
-        })
-    })
 }
 
 /// Of all watchers, times added up; none unless all watched, on the same grid.
