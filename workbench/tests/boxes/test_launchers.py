@@ -7,6 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -202,7 +203,8 @@ def test_a_stop_reaches_all(box: RunningBox, tmp_path: Path) -> None:
 def test_a_launcher_that_cannot_start_says_why(box: RunningBox, tmp_path: Path) -> None:
     fleet = fleet_of(box, "srun", tmp_path)
     assert fleet.steps is not None
-    fleet.steps.hosts = [*fleet.steps.hosts[:7], fleet.steps.hosts[7].model_copy(update={"name": "node99"})]
+    absent = fleet.steps.hosts[7].model_copy(update={"name": "node99"})
+    fleet.steps = replace(fleet.steps, hosts=[*fleet.steps.hosts[:7], absent])
     outcome, _, _ = execute(fleet, timed())
     assert outcome.status == "crashed"
     assert "Invalid node name specified" in outcome.reason, outcome.reason

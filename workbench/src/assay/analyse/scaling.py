@@ -96,23 +96,28 @@ def scalings(rows: Sequence[Row], axes: Sequence[str] = HOSTS) -> list[Scaling]:
     groups: dict[tuple[object, ...], list[Row]] = {}
     for axis in axes:
         for row in rows:
-            verdicts = {finding.verdict for finding in row.findings}
-            if row.rate is not None and not verdicts & UNUSABLE and axis in row.case.axes and _count(row, axis):
-                key = (axis, row.case.target, row.case.workload, row.operation, _others(row, axis))
+            if of_store(row) and axis in row.case.axes and _count(row, axis):
+                key = (axis, row.case.target, row.case.workload, row.operation, other_axes(row, axis))
                 groups.setdefault(key, []).append(row)
     found = (_scaling(str(key[0]), group) for key, group in groups.items())
     return [one for one in found if one is not None]
+
+
+def of_store(row: Row) -> bool:
+    """Whether a result has a rate, and says something of the store with it."""
+    return row.rate is not None and not UNUSABLE.intersection(row.verdicts)
+
+
+def other_axes(row: Row, axis: str) -> tuple[tuple[str, object], ...]:
+    """Axis -> value of all axes but the one that grows, and those that follow from it."""
+    left = (axis, *BESIDE.get(axis, ()))
+    return tuple((name, value) for name, value in row.case.axes.items() if name not in left)
 
 
 def _count(row: Row, axis: str) -> int:
     """How many there are; 0 where nobody has told it."""
     value = row.case.parameters.known(axis)
     return value if isinstance(value, int) else 0
-
-
-def _others(row: Row, axis: str) -> tuple[tuple[str, object], ...]:
-    left = (axis, *BESIDE.get(axis, ()))
-    return tuple((name, value) for name, value in row.case.axes.items() if name not in left)
 
 
 def _scaling(axis: str, rows: Sequence[Row]) -> Scaling | None:
@@ -129,21 +134,20 @@ def _scaling(axis: str, rows: Sequence[Row]) -> Scaling | None:
     saturated = _saturated(points)
     greatest = max(points, key=lambda point: point.rate)
     limited = saturated or greatest
-    verdicts = {finding.verdict for finding in by_count[limited.number].findings}
     binding = limited.binding if limited.binding is not None and limited.binding.share >= BINDS else None
     return Scaling(
         first.case.target,
         first.case.workload,
         first.operation,
         axis,
-        _others(first, axis),
+        other_axes(first, axis),
         points,
         saturated,
         greatest,
         binding,
         repeats,
         work_of({count: row.case.parameters for count, row in by_count.items()}),
-        Verdict.CLIENT_BOUND in verdicts,
+        Verdict.CLIENT_BOUND in by_count[limited.number].verdicts,
     )
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from assay.analyse.growth.bend import Bend, find_bend
 from assay.analyse.growth.draws import Range
-from assay.analyse.scaling import UNUSABLE, Scaling, scalings
+from assay.analyse.scaling import Scaling, of_store, scalings
 from assay.model.result.result import Place, Row
 
 GROWING = ("hosts", "streams", "servers")
@@ -69,11 +69,10 @@ def growths(rows: Sequence[Row], places: Sequence[Place]) -> list[Growth]:
     grown = scalings(rows)
     groups: dict[tuple[object, ...], list[tuple[tuple[str, ...], Row]]] = {}
     for row in rows:
-        if row.rate is None or not (row.case.parameters.tells("hosts") and row.case.parameters.tells("servers")):
+        if not of_store(row) or not (row.case.parameters.tells("hosts") and row.case.parameters.tells("servers")):
             continue
         used = servers.get(row.case.target, ())[: row.case.parameters.servers]
-        verdicts = {finding.verdict for finding in row.findings}
-        if used and not verdicts & UNUSABLE:
+        if used:
             groups.setdefault((row.case.workload, row.operation, _others(row)), []).append((used, row))
     found = (_growth(group, grown) for group in groups.values())
     return [growth for growth in found if growth is not None]

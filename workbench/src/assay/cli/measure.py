@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from assay.cli.changes import ON_ROOT
-from assay.cli.output import note, say, terminal_width
+from assay.cli.output import note, save_study, say, terminal_width
 from assay.cli.settings import RUNS
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, AssayError
 
@@ -170,11 +170,7 @@ def _run(text: str, out: Path, how: Confirmed, quiet: bool) -> "RunStore":
 
 
 def _save(path: Path, text: str) -> None:
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise AssayError(f"--save {path}: {error.strerror}", "name another file", EXIT_INCOMPLETE) from error
+    save_study(path, text)
     note(f"the study: {path}")
 
 

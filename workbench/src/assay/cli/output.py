@@ -221,3 +221,16 @@ def ceiling_text(value: float | None, unit: str) -> str:
 def note(text: str) -> None:
     """Print a line for people on standard error, so that standard output stays clean for data."""
     say(text, err=True)
+
+
+def save_study(path: Path, text: str) -> None:
+    """Write a study to a new file that `--save` names.
+
+    Raises:
+        AssayError: There is such a file, or it cannot be written.
+    """
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise AssayError(f"--save {path}: {error.strerror}", "name another file", EXIT_INCOMPLETE) from error

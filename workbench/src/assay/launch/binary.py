@@ -76,18 +76,7 @@ def find_engine() -> Path:
     Raises:
         AssayError: There is none.
     """
-    named = os.environ.get("ASSAY_ENGINE")
-    if named:
-        if os.access(named, os.X_OK) and Path(named).is_file():
-            return Path(named).absolute()
-        raise AssayError(f"ASSAY_ENGINE={named}: not an executable file", "name the assay-engine program, or unset it")
-    shipped = find_shipped(NAME)
-    if shipped is not None:
-        return shipped
-    on_path = shutil.which(NAME)
-    if on_path:
-        return Path(on_path).absolute()
-    raise AssayError(f"{NAME} was not found", f"{MEND}, or set ASSAY_ENGINE to its path", EXIT_REFUSED)
+    return _find(NAME, "ASSAY_ENGINE", f"{MEND}, or set ASSAY_ENGINE to its path")
 
 
 def find_mpi_engine() -> Path:
@@ -96,15 +85,19 @@ def find_mpi_engine() -> Path:
     Raises:
         AssayError: There is none.
     """
-    named = os.environ.get("ASSAY_ENGINE_MPI")
+    return _find(MPI_NAME, "ASSAY_ENGINE_MPI", MPI_MEND)
+
+
+def _find(name: str, variable: str, missing: str) -> Path:
+    """A program that an environment variable names, or that is there; `missing` says what to do where it is not."""
+    named = os.environ.get(variable)
     if named:
         if os.access(named, os.X_OK) and Path(named).is_file():
             return Path(named).absolute()
-        hint = f"name the {MPI_NAME} program, or unset it"
-        raise AssayError(f"ASSAY_ENGINE_MPI={named}: not an executable file", hint)
-    found = find_shipped(MPI_NAME) or shutil.which(MPI_NAME)
+        raise AssayError(f"{variable}={named}: not an executable file", f"name the {name} program, or unset it")
+    found = find_shipped(name) or shutil.which(name)
     if not found:
-        raise AssayError(f"{MPI_NAME} was not found", MPI_MEND, EXIT_REFUSED)
+        raise AssayError(f"{name} was not found", missing, EXIT_REFUSED)
     return Path(found).absolute()
 
 

@@ -11,7 +11,7 @@ from assay.contract.messages import BarrierEvent, Event, HelloEvent, Job, PhaseE
 from assay.launch.conversation import Conversation, Grace, converse
 from assay.launch.engine import Ended
 from assay.launch.launcher import Launcher, engine_arguments
-from assay.launch.parallel.step import Step, talk_of
+from assay.launch.parallel.step import HostTalk, Step
 
 PING_SECONDS = 0.5
 """Between two pings of an engine; they compare clocks and show that the controller lives."""
@@ -109,7 +109,7 @@ def run_group(
             engine = _Engine(member, on_event)
             job = member.job_text.strip().encode() + b"\n"
             if started is not None:
-                engine.talk = talk_of(started, node, job, silence_limit, engine.hear, grace, limits)
+                engine.talk = HostTalk(started, node, job, silence_limit, engine.hear, grace, bounds=limits)
             else:
                 process = member.launcher.start(member.arguments)
                 engine.talk = Conversation(process, job, silence_limit, engine.hear, grace, bounds=limits)

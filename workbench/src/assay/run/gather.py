@@ -7,7 +7,7 @@ from pathlib import Path
 
 from assay.launch.binary import Engine, find_mpi_engine
 from assay.launch.install import launcher_for
-from assay.launch.parallel.find import steps_of
+from assay.launch.parallel.find import steps_of, through_mpi
 from assay.launch.shell import close_shells
 from assay.model.base import EXIT_REFUSED, AssayError, Say
 from assay.model.study.case import Case
@@ -71,8 +71,8 @@ def gathered(
                 yield Fleet(used, launchers, standing), standing
                 return
             steps = steps_of(study.launcher, used, launchers, base)
-            through_mpi = any(study.targets[case.target].through_mpi for case in cases)
-            mpi = steps_of(study.launcher, used, launchers, base, find_mpi_engine()) if through_mpi else None
+            by_mpi = any(study.targets[case.target].through_mpi for case in cases)
+            mpi = through_mpi(steps, find_mpi_engine()) if by_mpi else None
             yield Fleet(used, launchers, standing, steps=steps, mpi_steps=mpi), standing
         finally:
             close_shells()

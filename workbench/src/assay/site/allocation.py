@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from assay.launch.parallel.command import ALLOCATION
 from assay.model.base import EXIT_REFUSED, AssayError, Say
 from assay.model.named import read_named
 from assay.model.site.host import MOST_HOSTS, Host
@@ -38,7 +39,7 @@ class Scheduler:
 SCHEDULERS = (
     Scheduler(
         "Slurm",
-        "SLURM_JOB_ID",
+        ALLOCATION,
         "SLURM_JOB_NODELIST",
         "set",
         {

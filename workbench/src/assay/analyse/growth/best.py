@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from assay.analyse.scaling import BESIDE, UNUSABLE
+from assay.analyse.scaling import of_store, other_axes
 from assay.model.result.result import Row
 
 
@@ -43,8 +43,7 @@ def bests(rows: Sequence[Row], axis: str) -> list[Best]:
     groups: dict[tuple[str, str, int], list[Row]] = {}
     for row in rows:
         count = row.case.parameters.known(axis)
-        verdicts = {finding.verdict for finding in row.findings}
-        if row.rate is not None and not verdicts & UNUSABLE and axis in row.case.axes and isinstance(count, int):
+        if of_store(row) and axis in row.case.axes and isinstance(count, int):
             groups.setdefault((row.case.target, row.operation, count), []).append(row)
     if all(len(group) < 2 for group in groups.values()):
         return []
@@ -57,6 +56,5 @@ def _best(axis: str, count: int, group: Sequence[Row]) -> Best:
     top = max(group, key=lambda row: row.rate.median if row.rate else 0.0)
     rate = top.rate
     assert rate is not None
-    left = (axis, *BESIDE.get(axis, ()))
-    at = tuple((name, value) for name, value in top.case.axes.items() if name not in left)
+    at = other_axes(top, axis)
     return Best(top.case.target, top.operation, axis, count, rate.median, rate.low, rate.high, at, len(group))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from assay.analyse.scaling import BESIDE, UNUSABLE
+from assay.analyse.scaling import of_store, other_axes
 from assay.model.result.result import Row
 from assay.model.study.names import is_counted
 
@@ -54,9 +54,8 @@ def steps(rows: Sequence[Row], axis: str) -> list[Step]:
     told = [row for row in rows if isinstance(row.case.parameters.known(axis), int)]
     least = min((_number(row, axis) for row in told), default=0)
     for row in told:
-        left = (axis, *BESIDE.get(axis, ()))
-        others = tuple((name, value) for name, value in row.case.axes.items() if name not in left)
-        groups.setdefault((row.case.target, row.case.workload, row.operation, others), []).append(row)
+        key = (row.case.target, row.case.workload, row.operation, other_axes(row, axis))
+        groups.setdefault(key, []).append(row)
     return [_step(key, row, axis, group, least) for key, group in groups.items() for row in group]
 
 
@@ -69,7 +68,7 @@ def _step(key: tuple[object, ...], row: Row, axis: str, group: Sequence[Row], le
     assert isinstance(others, tuple)
     first = min(group, key=lambda other: _number(other, axis))
     number = _number(row, axis)
-    rate, alone = (one.rate if not set(one.verdicts) & UNUSABLE else None for one in (row, first))
+    rate, alone = (one.rate if of_store(one) else None for one in (row, first))
     efficiency = None
     if rate is not None and alone is not None and alone.median > 0 and _number(first, axis) == least:
         efficiency = rate.median * least / (alone.median * number)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from assay.analyse.estimate import mean_deviation
 from assay.analyse.growth.draws import Range
-from assay.analyse.scaling import HOSTS, UNUSABLE
+from assay.analyse.scaling import HOSTS, of_store
 from assay.analyse.statistics.special import chi_square_quantile
 from assay.analyse.usable import usable
 from assay.model.result.result import Row
@@ -57,8 +57,7 @@ def variations(rows: Sequence[Row]) -> list[Variation]:
     groups: dict[tuple[str, str, str], dict[int, list[Row]]] = {}
     for row in rows:
         size = next((row.case.axes[name] for name in TRANSFERS if name in row.case.axes), None)
-        verdicts = {finding.verdict for finding in row.findings}
-        if row.rate is not None and not verdicts & UNUSABLE and isinstance(size, int):
+        if of_store(row) and isinstance(size, int):
             key = (row.case.target, row.case.workload, row.operation)
             groups.setdefault(key, {}).setdefault(size, []).append(row)
     return [_variation(*key, sizes) for key, sizes in groups.items() if len(sizes) >= LEAST_SIZES]

@@ -58,24 +58,23 @@ def resumed(
     Raises:
         AssayError: It cannot go on.
     """
-    from assay.run.batch.slurm import in_allocation
+    from assay.run.batch.slurm import own_id
 
-    if options is None and in_allocation():
-        return _told(folder, listener, measured)
+    job = own_id()
+    if options is None and job:
+        return _told(folder, listener, measured, job)
     from assay.run.batch.submit import submit_again
 
     submit_again(folder, options, words, listener.say)
     return followed(folder, listener)
 
 
-def _told(folder: Path, listener: "Listener", measured: "Callable[[Listener], RunStore]") -> "RunStore":
+def _told(folder: Path, listener: "Listener", measured: "Callable[[Listener], RunStore]", job: str) -> "RunStore":
     """Measure in the job that this process is in, and tell whoever follows."""
-    import os
-
     from assay.run.batch.events import TellingListener
     from assay.run.batch.facts import keep_stop
 
-    telling = TellingListener(listener, folder, os.environ["SLURM_JOB_ID"])
+    telling = TellingListener(listener, folder, job)
     status = "failed"
     try:
         store = measured(telling)

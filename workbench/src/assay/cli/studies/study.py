@@ -5,8 +5,8 @@ from pathlib import Path
 
 import typer
 
-from assay.cli.output import note
-from assay.model.base import EXIT_INCOMPLETE, EXIT_REFUSED, AssayError
+from assay.cli.output import note, save_study
+from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.named import read_named
 
 _MOST_SCRIPT = 1 << 20
@@ -63,9 +63,5 @@ def _give(make: Callable[[], str], save: Path | None) -> None:
     if save is None:
         typer.echo(text, nl=False)
         return
-    try:
-        with save.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise AssayError(f"--save {save}: {error.strerror}", "name another file", EXIT_INCOMPLETE) from error
+    save_study(save, text)
     note(f"the study: {save}; next: assay plan {save}")

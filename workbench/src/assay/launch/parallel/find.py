@@ -1,6 +1,7 @@
 """The launcher of a run: where it is typed, whether it is there, and what it starts."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from assay.launch.install import HostLauncher
@@ -12,9 +13,7 @@ from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.host import THIS_HOST, Host
 
 
-def steps_of(
-    name: LauncherName, hosts: Sequence[Host], launchers: Sequence[Launcher], folder: Path, mpi: Path | None = None
-) -> StepLauncher:
+def steps_of(name: LauncherName, hosts: Sequence[Host], launchers: Sequence[Launcher], folder: Path) -> StepLauncher:
     """What starts engines on these hosts with one command.
 
     It is typed on this machine, or for hosts of a box on the first of them.
@@ -24,7 +23,6 @@ def steps_of(
         hosts: They have the engine.
         launchers: What starts a single one on each.
         folder: Of the run, on storage that all hosts share.
-        mpi: The engine that measures, if it is one that is linked to an MPI; at this place on all hosts.
 
     Raises:
         AssayError: The launcher is not there, or the engine is not at the same place on all hosts.
@@ -43,8 +41,12 @@ def steps_of(
     for left in folder.glob(f"{WORDS_FILE}*"):
         # Of a run that was killed.
         left.unlink(missing_ok=True)
-    program = Program(first, str(mpi), mpi=True) if mpi else Program(first)
-    return StepLauncher(command, head, hosts, program, folder.absolute())
+    return StepLauncher(command, head, hosts, Program(first), folder.absolute())
+
+
+def through_mpi(steps: StepLauncher, engine: Path) -> StepLauncher:
+    """The same, where an engine that is linked to an MPI measures; it is at this place on all hosts."""
+    return replace(steps, program=replace(steps.program, engine=str(engine), mpi=True))
 
 
 def _path(launcher: Launcher) -> str:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -52,14 +53,14 @@ class Step:
         self.process, self.hosts = process, hosts
         self._known = {name.partition(".")[0]: name for name in hosts}
         self._words, self._frames = words, Frames()
-        self._talks: dict[int, _HostTalk] = {}
+        self._talks: dict[int, HostTalk] = {}
         self._named: dict[int, str] = {}
         self._own = b""
         self._job_said = False
         self._asked: tuple[int, int] = (0, 0)
         self._open = 0
 
-    def join(self, node: int, talk: "_HostTalk") -> None:
+    def join(self, node: int, talk: "HostTalk") -> None:
         """What this host says is heard by `talk`."""
         self._talks[node] = talk
 
@@ -210,7 +211,7 @@ class HostProcess:
         self._step.say(self._node, b"!9")
 
 
-class _HostTalk(Conversation):
+class HostTalk(Conversation):
     """The exchange with the engines of one host of a step."""
 
     process: HostProcess  # type: ignore[assignment]
@@ -223,8 +224,20 @@ class _HostTalk(Conversation):
         silence_limit: float,
         on_event: Callable[[Event], None],
         grace: Grace | None,
+        *,
         bounds: Bounds,
     ) -> None:
+        """See `Conversation`.
+
+        Args:
+            step: What has started them.
+            node: Number of the host.
+            job: As of `Conversation`; likewise all others.
+            silence_limit: Likewise.
+            on_event: Likewise.
+            grace: Likewise.
+            bounds: Likewise.
+        """
         super().__init__(HostProcess(step, node), b"", silence_limit, on_event, grace, bounds=bounds)  # type: ignore[arg-type]
         self._step, self._node, self._job = step, node, job
         step.join(node, self)
@@ -266,20 +279,23 @@ class _HostTalk(Conversation):
         return status, reason
 
 
+@dataclass(frozen=True)
 class StepLauncher:
-    """Starts the engines of a job on several hosts with one command."""
+    """Starts the engines of a job on several hosts with one command.
 
-    def __init__(self, command: Command, head: Shell, hosts: Sequence[Host], program: Program, folder: Path) -> None:
-        """Nothing is started yet.
+    Attributes:
+        command: The launcher.
+        head: Where it is typed.
+        hosts: All that there are.
+        program: What is started.
+        folder: Where files of words may be made, on storage that all hosts share.
+    """
 
-        Args:
-            command: The launcher.
-            head: Where it is typed.
-            hosts: All that there are.
-            program: What is started.
-            folder: Where files of words may be made, on storage that all hosts share.
-        """
-        self.command, self.head, self.hosts, self.program, self.folder = command, head, hosts, program, folder
+    command: Command
+    head: Shell
+    hosts: Sequence[Host]
+    program: Program
+    folder: Path
 
     def start(self, nodes: int, tasks: int) -> Step:
         """Start the engines on the first hosts.
@@ -317,16 +333,3 @@ class StepLauncher:
 def _typed(host: Host) -> str:
     """A host as launchers know it: those that are reached by ssh they reach so, too."""
     return host.address if host.kind == "ssh" else host.name
-
-
-def talk_of(
-    step: Step,
-    node: int,
-    job: bytes,
-    silence_limit: float,
-    on_event: Callable[[Event], None],
-    grace: Grace | None,
-    bounds: Bounds,
-) -> Conversation:
-    """The exchange with one host of a step; arguments as of `Conversation`."""
-    return _HostTalk(step, node, job, silence_limit, on_event, grace, bounds)

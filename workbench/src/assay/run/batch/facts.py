@@ -10,7 +10,7 @@ from pathlib import Path
 from assay.model.base import AssayError
 from assay.model.foreign import plain
 from assay.model.units import about_duration
-from assay.run.batch.slurm import SlurmError, in_allocation, job_facts, variables_of_job
+from assay.run.batch.slurm import SlurmError, job_facts, own_id, variables_of_job
 from assay.store import RunStore
 
 SECTION = "scheduler job "
@@ -36,9 +36,9 @@ _AT_END = {"JobState": "state", "Reason": "reason", "EndTime": "ended", "ExitCod
 
 def own_job() -> dict[str, dict[str, str]]:
     """The section on the job that this process runs in; none outside of jobs."""
-    if not in_allocation():
+    job = own_id()
+    if not job:
         return {}
-    job = os.environ["SLURM_JOB_ID"]
     facts = variables_of_job(os.environ)
     try:
         facts |= job_facts(job)
@@ -57,7 +57,7 @@ def keep_stop(store: RunStore) -> str:
     Returns:
         What is so, in words; empty if the job is over or has no time limit, or Slurm does not answer.
     """
-    job = os.environ.get("SLURM_JOB_ID", "")
+    job = own_id()
     try:
         facts = job_facts(job)
         end = datetime.strptime(facts["EndTime"], "%Y-%m-%dT%H:%M:%S")

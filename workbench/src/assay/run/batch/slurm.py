@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from assay.launch.parallel.command import ALLOCATION
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
 
@@ -60,9 +61,9 @@ class JobState:
         return f"{self.state} ({self.reason})" if self.reason else self.state
 
 
-def in_allocation() -> bool:
-    """Whether this process runs in a job of Slurm."""
-    return bool(os.environ.get("SLURM_JOB_ID"))
+def own_id() -> str:
+    """Id of the job of Slurm that this process runs in; empty outside of jobs."""
+    return os.environ.get(ALLOCATION, "")
 
 
 def need_slurm() -> None:
@@ -191,7 +192,7 @@ def _accounted(job: str) -> dict[str, str]:
 def variables_of_job(environment: Mapping[str, str]) -> dict[str, str]:
     """What the environment of a job tells of it, under the names of scontrol."""
     names = {
-        "JobId": "SLURM_JOB_ID",
+        "JobId": ALLOCATION,
         "JobName": "SLURM_JOB_NAME",
         "Partition": "SLURM_JOB_PARTITION",
         "Account": "SLURM_JOB_ACCOUNT",
