@@ -133,7 +133,8 @@ pub trait Backend: Send + Sync {
         0
     }
 
-    /// Bytes of the files of a phase in the host's page cache; none where that is unknown or means nothing.
+    /// Bytes of the files of a phase in the host's page cache; none where that is unknown or means nothing. Asked before the
+    /// start is agreed, as looking at a large file takes long.
     fn cached_bytes(&self, _plan: &PhasePlan) -> Option<u64> {
         None
     }

@@ -542,7 +542,6 @@ impl Runner<'_> {
             self.commands.iter().for_each(|lane| drop(lane.send(Command::Abort)));
             return self.end_without_work(number, phase, PhaseStatus::Failed);
         };
-        // Before the others are met: looking takes long for a large file.
         let cached_bytes = phase.measured.then(|| self.backend.cached_bytes(&plan)).flatten();
         let told = self.barrier(BarrierStep::Start, Some(number), None, go);
         let Some(at) = self.backend.meet(told.map(|leave| leave.at_ns)) else {
