@@ -12,7 +12,7 @@ def most_servers(work: Workload) -> int:
 
 
 def not_on_several(count: int, where: str, workload: str, work: Workload, hint: str) -> Iterator[Fault]:
-    """One file of all lanes lies in one place.
+    """One file of all lanes lies in one place, and so does what a lane takes that another has made.
 
     Args:
         count: So many places are used.
@@ -26,6 +26,9 @@ def not_on_several(count: int, where: str, workload: str, work: Workload, hint: 
         yield Fault(
             path=("workloads", workload, "layout"), message=message, hint=f"write `layout: separate`, or {hint}"
         )
+    if count > 1 and set(work.axis("reorder").values()) != {"none"}:
+        message = f"lanes {where} each keep to one of these, and cannot take what those elsewhere have made"
+        yield Fault(path=("workloads", workload, "reorder"), message=message, hint=f"write `reorder: none`, or {hint}")
 
 
 def too_many(name: str, there: Sequence[str], what: str, workload: str, work: Workload) -> Iterator[Fault]:

@@ -91,9 +91,14 @@ class FileTarget(Target):
                 message = f"target {name} has no directory below {mount.at}, which is mounted for it"
                 hint = f"write a path such as {mount.at}/assay"
                 yield Fault(path=("targets", name, "mounts", place, "at"), message=message, hint=hint)
+        hint = "limit the workload to other targets with `targets`"
         if self.shares and work.group == "data" and "shared" in work.axis("layout").values():
             on_sets = any(None not in work.axis(field).values() for field in ("files", "total_files"))
             if not on_sets:
                 message = f"target {name} has shares, and no file lies in several of them"
-                hint = "set layout: separate, or limit the workload to other targets with `targets`"
-                yield Fault(path=("workloads", workload, "layout"), message=message, hint=hint)
+                yield Fault(
+                    path=("workloads", workload, "layout"), message=message, hint=f"set layout: separate, or {hint}"
+                )
+        if self.shares and set(work.axis("reorder").values()) != {"none"}:
+            message = f"each lane keeps to one share of target {name}, and cannot take what those on others have made"
+            yield Fault(path=("workloads", workload, "reorder"), message=message, hint=f"set reorder: none, or {hint}")
