@@ -6,38 +6,19 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
 
 import pytest
+from launch_tools import HOSTS, LAUNCHERS, NAMES, SECOND, Word, execute, fleet_of, timed
 from nfs_tools import at_phase, box_of, boxes_below, job
 from testbed_tools import assert_soon
 
-from assay.contract.messages import Event, Job
-from assay.contract.parts import HostPart, split_parts
+from assay.contract.parts import HostPart
 from assay.contract.reader import read_events
-from assay.launch.binary import load_engine
-from assay.launch.engine import Outcome
-from assay.launch.install import launcher_for
-from assay.launch.parallel.find import steps_of
-from assay.model.result.result import Sample
 from assay.plan.jobs import together
-from assay.run.fleet import Fleet
-from assay.run.heard import read_repeat
 from assay.site.box.running import RunningBox
-from assay.site.box.site import box_hosts
-
-HOSTS = """
-  node[1-8]:
-    roles: [client]
-    servers: [{kind: slurm}, {kind: openmpi}]
-"""
-NAMES = [f"node{number}" for number in range(1, 9)]
-SECOND = 10**9
-LAUNCHERS = ("ssh", "mpirun", "srun")
-Word = Literal["ssh", "mpirun", "srun"]
 
 
 @pytest.fixture(scope="module")
@@ -45,36 +26,6 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBox]:
     described = tmp_path_factory.mktemp("launch")
     with boxes_below(described), box_of(described, HOSTS, "mpirun", "srun") as running:
         yield running
-
-
-def fleet_of(box: RunningBox, launcher: Word, folder: Path, names: list[str] = NAMES) -> Fleet:
-    """The hosts, with engines as a study with this launcher has them."""
-    known = {host.name: host for host in box_hosts(box)}
-    hosts, engine = tuple(known[name] for name in names), load_engine()
-    launchers = tuple(launcher_for(host, engine) for host in hosts)
-    steps = None if launcher == "ssh" else steps_of(launcher, hosts, launchers, folder)
-    return Fleet(hosts, launchers, steps=steps)
-
-
-def nothing(_host: str, _event: Event) -> None:
-    """Nobody listens."""
-
-
-def execute(
-    fleet: Fleet, one: Job, tasks: int = 1, hear: Callable[[str, Event], None] = nothing
-) -> tuple[Outcome, tuple[Sample, ...], list[HostPart]]:
-    """A job on all hosts, each with `tasks` engines that have `one.lanes` lanes each."""
-    whole = together(one.model_copy(update={"lanes": (one.lanes or 1) * tasks}), len(fleet.hosts))
-    outcome = fleet.run(whole, 60, hear, lambda: 0, tasks=tasks)
-    outcome, samples = read_repeat("c0001", 1, whole, outcome, True)
-    return outcome, samples, split_parts(outcome.events)
-
-
-def timed(runtime: float = 1.0, **fields: Any) -> Job:
-    """Each operation takes 4 ms, whatever the machine does meanwhile."""
-    target = {"kind": "null", "latency": {"distribution": "fixed", "ns": 4_000_000}}
-    phases = [{"operation": name, "runtime_ns": int(runtime * SECOND)} for name in ("write", "read")]
-    return job(target=target, phases=phases, **fields)
 
 
 def told(part: HostPart) -> list[str]:
