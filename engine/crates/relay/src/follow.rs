@@ -6,11 +6,13 @@
 
 use crate::engines::{code_of, kill, pipes, spawn, Engine};
 use anyhow::{bail, Context};
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::event::{poll, PollFd, PollFlags, Timespec};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
 };
-use std::io::{IoSlice, IoSliceMut, Read, Write};
+use rustix::process::{pidfd_open, Pid, PidfdFlags};
+use std::io::{ErrorKind, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
@@ -21,6 +23,8 @@ use std::time::{Duration, Instant};
 const MEETING: Duration = Duration::from_mins(1);
 /// Steps of waiting.
 const LOOK: Duration = Duration::from_millis(10);
+/// The longest wait while an engine works: being woken takes its CPU.
+const LONG: Duration = Duration::from_secs(1);
 
 fn meeting_place(key: &str, node: u32) -> std::io::Result<SocketAddr> {
     SocketAddr::from_abstract_name(format!("assay-relay-{key}-{node}"))
@@ -37,7 +41,8 @@ pub fn follow(engine: &Path, key: &str, node: u32, local: u32, signalled: &dyn F
     hand_over(&link, local, &pipes)?;
     drop(pipes);
     link.set_nonblocking(true)?;
-    let (mut said, mut asked) = (Vec::new(), false);
+    let exit = pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).ok();
+    let (mut said, mut asked, mut open) = (Vec::new(), false, true);
     loop {
         if let Some(status) = child.try_wait()? {
             let _ = link.write_all(format!("{}\n", code_of(status)).as_bytes());
@@ -45,8 +50,11 @@ pub fn follow(engine: &Path, key: &str, node: u32, local: u32, signalled: &dyn F
         }
         let mut piece = [0; 64];
         // If the first process is gone the engine's input has ended, too, and it stops by itself.
-        let count = link.read(&mut piece).unwrap_or(0);
-        said.extend_from_slice(&piece[..count]);
+        match link.read(&mut piece) {
+            Ok(0) => open = false,
+            Ok(count) => said.extend_from_slice(&piece[..count]),
+            Err(error) => open &= matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted),
+        }
         while let Some(end) = said.iter().position(|byte| *byte == b'\n') {
             let word: Vec<u8> = said.drain(..=end).collect();
             if let Ok(number) = String::from_utf8_lossy(&word).trim().parse() {
@@ -56,8 +64,18 @@ pub fn follow(engine: &Path, key: &str, node: u32, local: u32, signalled: &dyn F
         if signalled() && !std::mem::replace(&mut asked, true) {
             kill(&child, 15);
         }
-        std::thread::sleep(LOOK);
+        wait(open.then_some(link.as_fd()), exit.as_ref().map(AsFd::as_fd));
     }
+}
+
+/// Until there are words on the link, the engine has ended, or a signal has come. Where the kernel does not tell of the
+/// end it is looked for.
+fn wait(link: Option<BorrowedFd<'_>>, exit: Option<BorrowedFd<'_>>) {
+    let most = if exit.is_some() { LONG } else { LOOK };
+    let mut places: Vec<PollFd<'_>> =
+        link.into_iter().chain(exit).map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+    let timeout = Timespec { tv_sec: most.as_secs() as _, tv_nsec: most.subsec_nanos().into() };
+    let _ = poll(&mut places, Some(&timeout));
 }
 
 fn meet(key: &str, node: u32) -> anyhow::Result<UnixStream> {

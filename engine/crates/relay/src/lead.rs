@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// A file of words is looked at so often while the engines wait for one.
 const EAGER: Duration = Duration::from_millis(2);
 /// And so often while they work, when only a request to stop can come.
-const CALM: Duration = Duration::from_millis(50);
+const CALM: Duration = Duration::from_millis(250);
 /// The ends of processes are noticed this late at most.
 const LOOK: Duration = Duration::from_millis(100);
 /// Engines that are started together here start so many nanoseconds after the word.
