@@ -179,8 +179,8 @@ fn a_time_limit_leaves_data_that_prepare_completes() {
 #[test]
 fn a_huge_file_takes_no_more_memory_than_a_small_one() {
     let root = Marked::new("/var/tmp");
-    std::fs::create_dir(root.0.join("job")).unwrap();
     let [small, huge] = [1 << 20, 100 << 30].map(|size: u64| {
+        std::fs::create_dir(root.0.join("job")).unwrap();
         std::fs::File::create(root.0.join("job/f0")).unwrap().set_len(size).unwrap();
         let said = run(&file_job(
             &root,
