@@ -20,6 +20,8 @@ _INSTALL = {
 }
 ALLOCATION = "SLURM_JOB_ID"
 """Set by Slurm inside an allocation."""
+_CPUS = "SLURM_JOB_CPUS_PER_NODE"
+"""CPUs of each node of the allocation, such as 5,1(x3) (sbatch(1))."""
 _ROOT_ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 """In a box everybody is root, and nothing else is there; elsewhere it is for the user to allow it."""
 
@@ -60,15 +62,9 @@ class Command:
         count, joined = len(hosts) * tasks, ",".join(hosts)
         alone = tasks == 1
         if self.family == "Slurm":
-            inside = ["--overlap"] if ALLOCATION in environment else []
-            words = ["srun", f"--nodes={len(hosts)}", f"--ntasks={count}", f"--ntasks-per-node={tasks}"]
-            words += [
-                "--distribution=block",
-                f"--nodelist={joined}",
-                "--kill-on-bad-exit=0",
-                "--job-name=assay",
-                *inside,
-            ]
+            words = ["srun", f"--nodes={len(hosts)}", f"--ntasks={count}", *_spread(hosts, tasks, environment)]
+            words += ["--kill-on-bad-exit=0", "--job-name=assay"]
+            words += ["--overlap"] if ALLOCATION in environment else []
             return [*words, *(["--cpu-bind=none"] if alone else []), *([] if mpi else ["--mpi=none"])]
         if self.family == "Open MPI":
             slots = ",".join(f"{host}:{tasks}" for host in hosts)
@@ -76,6 +72,19 @@ class Command:
             return [*words, *(["--bind-to", "none"] if alone else [])]
         words = ["mpirun", "-hosts", joined, "-ppn", str(tasks), "-n", str(count)]
         return [*words, *(["-bind-to", "none"] if alone and self.family == "MPICH" else [])]
+
+
+def _spread(hosts: Sequence[str], tasks: int, environment: Mapping[str, str]) -> list[str]:
+    """Options of srun for so many tasks on each host, host after host.
+
+    In an allocation srun gives each node as many as it has CPUs of it, whatever `--ntasks-per-node` says, and starts none
+    if there are fewer CPUs than tasks. So the hosts of the tasks are named one by one there, unless all have enough.
+    """
+    cpus = {int(count) for count, _ in re.findall(r"(\d+)(\(x\d+\))?", environment.get(_CPUS, ""))}
+    if tasks > 1 and cpus and (len(cpus) > 1 or min(cpus) < tasks):
+        each = ",".join(host for host in hosts for _ in range(tasks))
+        return ["--overcommit", "--distribution=arbitrary", f"--nodelist={each}"]
+    return [f"--ntasks-per-node={tasks}", "--distribution=block", f"--nodelist={','.join(hosts)}"]
 
 
 def find_command(name: LauncherName, head: Shell) -> Command:
