@@ -77,8 +77,8 @@ class Command:
 def _spread(hosts: Sequence[str], tasks: int, environment: Mapping[str, str]) -> list[str]:
     """Options of srun for so many tasks on each host, host after host.
 
-    In an allocation srun gives each node as many as it has CPUs of it, whatever `--ntasks-per-node` says, and starts none
-    if there are fewer CPUs than tasks. So the hosts of the tasks are named one by one there, unless all have enough.
+    In an allocation srun gives each node as many as it has CPUs there, whatever `--ntasks-per-node` says, and starts
+    none if there are fewer CPUs than tasks. So the hosts of the tasks are named one by one, unless all have enough.
     """
     cpus = {int(count) for count, _ in re.findall(r"(\d+)(\(x\d+\))?", environment.get(_CPUS, ""))}
     if tasks > 1 and cpus and (len(cpus) > 1 or min(cpus) < tasks):

@@ -82,6 +82,18 @@ def test_each_family_has_its_own_words() -> None:
     assert "--mpi" not in typed("Slurm", "srun", 2, mpi=True), "which plugin starts MPI is the user's setting"
 
 
+@pytest.mark.parametrize(
+    ("cpus", "tasks", "one_by_one"),
+    [("1(x2)", 2, True), ("5,1(x3)", 2, True), ("5,1(x3)", 1, False), ("4(x2)", 4, False), ("4(x2)", 2, False)],
+)
+def test_tasks_are_placed_by_name_where_cpus_would_decide(cpus: str, tasks: int, one_by_one: bool) -> None:
+    environment = {"SLURM_JOB_ID": "7", "SLURM_JOB_CPUS_PER_NODE": cpus}
+    words = Command("srun", "Slurm", "1").words(["n1", "n2"], tasks, False, environment)
+    named = {"--overcommit", "--distribution=arbitrary", f"--nodelist={','.join(['n1'] * tasks + ['n2'] * tasks)}"}
+    spread = {f"--ntasks-per-node={tasks}", "--distribution=block", "--nodelist=n1,n2"}
+    assert set(words) & (named | spread) == (named if one_by_one else spread)
+
+
 def test_the_program_is_its_own_relay() -> None:
     command = Command("mpirun", "MPICH", "4")
     assert Program("/e").words(command, 2, "k", Path("/r/.words-k")) == [
