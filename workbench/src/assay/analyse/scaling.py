@@ -81,7 +81,7 @@ class Scaling(NamedTuple):
     @property
     def clear(self) -> bool:
         """Whether repeats agree so well that totals can be compared: efficiencies are known within a factor of two."""
-        return all(point.sure is None or point.sure[1] <= CLEAR * point.sure[0] for point in self.points)
+        return all(point.sure is not None and point.sure[1] <= CLEAR * point.sure[0] for point in self.points[1:])
 
 
 def scalings(rows: Sequence[Row], axes: Sequence[str] = HOSTS) -> list[Scaling]:

@@ -209,6 +209,17 @@ def test_the_report_says_where_it_stops_and_what_binds() -> None:
     )
 
 
+def test_one_repeat_of_each_leaves_open_how_it_grows() -> None:
+    once = [one.model_copy(update={"samples": one.samples[:1]}) for one in rows([30 * MB, 28 * MB, 29 * MB])]
+    found = report(once)
+    assert found is not None
+    sentence = said(found)[0]
+    assert sentence == (
+        "Read, store: 1 host alone reaches 30.0 MB/s; 4 reach 29.0 MB/s."
+        " One repeat is too few to say how the total grows."
+    )
+
+
 def test_the_report_says_that_it_grows_and_that_nothing_known_binds() -> None:
     found = report(rows([30 * MB, 58 * MB, 108 * MB]))
     assert found is not None

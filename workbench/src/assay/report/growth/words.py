@@ -49,7 +49,9 @@ def scaled_words(found: Scaling) -> str:
     if not found.clear:
         last = found.points[-1]
         reached = f"; {last.number} reach {measure.text(last.rate)}" if last is not first else ""
-        return f"{begin}{reached}. The repeats differ too much to say how the total grows."
+        once = any(len(repeats) < 2 for repeats in found.repeats.values())
+        why = "One repeat is too few" if once else "The repeats differ too much"
+        return f"{begin}{reached}. {why} to say how the total grows."
     if found.client_bound:
         end += " What binds there are the clients, as the verdict says."
     elif found.binding is not None:
