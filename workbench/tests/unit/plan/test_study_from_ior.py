@@ -442,3 +442,10 @@ def test_the_job_of_a_layout_is_the_one_that_was_held_against_ior(path: Path) ->
     job = plan_job(loaded.study, expand(loaded.study).cases[0], 1).job
     told = json.loads(job.model_dump_json(exclude_defaults=True)) | {"lanes": job.lanes * (job.ranks or 1)}
     assert {field: told.get(field) for field in table["job"]} == table["job"]
+
+
+def test_nodes_of_srun_are_those_of_the_allocation() -> None:
+    made = yaml.safe_load(ior_study("srun -N 2 --ntasks-per-node=2 ior -a MPIIO -c -t 1m -b 4m -o /x/f", None, None))
+    assert (made["launcher"], made["hosts"]) == ("srun", "allocation")
+    (workload,) = made["workloads"].values()
+    assert (workload["hosts"], workload["tasks_per_host"]) == (2, 2)

@@ -81,10 +81,12 @@ class Tasks:
     Attributes:
         total: All of them.
         nodes: Nodes that they are on.
+        of_slurm: srun starts them, which knows the nodes.
     """
 
     total: int
     nodes: int
+    of_slurm: bool = False
 
     @property
     def each(self) -> int:
@@ -200,7 +202,7 @@ def tasks_of(launch: Launch, asked: int | None, notes: Notes, said: int | None =
         notes.add(
             "-H", f"{launch.tasks} tasks, one for each slot, as Open MPI starts them; --tasks says another number"
         )
-    return Tasks(total, min(launch.nodes or 1, total))
+    return Tasks(total, min(launch.nodes or 1, total), launch.launcher == "srun")
 
 
 def lanes_of(tasks: Tasks, notes: Notes, by_mpi: bool = False) -> dict[str, int]:
@@ -213,6 +215,8 @@ def lanes_of(tasks: Tasks, notes: Notes, by_mpi: bool = False) -> dict[str, int]
     """
     total, nodes, each = tasks.total, tasks.nodes, tasks.each
     what = f"{nodes} nodes"
+    if nodes > 1 and by_mpi and tasks.of_slurm:
+        return {"hosts": nodes, "tasks_per_host": min(each, MOST_LANES)}
     if nodes > 1 and by_mpi:
         why = f"then write hosts: {nodes} beside tasks_per_host: {each}; till then {each} tasks are here, not {total}"
         notes.add(what, f"name them as hosts of the study, {why}")
