@@ -9,6 +9,7 @@ from in_process import run_here
 
 from assay.run.batch import follow
 from assay.store import RunStore, list_runs
+from assay.store.entries import PROGRESS
 
 STUDY = """
 study: small
@@ -93,6 +94,31 @@ def test_a_job_that_ends_before_the_run_begins_is_told_with_its_words(program: P
     assert [job["id"] for job in json.loads((folder / "scheduler.json").read_text())["jobs"]] == ["17", "18"]
     attached = run_here(tmp_path, "attach", "last")
     assert attached.returncode == 130
+    assert "job 18 ended before the run did: FAILED" in attached.stderr
+    told = [
+        {"what": "job", "id": "18"},
+        {"what": "over", "status": "failed", "message": "the study needs 4 hosts", "hint": "", "code": 3},
+    ]
+    (folder / PROGRESS).write_text("".join(json.dumps(line) + "\n" for line in told))
+    refused = run_here(tmp_path, "attach", "last")
+    assert (refused.returncode, refused.stderr) == (3, "error: job 18: the study needs 4 hosts\n")
+
+
+def test_a_job_of_too_few_nodes_is_refused_before_the_queue(program: Program, tmp_path: Path) -> None:
+    program("sbatch", "17")
+    program("squeue", "", GONE, 1)
+    program("scontrol", FAILED)
+    study = STUDY.replace("PLACE", str(tmp_path / "data")).replace("record_size", "hosts: [2, 4], record_size")
+    (tmp_path / "study.yaml").write_text("hosts: allocation" + study)
+    for words in ((), ("-N", "2"), ("--stage", "-t", "5")):
+        stage, options = [word for word in words if word == "--stage"], " ".join(words).replace("--stage", "")
+        done = run_here(tmp_path, "run", "study.yaml", *stage, "--slurm", options)
+        needed, asked = (2 if stage else 4), ("2 nodes" if "-N" in words else "1 node")
+        assert (done.returncode, f"needs {needed} hosts, and the job asks for {asked}\n" in done.stderr) == (3, True)
+    assert not (tmp_path / "assay-runs").exists()
+    assert run_here(tmp_path, "run", "study.yaml", "--slurm", "-N 4").returncode == 130
+    done = run_here(tmp_path, "run", "last", "--resume", "--slurm", "-N 2")
+    assert (done.returncode, "needs 4 hosts, and the job asks for 2 nodes\n" in done.stderr) == (3, True)
 
 
 def test_a_job_that_waits_is_listed_and_not_submitted_twice(program: Program, tmp_path: Path) -> None:

@@ -194,7 +194,7 @@ def _data_text(store: "RunStore") -> str:
     """What has become of the test data, as far as everything that was made is seen to be gone."""
     if not store.journal():
         return "the test data is removed"
-    return "some of the test data is still there: it was to be kept, or a warning above says why"
+    return "some of the test data may still be there: it was to be kept, or could not be removed"
 
 
 def tell_stopped(store: "RunStore", stage: bool = False) -> int:

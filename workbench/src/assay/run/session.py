@@ -565,7 +565,8 @@ class _Session:
             environment |= {name: dict(section) for name, section in self.site.environment.items()}
         job = own_job()
         if not info.versions:
-            self.store.describe(versions=versions, environment=environment | job)
+            # Jobs before this one, which came no further, are there already.
+            self.store.describe(versions=versions, environment={**info.environment, **environment, **job})
             return
         changed = {name: value for name, value in versions.items() if info.versions.get(name) != value}
         if changed:

@@ -82,7 +82,16 @@ def test_the_time_limit_is_read_as_sbatch_does(written: str, seconds: int | None
 
 @pytest.mark.parametrize(
     ("written", "count"),
-    [("-N 16", 16), ("-N4", 4), ("--nodes=2-8", 2), ("--nodes 3", 3), ("-n 8", None), ("--ntasks=2", None), ("", None)],
+    [
+        ("-N 16", 16),
+        ("-N4", 4),
+        ("--nodes=2-8", 2),
+        ("--nodes 3", 3),
+        ("-n 8", None),
+        ("--ntasks=2", None),
+        ("-w n1", None),
+        ("", 1),
+    ],
 )
 def test_the_nodes_are_counted(written: str, count: int | None) -> None:
     assert node_count(check_options(written)) == count

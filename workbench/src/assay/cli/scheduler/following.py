@@ -81,12 +81,14 @@ def _told(folder: Path, listener: "Listener", measured: "Callable[[Listener], Ru
         status = store.info_status()
         if status == "interrupted" and (why := keep_stop(store)):
             telling.say(why)
+        telling.tell("over", status=status)
         return store
     except AssayError as error:
-        telling.tell("say", text=f"error: {error.message}{f'; {error.hint}' if error.hint else ''}")
+        telling.tell("over", status=status, message=error.message, hint=error.hint, code=error.exit_code)
         raise
-    finally:
+    except BaseException:
         telling.tell("over", status=status)
+        raise
 
 
 def followed(folder: Path, listener: "Listener", later: bool = False) -> "RunStore":
@@ -101,10 +103,11 @@ def followed(folder: Path, listener: "Listener", later: bool = False) -> "RunSto
         The run.
 
     Raises:
-        AssayError: The run has no job.
+        AssayError: The run has no job, or ended with this error in it.
         typer.Exit: The user has stopped to follow it; the job goes on.
     """
     from assay.cli.output import note
+    from assay.run.batch.facts import end_state
     from assay.run.batch.follow import Follower
     from assay.store import RunStore
 
@@ -116,4 +119,9 @@ def followed(folder: Path, listener: "Listener", later: bool = False) -> "RunSto
         end = f"scancel -b -s TERM {follower.job}"
         note(f"`{end}` has it stop in order; then `assay run {folder} --resume` does the rest")
         raise typer.Exit(EXIT_INTERRUPTED) from None
-    return RunStore.open(folder)
+    if follower.error is not None:
+        raise follower.error
+    store = RunStore.open(folder)
+    if not follower.told_over:
+        note(f"job {follower.job} ended before the run did: {end_state(store, follower.job)}")
+    return store

@@ -1,7 +1,9 @@
 """What a run keeps of the jobs that it ran in: sections `scheduler job ID` of its environment."""
 
 import contextlib
+import math
 import os
+import shlex
 import time
 from collections.abc import Mapping
 from datetime import datetime
@@ -10,6 +12,8 @@ from pathlib import Path
 from assay.model.base import AssayError
 from assay.model.foreign import plain
 from assay.model.units import about_duration
+from assay.run.batch.kept import read_batch
+from assay.run.batch.script import stop_seconds
 from assay.run.batch.slurm import SlurmError, job_facts, own_id, variables_of_job
 from assay.store import RunStore
 
@@ -31,6 +35,8 @@ _NAMES = {
     "Requeue": "requeue",
 }
 """Field of Slurm -> what a run calls it."""
+EARLIER_SECONDS = 60
+"""So much earlier than asked Slurm may tell a job that its time limit comes near (`--signal` of sbatch(1))."""
 _AT_END = {"JobState": "state", "Reason": "reason", "EndTime": "ended", "ExitCode": "exit code"}
 
 
@@ -48,14 +54,19 @@ def own_job() -> dict[str, dict[str, str]]:
     return {f"{SECTION}{plain(job)}": {"scheduler": "Slurm", **_named(facts, _NAMES), **known}}
 
 
+def end_state(store: RunStore, job: str) -> str:
+    """How a job ended, in Slurm's words, as `keep_end` has it."""
+    return store.info().environment.get(f"{SECTION}{job}", {}).get("state", "unknown")
+
+
 def keep_stop(store: RunStore) -> str:
-    """Write down, in the job itself, that the run stops before the job's time limit ends it.
+    """Write down, in the job itself, that the run was stopped as the job's time limit came near.
 
     Args:
         store: The run, open for writing.
 
     Returns:
-        What is so, in words; empty if the job is over or has no time limit, or Slurm does not answer.
+        What is so, in words; empty if the limit is far or there is none, the job is over, or Slurm does not answer.
     """
     job = own_id()
     try:
@@ -65,7 +76,9 @@ def keep_stop(store: RunStore) -> str:
         return ""
     # Slurm writes local time. Of a job that it has cancelled the end is now.
     left = end.timestamp() - time.time()
-    if facts.get("JobState") != "RUNNING" or left <= 0:
+    batch = read_batch(store.folder)
+    told_before = stop_seconds(shlex.split(batch.options)) if batch is not None else math.inf
+    if facts.get("JobState") != "RUNNING" or not 0 < left <= told_before + EARLIER_SECONDS:
         return ""
     text = f"stopped {about_duration(left)} before its time limit ({facts.get('TimeLimit', 'unknown')})"
     environment = dict(store.info().environment)

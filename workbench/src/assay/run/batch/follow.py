@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from assay.model.base import AssayError
+from assay.model.base import EXIT_INCOMPLETE, AssayError
 from assay.run.batch.events import Reader, Replay, caught_up
 from assay.run.batch.facts import keep_end
 from assay.run.batch.kept import Batch, last_words, output_size, read_batch, write_batch
@@ -51,7 +51,10 @@ class Follower:
         self._reader, self._replay = Reader(folder), Replay(listener)
         self._output = 0 if later else output_size(folder)
         """Bytes that the run's jobs had printed before."""
-        self._told_over = False
+        self.told_over = False
+        """The job has told that it is done with the run."""
+        self.error: AssayError | None = None
+        """What it ended with, if it was an error."""
         self._catch_up(later)
 
     def _catch_up(self, later: bool) -> None:
@@ -62,7 +65,7 @@ class Follower:
         begun = max((place for place, line in enumerate(before) if line.get("what") == "job"), default=len(before))
         mine = before[begun:]
         if mine and str(mine[0].get("id")) == self.job:
-            self._told_over = mine[-1].get("what") == "over"
+            self._hear_end(mine[-1])
             for line in caught_up(mine) if later else mine:
                 self._replay.tell(line)
 
@@ -114,7 +117,14 @@ class Follower:
         """Tell what is new."""
         for line in self._reader.lines():
             self._replay.tell(line)
-            self._told_over = line.get("what") == "over"
+            self._hear_end(line)
+
+    def _hear_end(self, line: dict[str, Any]) -> None:
+        self.told_over = line.get("what") == "over"
+        if self.told_over and "message" in line:
+            code = line.get("code")
+            known = code if isinstance(code, int) else EXIT_INCOMPLETE
+            self.error = AssayError(f"job {self.job}: {line['message']}", str(line.get("hint", "")), known)
 
     def _finish(self) -> None:
         """Tell the rest, and write down how the job ended."""
@@ -125,11 +135,11 @@ class Follower:
         while True:
             self._tell()
             written = written or keep_end(self._folder, self.job, self._batch.options)
-            if (self._told_over and written) or time.monotonic() >= end:
+            if (self.told_over and written) or time.monotonic() >= end:
                 break
             self._sleep(LOOK_SECONDS)
         self._replay.close()
-        if not self._told_over:
+        if not self.told_over:
             # A job that was killed, or never came as far as the run.
             for line in last_words(self._folder, self._output)[-MOST_WORDS:]:
                 self._listener.say(f"{BATCH_OUTPUT}: {line}")

@@ -45,6 +45,8 @@ _TIMES = (
     (re.compile(r"(\d+)-(\d+):(\d+):(\d+)"), (86400, 3600, 60, 1)),
 )
 """How a time limit is written, and the seconds of each number. Source: sbatch(1), --time."""
+_NODES_FOLLOW = (("-n", "--ntasks"), ("-w", "--nodelist"), ("-F", "--nodefile"))
+"""Options from which the number of nodes follows where it is not given."""
 
 
 def check_options(written: str) -> list[str]:
@@ -100,13 +102,18 @@ def time_limit(words: Sequence[str]) -> int | None:
 
 
 def node_count(words: Sequence[str]) -> int | None:
-    """The least number of nodes that is asked for; None if it is not given as a number."""
+    """The least number of nodes that is asked for, 1 where nothing says so; None if it follows from something else."""
     found = re.match(r"\d+", option(words, "-N", "--nodes"))
-    return int(found[0]) if found else None
+    if found:
+        return int(found[0])
+    return None if any(option(words, short, long) for short, long in _NODES_FOLLOW) else 1
 
 
 def stop_seconds(words: Sequence[str]) -> int:
-    """How long before its end the job is told to stop."""
+    """How long before its end the job is told to stop: as its options say, or as Assay asks."""
+    told = re.search(r"@(\d+)$", option(words, "--signal", "--signal"))
+    if told:
+        return int(told[1])
     limit = time_limit(words)
     return STOP_SECONDS if limit is None else max(LEAST_STOP, min(STOP_SECONDS, limit // STOP_SHARE))
 

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError, Say
+from assay.model.study.case import Case
 from assay.model.units import about_duration
 from assay.plan.estimate import estimate_study
+from assay.plan.growth.stages import stages_of
 from assay.run.batch.kept import Batch, BatchJob, read_batch, write_batch
 from assay.run.batch.script import check_options, job_name, node_count, script_text, time_limit
 from assay.run.batch.slurm import JobState, SlurmError, job_named, job_state, need_slurm, submit
@@ -37,11 +39,7 @@ def submit_new(plan: Plan, out: Path, options: str, words: Sequence[str], say: S
     """
     given = check_options(options)
     need_slurm()
-    needed = max((case.parameters.hosts for case in plan.cases), default=1)
-    nodes = node_count(given)
-    if nodes is not None and nodes < needed:
-        message = f"the study needs {needed} hosts, and the job asks for {nodes} nodes"
-        raise AssayError(message, f"write -N {needed}", EXIT_REFUSED)
+    _refuse_too_few_nodes(given, plan.cases, words)
     estimate = estimate_study(plan.study, plan.cases)
     say(beforehand(plan, estimate))
     limit = time_limit(given)
@@ -79,9 +77,12 @@ def submit_again(folder: Path, options: str | None, words: Sequence[str] | None,
     refuse_living(folder, batch)
     update = {"options": options} if options is not None else {}
     batch = batch.model_copy(update=update | ({"words": tuple(words)} if words is not None else {}))
+    given = check_options(batch.options)
+    with contextlib.closing(RunStore.open(folder)) as store:
+        _refuse_too_few_nodes(given, store.cases(), batch.words, len(store.info().stages))
     place = folder.absolute()
     command = [sys.executable, "-m", "assay", "run", str(place), "--resume", *batch.words]
-    text = script_text(folder.name, place / BATCH_OUTPUT, check_options(batch.options), command)
+    text = script_text(folder.name, place / BATCH_OUTPUT, given, command)
     try:
         (folder / BATCH_SCRIPT).write_text(text, encoding="utf-8")
     except OSError as error:
@@ -97,6 +98,27 @@ def submit_again(folder: Path, options: str | None, words: Sequence[str] | None,
         raise
     write_batch(folder, batch.model_copy(update={"jobs": (*batch.jobs, BatchJob(id=job, submitted_at=now))}))
     say(f"run {folder.name} is job {job} of Slurm")
+
+
+def _refuse_too_few_nodes(given: Sequence[str], cases: Sequence[Case], words: Sequence[str], measured: int = 0) -> None:
+    """Refuse options that ask for fewer nodes than are needed; of a run in stages those of the next one.
+
+    Args:
+        given: Options of sbatch.
+        cases: Of the study.
+        words: Options of `assay run` in the job.
+        measured: Stages that were measured.
+
+    Raises:
+        AssayError: They do.
+    """
+    stages = stages_of(cases) if "--stage" in words else ()
+    cases = [case for stage in stages[: measured + 1] for case in stage.cases] or cases
+    needed = max((case.parameters.hosts for case in cases), default=1)
+    nodes = node_count(given)
+    if nodes is not None and nodes < needed:
+        message = f"the study needs {needed} hosts, and the job asks for {nodes} node{'s' if nodes > 1 else ''}"
+        raise AssayError(message, f"write -N {needed}", EXIT_REFUSED)
 
 
 def newest_job(folder: Path, batch: Batch) -> BatchJob | None:
