@@ -68,8 +68,8 @@ def at_work(box: RunningBox, host: str) -> str:
     return "\n".join(line for line in listed if "assay-engine" in line or "--resume" in line)
 
 
-def write_study(box: RunningBox, place: str, runtime: str = "500ms", repeats: int = REPEATS) -> None:
-    text = STUDY.format(place=f"{place}/data", runtime=runtime, repeats=repeats)
+def write_study(box: RunningBox, place: str, runtime: str = "500ms", repeats: int = REPEATS, more: str = "") -> None:
+    text = STUDY.format(place=f"{place}/data", runtime=runtime + more, repeats=repeats)
     subprocess.run([*box.enter("node1"), "tee", f"{place}/study.yaml"], input=text.encode(), check=True, stdout=-3)
 
 
@@ -236,6 +236,24 @@ def test_what_slurm_does_not_take_leaves_nothing(box: RunningBox, place: str) ->
     few = assay(box, place, "run", "study.yaml", "--slurm", "-N 2")
     assert few.returncode == 3
     assert "the study needs 3 hosts, and the job asks for 2 nodes" in few.stderr
+
+
+@pytest.mark.parametrize("options", ["-N 3", "-N 3 -n 5"], ids=["one-cpu-each", "uneven"])
+def test_each_node_has_as_many_tasks_as_the_study_says(options: str, box: RunningBox, place: str) -> None:
+    write_study(box, place, more=", tasks_per_host: 2")
+    done = assay(box, place, "run", "study.yaml", "--slurm", options)
+    assert done.returncode == 0, done.stderr
+    assert_whole(box, place, 1, ["COMPLETED"])
+
+
+def test_what_the_job_refuses_is_an_error_of_whoever_follows_it(box: RunningBox, place: str) -> None:
+    write_study(box, place)
+    for done in (
+        assay(box, place, "run", "study.yaml", "--slurm", "-n 1"),
+        assay(box, place, "attach", "last", host="node2"),
+    ):
+        assert done.returncode == 3, done.stderr
+        assert "the study needs 3 hosts, and has 1: node" in done.stderr
 
 
 def python_for_all(box: RunningBox) -> list[str]:
