@@ -616,7 +616,7 @@ class _Session:
         total = self._planned()
         seconds = {case.case: case.seconds for case in self.estimate.cases}
         fixed = not repeating.adaptive and blocks is None
-        left = TimeLeft(sum(seconds.get(case, 0.0) for case, _ in pending), not fixed)
+        left = TimeLeft(sum(seconds.get(case, 0.0) for case, _ in pending), not fixed, len(pending))
         if blocks is not None:
             left.limit(blocks.seconds - spent(self.store))
         for line in self._beyond_limits():
@@ -683,7 +683,7 @@ class _Session:
             return not self.interruption.count and not spent
 
         def settled(case: str, fewer: int) -> None:
-            left.dropped(fewer * seconds.get(case, 0.0))
+            left.dropped(fewer * seconds.get(case, 0.0), fewer)
             progress.left_out(fewer)
 
         run_rounds(self.store, blocks, self._pending(settled_too=True), execute, settled)
