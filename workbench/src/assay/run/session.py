@@ -30,6 +30,7 @@ from assay.launch.remote_places import mount_facts
 from assay.launch.room import Needs
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
+from assay.model.result.result import LAUNCHER
 from assay.model.study.blocks import Blocks
 from assay.model.units import about_duration, about_size
 from assay.plan.ceilings import stated_ceilings
@@ -557,7 +558,7 @@ class _Session:
             versions |= {f"assay-engine {name}": engine.version, f"engine_sha256 {name}": engine.sha256}
         environment = capture_environment(found, looks=looks)
         if self.fleet is not None:
-            environment |= self.fleet.environment()
+            environment |= {**self.fleet.environment(), LAUNCHER: {"name": study.launcher}}
             for name in self.names:
                 if study.targets[name].is_directory:
                     environment[f"target {name}"] = mount_facts(self.fleet.shells, targets.target_path(study, name))
