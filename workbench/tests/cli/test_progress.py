@@ -35,14 +35,37 @@ def sample(throughput: float) -> Sample:
 
 
 def test_time_left_starts_at_the_estimate_and_learns_from_what_was_measured() -> None:
-    left = TimeLeft(100.0)
+    left = TimeLeft(100.0, count=100)
     assert left.seconds() == 100.0
     for _ in range(50):
         left.finished(1.0, 2.0)
     # Half is done and took twice as long: close to 100 s remain, less what the estimate still counts for.
-    assert left.seconds() == pytest.approx(50 * (10 + 100) / (10 + 50))
+    assert 97 < left.seconds() < 100
     for _ in range(50):
         left.finished(1.0, 2.0)
+    assert left.seconds() == 0.0
+
+
+def test_time_left_of_a_short_study_learns_what_each_repeat_takes_to_start_and_end() -> None:
+    left = TimeLeft(9 * 0.83, count=9)
+    for _ in range(2):
+        left.finished(0.83, 4.7)
+    assert left.seconds() == pytest.approx(7 * 4.7, rel=0.06)
+    # Repeats that are not asked for any more take theirs with them.
+    left.dropped(3 * 0.83, 3)
+    assert left.seconds() == pytest.approx(4 * 4.7, rel=0.06)
+
+
+def test_a_long_repeat_at_half_the_speed_tells_little_of_what_short_ones_take_to_start() -> None:
+    left = TimeLeft(60.0 + 100 * 0.2, count=101)
+    left.finished(60.0, 120.0)
+    # The storage is slower than assumed: in proportion, but for some tenths of a second.
+    assert 20 * 1.8 < left.seconds() < 20 * 1.9 + 100 * 0.2
+
+
+def test_repeats_that_start_faster_than_estimated_never_leave_less_than_nothing() -> None:
+    left = TimeLeft(3.2 + 9 * 0.1, count=10)
+    left.finished(3.2, 0.2)
     assert left.seconds() == 0.0
 
 

@@ -4,7 +4,7 @@ The expected time rests on assumed speeds, which are stated with it; bytes and s
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from assay.model.base import Frozen
 from assay.model.study.case import Case
@@ -12,7 +12,7 @@ from assay.model.study.names import CREATES, DELETES, LOOKUPS, METADATA, MIXES, 
 from assay.model.study.parameters import Parameters
 from assay.model.study.repeats import Repeats
 from assay.model.study.speed import Speed
-from assay.model.study.study import Study
+from assay.model.study.study import LauncherWord, Study
 from assay.model.study.target import Target
 from assay.model.units import about_duration, about_size
 from assay.plan import object_estimate
@@ -26,7 +26,13 @@ ENTRY_SECONDS = 0.3e-6
 BLOCK_BYTES = 4096
 """Space that the contents of a small file, or a directory, take a multiple of."""
 JOB_SECONDS = 0.15
-"""Start, set-up and removal of a job."""
+"""Start, set-up and removal of a job whose engine stands by itself: here, or over a connection that is open."""
+LAUNCHED_SECONDS = 3.0
+"""What mpirun or srun adds to a repeat: the step, the engines and their relays on all hosts, and their end. Measured:
+3 to 4 s with srun on 4 and on 8 small hosts, 2 to 4 s with mpirun on one; the number of hosts made no difference."""
+MPI_SECONDS = 3.0
+"""What targets that are reached through MPI add to that: MPI_Init, opening together and MPI_Finalize. Measured on small
+hosts: repeats with phases of well under a second took 6 to 7 s in all."""
 PHASE_SECONDS = 0.02
 CONTROL_SECONDS = 0.2
 """What a control without storage takes, between two repeats (`assay.plan.controls`)."""
@@ -151,7 +157,7 @@ def estimate_study(
     for case in cases:
         key = (case.target, case.operations, *case.parameters.__dict__.values())
         if key not in known:
-            known[key] = estimate_case(study.targets[case.target], case)
+            known[key] = estimate_case(study.targets[case.target], case, study.launcher)
         seconds = measured.get(case.id, known[key].seconds)
         estimates.append(known[key].model_copy(update={"case": case.id, "seconds": seconds}))
     round_seconds = sum(item.seconds for item in estimates)
@@ -210,11 +216,11 @@ def _peak_space(study: Study, cases: Sequence[Case], estimates: Sequence[CaseEst
     return peak
 
 
-def estimate_case(target: Target, case: Case) -> CaseEstimate:
-    """The estimate of one repeat, by the assumed speed of the target."""
+def estimate_case(target: Target, case: Case, launcher: LauncherWord = "ssh") -> CaseEstimate:
+    """The estimate of one repeat, by the assumed speed of the target and what starts the engines."""
     parameters = case.parameters
     speed = target.speed()
-    seconds, at_most = JOB_SECONDS, JOB_SECONDS
+    seconds = at_most = _start_seconds(launcher, target)
     bounded = True
     written = read = requests = 0.0
     data = _data_bytes(parameters)
@@ -248,6 +254,17 @@ def estimate_case(target: Target, case: Case) -> CaseEstimate:
         requests=math.ceil(requests) if case.group == "objects" and target.keeps_data else 0,
         sized=case.group != "objects" or object_estimate.is_sized(case.operations, parameters),
     )
+
+
+def _start_seconds(launcher: LauncherWord, target: Target) -> float:
+    """Seconds of a repeat besides its phases.
+
+    Args:
+        launcher: What starts the engines on the hosts.
+        target: What they work on; one that is reached through MPI always has a launcher.
+    """
+    launched = LAUNCHED_SECONDS if launcher != "ssh" or target.through_mpi else 0.0
+    return JOB_SECONDS + launched + (MPI_SECONDS if target.through_mpi else 0.0)
 
 
 def _read_share(operation: str, parameters: Parameters) -> float:
@@ -375,7 +392,8 @@ def _brief(seconds: float) -> str:
 
 def _assumptions(study: Study, cases: Sequence[Case], measured: set[str]) -> tuple[str, ...]:
     lines: list[str] = []
-    for name in dict.fromkeys(case.target for case in cases if case.id not in measured):
+    unmeasured = list(dict.fromkeys(case.target for case in cases if case.id not in measured))
+    for name in unmeasured:
         speed = study.targets[name].speed()
         if not speed.words:
             lines.append(f"{name}: no storage, {_brief(speed.operation)} per operation.")
@@ -398,6 +416,23 @@ def _assumptions(study: Study, cases: Sequence[Case], measured: set[str]) -> tup
                 f"{name}: {_brief(speed.change)} to change a name, {_brief(BUFFERED)} to look at one, "
                 f"or {_brief(speed.operation)} after the caches were dropped."
             )
+    lines += _start_words(study, unmeasured)
     if any(case.parameters.time_limit is not None for case in cases):
         lines.append("After a time_limit the flush of what was written, and the preparation of the rest, come on top.")
     return tuple(lines)
+
+
+def _start_words(study: Study, targets: Iterable[str]) -> Iterator[str]:
+    """What is assumed of starts by a launcher, a sentence each; nothing where there is none.
+
+    Args:
+        study: The study.
+        targets: Names of those whose times are assumed.
+    """
+    names = list(targets)
+    if study.launcher == "ssh" or not names:
+        return
+    yield f"{study.launcher}: {about_duration(LAUNCHED_SECONDS)} a repeat to start the engines and to end them."
+    for name in names:
+        if study.targets[name].through_mpi:
+            yield f"{name}: {about_duration(MPI_SECONDS)} more a repeat to join through MPI and to leave it."

@@ -230,7 +230,7 @@ class Executor:
         """Before the first repeat of a round: some cases may be decided, or the time spent."""
         fewer = self.rounds.before(repeat)
         for case, count in fewer.items():
-            left.dropped(count * seconds.get(case, 0.0))
+            left.dropped(count * seconds.get(case, 0.0), count)
         if fewer:
             progress.fewer(sum(fewer.values()))
             rest = len(self.cases) - len(self.store.settled())
@@ -261,6 +261,7 @@ class Executor:
 
     def _repeat(self, case: Case, repeat: int, estimated: float, progress: Progress, left: TimeLeft) -> None:
         left.begin(estimated)
+        begun = time.monotonic()
         planned = self._plan(case, repeat, estimated)
         planned = planned.model_copy(update={"job": self.spending.limited(planned.job, case.target)})
         job: dict[str, Any] = planned.job.model_dump(mode="json")
@@ -281,12 +282,13 @@ class Executor:
             reason = "stopped by the user" if by_user else BY_BUDGET
             self.store.abandon_attempt(attempt, outcome.seconds, reason, outcome.events)
             return
-        left.finished(estimated, outcome.seconds)
+        # With what is around the job, too.
+        left.finished(estimated, time.monotonic() - begun)
         self.took[case.id] = max(outcome.seconds, self.took.get(case.id, 0.0))
         self.store.finish_repeat(attempt, outcome.status, outcome.seconds, outcome.reason, outcome.events, samples)
         fewer = settle(self.store, self.study.repeating, case)
         if fewer:
-            left.dropped(fewer * estimated)
+            left.dropped(fewer * estimated, fewer)
             progress.fewer(fewer)
         progress.finish(case, repeat, outcome.status, outcome.reason, outcome.seconds, samples)
 

@@ -11,18 +11,35 @@ from assay.model.study.case import Case
 from assay.model.units import about_duration
 
 PRIOR_SECONDS = 10.0
-"""How much measured time it takes until what was measured counts as much as the estimate."""
+"""How much measured time it takes until a factor that was measured counts as much as that of the estimate, 1."""
+START_SECONDS = 3.0
+"""What a repeat of so many estimated seconds takes more than that counts half as start and end, which every repeat has,
+and half as a speed that is not as assumed, in proportion; of shorter ones it is rather the former."""
 
 
 class TimeLeft:
-    """Time left of a run: the estimate, corrected by how the repeats so far compared with theirs."""
+    """Time left of a run: the estimate, corrected by how the repeats so far compared with theirs.
 
-    def __init__(self, estimated: float, at_most: bool = False) -> None:
-        """Begin with the estimated seconds of all repeats that are to be done, or at most to be done."""
+    A repeat is expected to take a factor times its estimate and some seconds more. What repeats took beyond their
+    estimates is shared out between the two by `START_SECONDS`: the seconds are the mean of the one share, over the
+    repeats that were done, and the factor follows from the other share over what these were estimated at together.
+    """
+
+    def __init__(self, estimated: float, at_most: bool = False, count: int = 0) -> None:
+        """Begin with the estimated seconds of all repeats that are to be done, or at most to be done.
+
+        Args:
+            estimated: Seconds of all of them together.
+            at_most: There may be fewer.
+            count: How many they are.
+        """
         self._remaining = estimated
+        self._count = count
         self.at_most = at_most
+        self._done = 0
         self._done_estimated = 0.0
-        self._done_measured = 0.0
+        self._more_in_starts = 0.0
+        self._more_in_proportion = 0.0
         self._current: tuple[float, float] | None = None
         self._end = float("inf")
 
@@ -32,14 +49,18 @@ class TimeLeft:
 
     def finished(self, estimated: float, measured: float) -> None:
         """A repeat that was estimated at `estimated` seconds took `measured`."""
-        self._remaining = max(0.0, self._remaining - estimated)
+        self.dropped(estimated, 1)
+        share = START_SECONDS**2 / (START_SECONDS**2 + estimated**2)
+        self._done += 1
         self._done_estimated += estimated
-        self._done_measured += measured
+        self._more_in_starts += (measured - estimated) * share
+        self._more_in_proportion += (measured - estimated) * (1 - share)
         self._current = None
 
-    def dropped(self, estimated: float) -> None:
-        """Repeats that are estimated at `estimated` seconds are not to be done any more; below 0: are added."""
+    def dropped(self, estimated: float, count: int) -> None:
+        """`count` repeats, together estimated at `estimated` seconds, are not to be done; both below 0: are added."""
         self._remaining = max(0.0, self._remaining - estimated)
+        self._count = max(0, self._count - count)
 
     def limit(self, seconds: float) -> None:
         """It ends after `seconds` from now at the latest."""
@@ -51,13 +72,18 @@ class TimeLeft:
 
     def seconds(self) -> float:
         """Seconds left."""
-        # The prior is weighed in estimated seconds, so that the two sums stay comparable.
-        scale = (PRIOR_SECONDS + self._done_measured) / (PRIOR_SECONDS + self._done_estimated)
-        left = self._remaining * scale
+        left = self._expected(self._remaining, self._count)
         if self._current is not None:
             estimated, begun = self._current
-            left -= min(time.monotonic() - begun, estimated * scale)
-        return min(left, max(0.0, self._end - time.monotonic()))
+            left -= min(time.monotonic() - begun, self._expected(estimated, 1))
+        return max(0.0, min(left, self._end - time.monotonic()))
+
+    def _expected(self, estimated: float, count: int) -> float:
+        """Seconds of `count` repeats that are estimated at `estimated` together, by what the others took."""
+        # The prior is weighed in estimated seconds, so that what was measured and estimated stay comparable.
+        factor = 1 + self._more_in_proportion / (PRIOR_SECONDS + self._done_estimated)
+        start = self._more_in_starts / self._done if self._done else 0.0
+        return max(0.0, estimated * factor + count * start)
 
 
 class Stretch(NamedTuple):

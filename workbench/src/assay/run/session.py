@@ -30,6 +30,7 @@ from assay.launch.remote_places import mount_facts
 from assay.launch.room import Needs
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
+from assay.model.result.result import LAUNCHER
 from assay.model.study.blocks import Blocks
 from assay.model.units import about_duration, about_size
 from assay.plan.ceilings import stated_ceilings
@@ -557,7 +558,7 @@ class _Session:
             versions |= {f"assay-engine {name}": engine.version, f"engine_sha256 {name}": engine.sha256}
         environment = capture_environment(found, looks=looks)
         if self.fleet is not None:
-            environment |= self.fleet.environment()
+            environment |= {**self.fleet.environment(), LAUNCHER: {"name": study.launcher}}
             for name in self.names:
                 if study.targets[name].is_directory:
                     environment[f"target {name}"] = mount_facts(self.fleet.shells, targets.target_path(study, name))
@@ -617,7 +618,7 @@ class _Session:
         total = self._planned()
         seconds = {case.case: case.seconds for case in self.estimate.cases}
         fixed = not repeating.adaptive and blocks is None
-        left = TimeLeft(sum(seconds.get(case, 0.0) for case, _ in pending), not fixed)
+        left = TimeLeft(sum(seconds.get(case, 0.0) for case, _ in pending), not fixed, len(pending))
         if blocks is not None:
             left.limit(blocks.seconds - spent(self.store))
         for line in self._beyond_limits():
@@ -684,7 +685,7 @@ class _Session:
             return not self.interruption.count and not spent
 
         def settled(case: str, fewer: int) -> None:
-            left.dropped(fewer * seconds.get(case, 0.0))
+            left.dropped(fewer * seconds.get(case, 0.0), fewer)
             progress.left_out(fewer)
 
         run_rounds(self.store, blocks, self._pending(settled_too=True), execute, settled)

@@ -361,13 +361,13 @@ def test_the_report_says_how_often_and_until_when() -> None:
 
 
 def test_progress_counts_what_is_still_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
-    time_left = TimeLeft(24.0, at_most=True)
+    time_left = TimeLeft(24.0, at_most=True, count=24)
     lines = LineProgress(24, 0, time_left)
     sample = make_sample("c0001", 8, 1e8, "read")
     time_left.finished(1.0, 1.0)
     lines.finish(CASES[0], 8, "ok", "", 1.0, [sample])
     time_left.finished(1.0, 1.0)
-    time_left.dropped(4.0)
+    time_left.dropped(4.0, 4)
     lines.fewer(4)
     lines.finish(CASES[0], 8, "ok", "", 1.0, [sample])
     lines.finish(CASES[1], 8, "ok", "", 1.0, [sample])

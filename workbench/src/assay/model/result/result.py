@@ -386,6 +386,10 @@ class Place(Frozen):
         )
 
 
+LAUNCHER = "launcher"
+"""The section of the environment that says what started the engines on the hosts; its item is `name`."""
+
+
 class RunHead(Frozen):
     """What is known of a run from its beginning.
 
@@ -426,6 +430,11 @@ class RunHead(Frozen):
     repeats_least: int | None = None
     repeats_time: float | None = None
     blocks: Blocks | None = None
+
+    @property
+    def launcher(self) -> str:
+        """What started the engines on the hosts: `ssh`, `mpirun` or `srun`; empty where nothing says so."""
+        return self.environment.get(LAUNCHER, {}).get("name", "")
 
 
 class RunInfo(RunHead):

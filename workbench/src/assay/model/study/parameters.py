@@ -362,6 +362,7 @@ class Parameters(Telling):
             heading="Engines on each host",
             untold="how many processes made the load on each host",
             title="Tasks per host",
+            shown="setting",
         ),
     ] = 1
     lanes: Annotated[

@@ -62,12 +62,6 @@ def _absent(view: View) -> Said:
     return [f"No operation on {whose} gave a rate: of {'it' if len(gone) == 1 else 'them'} this says nothing."]
 
 
-def remedy(row: Row) -> str:
-    """What helps most against what keeps a result out."""
-    found = [finding for finding in row.findings if finding.verdict not in SOUND]
-    return (found or list(row.findings))[0].remedy
-
-
 def not_sound(view: View, answered: set[Verdict]) -> list[Row]:
     """Results that are neither sound nor part of the answer: where a network binds, say."""
     return [row for row in view.analysis.rows if not sound(row) and not answered.issuperset(row.verdicts)]
@@ -80,17 +74,20 @@ def _few_sound(view: View, answered: set[Verdict]) -> Said:
     if 2 * len(bad) <= len(rows):
         return []
     left = len(rows) - len(bad)
+    common = commonest(bad)
+    which = "" if common is None else f"{common[1]:,} {'is' if common[1] == 1 else 'are'} {common[0]}"
     if not left:
-        return [f"None of {numbers.plural(len(rows), 'result')} is sound (ok, or only unstable): {_commonest(bad)}."]
+        none = f"None of {numbers.plural(len(rows), 'result')} is sound (ok, or only unstable)"
+        return [f"{none}: {which}." if which else f"{none}."]
     count = f"{left:,} of {numbers.plural(len(rows), 'result')}"
     few = f"Only {count} {'is' if left == 1 else 'are'} sound (ok, or only unstable)"
-    return [f"{few}. This answer stands on few of them; {_commonest(bad)}."]
+    return [f"{few}. This answer stands on few of them; {which}." if which else f"{few}."]
 
 
-def _commonest(bad: Sequence[Row]) -> str:
+def commonest(bad: Sequence[Row]) -> tuple[Verdict, int] | None:
+    """The verdict that keeps most results out, and how many have it; None if none has one that does."""
     verdicts = (verdict for row in bad for verdict in row.verdicts if verdict not in SOUND)
-    verdict, count = Counter(verdicts).most_common(1)[0]
-    return f"{count:,} {'is' if count == 1 else 'are'} {verdict}"
+    return next(iter(Counter(verdicts).most_common(1)), None)
 
 
 def _disturbed(view: View) -> Said:

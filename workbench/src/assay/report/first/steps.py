@@ -10,7 +10,7 @@ from assay.model.units import about_duration
 from assay.report import numbers
 from assay.report.claims import Claim
 from assay.report.document import Mono, Text
-from assay.report.first.caveats import not_sound, remedy
+from assay.report.first.caveats import commonest, not_sound
 from assay.report.view import View
 
 _MANY = 10
@@ -31,15 +31,28 @@ def steps(view: View, found: Sequence[Claim], answered: set[Verdict]) -> list[Te
         staged = " --stage" if run.stages else ""
         said.append(("Finish it: ", Mono(f"assay run {run.id} --resume{staged}")))
     said += _settle(found)
-    bad = [row for row in not_sound(view, answered) if row.findings]
-    if _MANY * len(bad) >= len(view.analysis.rows) and bad:
-        text, count = Counter(remedy(row) for row in bad).most_common(1)[0]
-        said.append(f"Against what keeps {numbers.plural(count, 'result')} out: {text}")
+    said += _against(view, answered)
     if run.prices is None:
         said.append(("Add ", Mono("prices:"), " to the study, and the report says what each target costs."))
     said.append(("Run it on other days, too, and see whether it holds: ", Mono(f"assay history {run.study}")))
     said.append(("Look at one result: ", Mono(f"assay show {run.id} {_case(view)}")))
     return said[:3]
+
+
+def _against(view: View, answered: set[Verdict]) -> list[Text]:
+    """What helps against the verdict that keeps most results out, which is the one that a reader is told to mind."""
+    bad = not_sound(view, answered)
+    common = commonest(bad)
+    if common is None or _MANY * len(bad) < len(view.analysis.rows):
+        return []
+    verdict, count = common
+    each = [{finding.remedy for finding in row.findings if finding.verdict is verdict} for row in bad]
+    remedies = Counter(remedy for found in each for remedy in found)
+    if not remedies:
+        return []
+    text, helped = max(remedies.items(), key=lambda item: (item[1], item[0]))
+    which = numbers.plural(count, "result") if helped == count else f"{helped:,} of {numbers.plural(count, 'result')}"
+    return [f"Against what makes {which} {verdict}: {text}"]
 
 
 def _settle(found: Sequence[Claim]) -> list[Text]:

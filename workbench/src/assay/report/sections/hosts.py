@@ -22,9 +22,9 @@ from assay.report.sections import uses
 from assay.report.view import View
 
 _WORDS = (
-    "Each host is a machine with an engine of its own; all start at a barrier, at a time of the controller's clock. "
-    "Least transferred is what the slowest host had moved when the first lane of any host ended: far from the others' "
-    "amount, the hosts did not work together for most of the time. All figures are medians over repeats."
+    "all start at a barrier, at a time of the controller's clock. Least transferred is what the slowest host had moved "
+    "when the first lane of any host ended: far from the others' amount, the hosts did not work together for most of "
+    "the time. All figures are medians over repeats."
 )
 _MOST_ROWS = 500
 
@@ -37,13 +37,26 @@ def section(view: View) -> Section | None:
         return Section("hosts", "Hosts", tuple(counted)) if counted else None
     each = [line for row in rows for line in _hosts(view, row)]
     unit = measure_of(rows[0].operation).unit
-    blocks: list[Block] = [Paragraph(_WORDS), _totals(view, rows, unit)]
+    blocks: list[Block] = [Paragraph(f"{_engines(view, rows)}; {_WORDS}"), _totals(view, rows, unit)]
     caption = (
         "" if len(each) <= _MOST_ROWS else f"The first {_MOST_ROWS:,} of {len(each):,}; `assay export` writes all."
     )
     table = Table("host-table", _host_columns(unit), tuple(each[:_MOST_ROWS]), caption, interactive=True)
     blocks.append(Fold("Host by host", (table,)))
     return Section("hosts", "Hosts", (*blocks, *counted))
+
+
+def _engines(view: View, rows: Sequence[Row]) -> str:
+    """How many engines each host has, and what started them if that was no login on each host."""
+    launcher = view.run.launcher
+    by = f", started by {launcher}" if launcher not in ("", "ssh") else ""
+    tasks = {row.case.parameters.known("tasks_per_host", 1) for row in rows}
+    if tasks == {1}:
+        return f"Each host is a machine with an engine of its own{by}"
+    if len(tasks) == 1:
+        return f"Each host is a machine with {tasks.pop():,} engines of its own{by}, which are one in these figures"
+    several = f"{min(tasks):,} to {max(tasks):,} engines of its own (tasks per host)"
+    return f"Each host is a machine with {several}{by}, which are one in these figures"
 
 
 def _totals(view: View, rows: list[Row], unit: str) -> Table:

@@ -60,6 +60,8 @@ _EXISTING_WORDS = (
     "nothing is sent twice."
 )
 _MOST_CALLS = 100
+_OF_HOSTS = ("hosts", "tasks_per_host")
+"""Settings that stand with the load, of which they are a part."""
 
 
 def section(view: View) -> Section:
@@ -236,7 +238,7 @@ def _data(p: Parameters) -> str:
 def _in_order(swept: Iterable[str], group: Group) -> list[str]:
     """Parameters that the table may have by themselves: the load, axes, limits, settings; what is on or off is last."""
     shown = {name: item.shown for name, item in DEFINITIONS.items() if item.is_for(group)}
-    load = [name for name in shown if shown[name] == "always" or name == "hosts"]
+    load = [name for name in shown if shown[name] == "always" or name in _OF_HOSTS]
     settings = sorted((name for name in shown if shown[name] == "setting"), key=_on_or_off)
     return [*load, *swept, *(name for name in shown if shown[name] == "limit"), *settings]
 

@@ -1,0 +1,79 @@
+"""What page one warns of and what it advises against that: the same results, counted alike."""
+
+from collections.abc import Sequence
+
+import pytest
+from builders import make_analysis, make_case, row_of
+
+from assay.model.result.verdict import RANK, Finding, Verdict
+from assay.report.document import words
+from assay.report.first.caveats import caveats
+from assay.report.first.steps import steps
+from assay.report.view import View
+
+CPUS, FLUSH, FEWER = "Use fewer lanes.", "Use sync: fsync.", "Use one lane."
+
+
+def finding(verdict: Verdict, remedy: str) -> Finding:
+    return Finding(verdict=verdict, rule="r", text="seen", remedy=remedy, numbers={})
+
+
+def view(*rows: Sequence[Finding]) -> View:
+    """A run with a result for each of these findings."""
+    found = []
+    for number, findings in enumerate(rows, start=1):
+        case = make_case(f"c{number:04d}", axes={"record_size": 4096 * number})
+        ordered = tuple(sorted(findings, key=lambda one: RANK[one.verdict]))
+        worst = ordered[0].verdict if ordered else Verdict.OK
+        found.append(row_of(case, [100e6] * 3).model_copy(update={"findings": ordered, "verdict": worst}))
+    cases = tuple(row.case for row in found)
+    update = {"rows": tuple(found), "cases": cases, "comparisons": (), "decisions": ()}
+    return View(make_analysis().model_copy(update=update))
+
+
+def said(seen: View) -> tuple[str, str]:
+    """What to mind, and what to do against it; empty if there is nothing."""
+    mind = next((line for line in caveats(seen, (), ()) if "sound" in line), "")
+    advice = (words(step) for step in steps(seen, (), set()))
+    return mind, next((line for line in advice if line.startswith("Against")), "")
+
+
+BOUND, CACHED = finding(Verdict.CLIENT_BOUND, CPUS), finding(Verdict.CACHED, FLUSH)
+
+
+def test_the_advice_is_against_the_verdict_that_most_have_though_others_are_worse() -> None:
+    # Four are cached first; against what the client binds, nothing but the other remedy helps.
+    mind, advice = said(view(*[(BOUND, CACHED)] * 4, *[(BOUND,)] * 7, *[(CACHED,)] * 2))
+    assert mind == "None of 13 results is sound (ok, or only unstable): 11 are client-bound."
+    assert advice == f"Against what makes 11 results client-bound: {CPUS}"
+
+
+def test_a_remedy_that_fits_some_says_of_how_many() -> None:
+    skewed = [finding(Verdict.SKEWED, remedy) for remedy in (CPUS, FEWER, FEWER, FLUSH)]
+    mind, advice = said(view(*[(one,) for one in skewed]))
+    assert mind == "None of 4 results is sound (ok, or only unstable): 4 are skewed."
+    assert advice == f"Against what makes 2 of 4 results skewed: {FEWER}"
+
+
+def test_one_result_is_one() -> None:
+    mind, advice = said(view((BOUND,)))
+    assert mind == "None of 1 result is sound (ok, or only unstable): 1 is client-bound."
+    assert advice == f"Against what makes 1 result client-bound: {CPUS}"
+
+
+def test_a_result_counts_once_however_many_findings_say_it() -> None:
+    assert said(view((BOUND, BOUND)))[1] == f"Against what makes 1 result client-bound: {CPUS}"
+
+
+@pytest.mark.parametrize("sound", [10, 9])
+def test_what_few_have_is_worth_no_step_and_no_warning(sound: int) -> None:
+    mind, advice = said(view((BOUND,), *[()] * sound))
+    assert mind == ""
+    assert bool(advice) == (sound == 9)
+
+
+def test_results_without_a_rate_and_without_a_finding_ask_for_nothing() -> None:
+    seen = view(())
+    bare = seen.analysis.rows[0].model_copy(update={"throughput": None, "iops": None})
+    seen = View(seen.analysis.model_copy(update={"rows": (bare,)}))
+    assert said(seen) == ("None of 1 result is sound (ok, or only unstable).", "")
