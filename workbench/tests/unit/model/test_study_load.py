@@ -222,7 +222,7 @@ def test_the_studies_are_the_presets(name):
 SHAPES_ONLY_CHECKED_LATER = re.compile(
     "alias|billion_c|control|binary|yaml_|expression_|path_|record_|zip_[ln]|duplicate|same_path|target_in|unknown_target$|"
     "two_times|limit|stdio|direct_un|device_with|long_range|range_back|latency_back|too_many_[br]|value_twice|fraction|laughs|"
-    "zero_size|ceilings_zero|metadata|mmap|missing_f|files_with|cpus_[bt]|sqpoll|iopoll|"
+    "zero_size|ceilings_zero|reorder_on|metadata|mmap|missing_f|files_with|cpus_[bt]|sqpoll|iopoll|"
     "prices_lookup|total_|stages_cost|objects_(?!mix_unknown|size_weight)|s3_(?!with_c)|set_(?!one_size)"
 )
 
