@@ -155,7 +155,7 @@ def test_a_launcher_that_cannot_start_says_why(box: RunningBox, tmp_path: Path) 
     fleet = fleet_of(box, "srun", tmp_path)
     assert fleet.steps is not None
     absent = fleet.steps.hosts[7].model_copy(update={"name": "node99"})
-    fleet.steps = replace(fleet.steps, hosts=[*fleet.steps.hosts[:7], absent])
+    fleet = replace(fleet, steps=replace(fleet.steps, hosts=[*fleet.steps.hosts[:7], absent]))
     outcome, _, _ = execute(fleet, timed())
     assert outcome.status == "crashed"
     assert "Invalid node name specified" in outcome.reason, outcome.reason
