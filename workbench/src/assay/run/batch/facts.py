@@ -40,6 +40,11 @@ EARLIER_SECONDS = 60
 _AT_END = {"JobState": "state", "Reason": "reason", "EndTime": "ended", "ExitCode": "exit code"}
 
 
+def _section(job: str) -> str:
+    """Name of the section on a job."""
+    return f"{SECTION}{plain(job)}"
+
+
 def own_job() -> dict[str, dict[str, str]]:
     """The section on the job that this process runs in; none outside of jobs."""
     job = own_id()
@@ -51,12 +56,12 @@ def own_job() -> dict[str, dict[str, str]]:
         known = {}
     except SlurmError as error:
         known = {"times": f"unknown: {error.message}"}
-    return {f"{SECTION}{plain(job)}": {"scheduler": "Slurm", **_named(facts, _NAMES), **known}}
+    return {_section(job): {"scheduler": "Slurm", **_named(facts, _NAMES), **known}}
 
 
 def end_state(store: RunStore, job: str) -> str:
     """How a job ended, in Slurm's words, as `keep_end` has it."""
-    return store.info().environment.get(f"{SECTION}{job}", {}).get("state", "unknown")
+    return store.info().environment.get(_section(job), {}).get("state", "unknown")
 
 
 def keep_stop(store: RunStore) -> str:
@@ -82,7 +87,7 @@ def keep_stop(store: RunStore) -> str:
         return ""
     text = f"stopped {about_duration(left)} before its time limit ({facts.get('TimeLimit', 'unknown')})"
     environment = dict(store.info().environment)
-    name = f"{SECTION}{plain(job)}"
+    name = _section(job)
     store.describe(environment={**environment, name: {**environment.get(name, {}), "stopped": text}})
     return f"job {job} {text}"
 
@@ -102,9 +107,9 @@ def keep_end(folder: Path, job: str, options: str) -> bool:
         facts = job_facts(job)
         with RunStore.open(folder, write=True) as store:
             environment = dict(store.info().environment)
-            known = environment.get(f"{SECTION}{job}", {"scheduler": "Slurm", **_named(facts, _NAMES)})
+            known = environment.get(_section(job), {"scheduler": "Slurm", **_named(facts, _NAMES)})
             end = _named(facts, _AT_END) or {"state": "unknown: Slurm has forgotten the job"}
-            environment[f"{SECTION}{job}"] = {**known, "options": options, **end}
+            environment[_section(job)] = {**known, "options": options, **end}
             store.describe(environment=environment)
         return True
     return False
