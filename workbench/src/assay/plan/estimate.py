@@ -261,9 +261,9 @@ def _start_seconds(launcher: LauncherWord, target: Target) -> float:
 
     Args:
         launcher: What starts the engines on the hosts.
-        target: What they work on; one that is reached through MPI always has a launcher.
+        target: What they work on; one that is reached through MPI has another launcher than ssh.
     """
-    launched = LAUNCHED_SECONDS if launcher != "ssh" or target.through_mpi else 0.0
+    launched = LAUNCHED_SECONDS if launcher != "ssh" else 0.0
     return JOB_SECONDS + launched + (MPI_SECONDS if target.through_mpi else 0.0)
 
 
