@@ -444,7 +444,15 @@ def test_a_repeat_that_takes_too_long_is_stopped_and_done_again(place: Path, mon
         clock.hours = 3
         return begin(*words)
 
+    heard: list[str] = []
+    abandon = RunStore.abandon_attempt
+
+    def listening(store: RunStore, attempt: int, seconds: float, reason: str, events: str = "") -> None:
+        heard.extend(events.splitlines())
+        abandon(store, attempt, seconds, reason, events)
+
     monkeypatch.setattr(RunStore, "begin_attempt", later)
+    monkeypatch.setattr(RunStore, "abandon_attempt", listening)
     done = assay("run", "study.yaml", "--budget", "250USD", code=EXIT_INTERRUPTED)
     assert "took longer than estimated" in done.stderr
     (run,) = list_runs(place / "assay-runs")
@@ -452,7 +460,8 @@ def test_a_repeat_that_takes_too_long_is_stopped_and_done_again(place: Path, mon
         (tried,) = store.attempts()
         assert tried.reason == "stopped by the budget"
         assert tried.seconds is not None
-        assert tried.seconds < 30
+        ends = [event for event in map(json.loads, heard) if event["event"] == "phase_end"]
+        assert [(end["operation"], end["status"]) for end in ends] == [("write", "stopped")]
         assert len(store.pending()) == 3
         # What it took at least is what the next session reckons with.
         assert measured_seconds(store) == {tried.case: tried.seconds}

@@ -64,7 +64,8 @@ def test_the_time_follows_the_stated_assumption():
 def test_runtime_gives_time_and_bound():
     found = estimate(w_operations=["write", "rewrite"], w_runtime="5s", repeats=2)
     assert found.seconds == pytest.approx(found.at_most_seconds)
-    assert 20 < found.seconds < 22
+    once = JOB_SECONDS + 2 * (PHASE_SECONDS + 5)
+    assert found.seconds == pytest.approx(2 * once * (1 + CONTROL_SHARE))
 
 
 def test_a_rate_bounds_the_bytes():
@@ -113,7 +114,8 @@ def test_metadata_is_bounded_where_every_phase_is():
     assert names(w_operations=["create", "stat"], w_file_size=0, w_time_limit="1s").at_most_seconds is not None
     assert names(w_operations=["create", "unlink"], w_file_size=0, w_time_limit="1s").at_most_seconds is None
     looks = names(w_operations=["stat", "readdir"], w_file_size=0, w_runtime="2s")
-    assert 4 < looks.seconds < 5
+    once = JOB_SECONDS + 1000 * STORAGE.change + 2 * (PHASE_SECONDS + 2)
+    assert looks.seconds == pytest.approx(once * (1 + CONTROL_SHARE))
 
 
 def test_measured_seconds_replace_the_assumption():
