@@ -2,8 +2,8 @@
 
 use crate::calls::About;
 use crate::messages::{
-    self, Opened, Opening, ATTRIBUTE_DIRECTORY, ATTRIBUTE_LINK, CREATE, DELETE, IS_DIRECTORY, IS_FILE,
-    NOT_THROUGH_LINKS, OPEN, OPEN_OR_CREATE, READ_ATTRIBUTES, READ_DATA, WRITE_DATA,
+    self, Opened, Opening, ATTRIBUTE_DIRECTORY, ATTRIBUTE_LINK, ATTRIBUTE_NORMAL, CREATE, DELETE, IS_DIRECTORY,
+    IS_FILE, NOT_THROUGH_LINKS, OPEN, OPEN_OR_CREATE, READ_ATTRIBUTES, READ_DATA, WRITE_DATA,
 };
 use crate::session::{Peer, Refusal};
 use crate::status::{is_absent, GARBAGE, NO_MORE_FILES, NO_SUCH_FILE};
@@ -131,11 +131,11 @@ impl Client {
 
     /// What is there; none if nothing is.
     pub(crate) fn look(&mut self, path: &str) -> Result<Option<Opened>, Fault> {
-        match self.touch(path, TO_LOOK) {
+        sure(|| match self.touch(path, TO_LOOK) {
             Ok(found) => Ok(Some(found)),
             Err(fault) if is_absent(fault) => Ok(None),
             Err(fault) => Err(fault),
-        }
+        })
     }
 
     /// Makes a file if there is none.
@@ -216,6 +216,15 @@ impl Client {
     }
 }
 
+/// What a look finds; a second one if the first tells of a plain file without attributes, as Samba does of a directory, too,
+/// that somebody removes while it looks.
+fn sure(mut look: impl FnMut() -> Result<Option<Opened>, Fault>) -> Result<Option<Opened>, Fault> {
+    match look()? {
+        Some(found) if found.attributes == ATTRIBUTE_NORMAL => look(),
+        found => Ok(found),
+    }
+}
+
 /// What stands at a path, as far as it matters.
 impl Opened {
     pub(crate) fn is_directory(&self) -> bool {
@@ -261,5 +270,30 @@ pub(crate) fn fault_of(refusal: Refusal) -> Fault {
         Refusal::Unreachable(errno) => Fault::os(errno),
         Refusal::Refused(_, fault) => fault,
         Refusal::Unable(_) => Fault::os(libc::EPROTO),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(attributes: u32) -> Opened {
+        Opened { file: SAME_FILE, size: 0, attributes, made: false }
+    }
+
+    #[test]
+    fn only_a_file_without_attributes_is_looked_at_twice() {
+        let (plain, folder) = (Some(with(ATTRIBUTE_NORMAL)), Some(with(ATTRIBUTE_DIRECTORY)));
+        for (answers, found) in [
+            (vec![folder], folder),
+            (vec![None], None),
+            (vec![plain, None], None),
+            (vec![plain, plain], plain),
+            (vec![plain, folder], folder),
+        ] {
+            let mut left = answers.into_iter();
+            assert_eq!(sure(|| Ok(left.next().unwrap())), Ok(found));
+            assert_eq!(left.next(), None);
+        }
     }
 }

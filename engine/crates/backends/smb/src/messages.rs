@@ -25,6 +25,8 @@ pub(crate) const NOT_THROUGH_LINKS: u32 = 0x20_0000;
 
 /// Attributes of files ([MS-FSCC] section 2.6).
 pub(crate) const ATTRIBUTE_DIRECTORY: u32 = 0x10;
+/// No other attribute is set.
+pub(crate) const ATTRIBUTE_NORMAL: u32 = 0x80;
 pub(crate) const ATTRIBUTE_LINK: u32 = 0x400;
 
 /// Kinds of information ([MS-FSCC] sections 2.4 and 2.5).
