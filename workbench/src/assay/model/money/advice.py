@@ -79,6 +79,10 @@ class Price(Frozen):
         month: That over the months.
         per_tb_month: Of a month for each usable TB (10^12 bytes).
         per_gbs_month: Of a month for each GB/s (10^9 bytes) of the deciding rate; low and high by its interval.
+        present: All that is paid, as money of the first day; None without `discount`.
+        once: What of it is paid once to move the data in.
+        lacks: What has no price and is not in it.
+        books: Price books that its lines come from.
     """
 
     currency: str
@@ -90,6 +94,10 @@ class Price(Frozen):
     per_gbs_month: Decimal | None = None
     per_gbs_low: Decimal | None = None
     per_gbs_high: Decimal | None = None
+    present: Decimal | None = None
+    once: Decimal = Decimal(0)
+    lacks: tuple[str, ...] = ()
+    books: tuple[str, ...] = ()
 
 
 class Option(Frozen):
@@ -101,6 +109,7 @@ class Option(Frozen):
         usable: Bytes for data.
         rate: Bytes per second that decide: of what the need asks for, read or write, the lesser, both at once.
         basis: Of the rate; None: it is not known.
+        conditions: What one accepts with it, each in a sentence.
     """
 
     label: str
@@ -116,6 +125,8 @@ class Option(Frozen):
     figures: tuple[Figure, ...]
     checks: tuple[Check, ...]
     remarks: tuple[Remark, ...]
+    conditions: tuple[str, ...] = ()
+    provider: str | None = None
 
 
 class Rejected(Frozen):

@@ -15,9 +15,9 @@ EXACT = Context(prec=60, traps=[InvalidOperation])
 MOST, FINEST = Decimal(10**15), Decimal("1e-12")
 """Bounds of prices and quantities that are written: what lies beyond is a slip, and would not fit on a line."""
 
-Term = Literal["on-demand", "reserved-1y", "reserved-3y", "spot"]
-TERMS: tuple[Term, ...] = ("on-demand", "reserved-1y", "reserved-3y", "spot")
-TERM_MONTHS: dict[str, int] = {"reserved-1y": 12, "reserved-3y": 36}
+Term = Literal["on-demand", "savings-1y", "savings-3y", "reserved-1y", "reserved-3y", "spot"]
+TERMS: tuple[Term, ...] = ("on-demand", "savings-1y", "savings-3y", "reserved-1y", "reserved-3y", "spot")
+TERM_MONTHS: dict[str, int] = {"savings-1y": 12, "savings-3y": 36, "reserved-1y": 12, "reserved-3y": 36}
 """Months that a reservation lasts, and is paid for whether used or not."""
 Payment = Literal["no-upfront", "partial-upfront", "all-upfront"]
 

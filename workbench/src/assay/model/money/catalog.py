@@ -20,6 +20,7 @@ from assay.model.money.filesystems import (
     filesystem_limits,
     fsx_lustre,
 )
+from assay.model.money.managed import ManagedType, Provider
 from assay.model.money.volumes import (
     AnyVolume,
     CreditVolume,
@@ -43,6 +44,7 @@ __all__ = [
     "Instance",
     "LocalDisks",
     "LustreType",
+    "ManagedType",
     "ObjectClass",
     "PlainVolume",
     "ProvisionedVolume",
@@ -116,6 +118,9 @@ class ObjectClass(Entry):
         least_object: Bytes that are charged at least of each object.
         retrieval: How long the first byte takes, in words.
         retrieval_seconds: The same as a number, at the most; None if only words are stated.
+        retrieval_free: Reading costs nothing by the byte.
+        overhead: Bytes that are charged besides those of each object.
+        label: As people call the store.
         writes_per_prefix: PUT, COPY, POST or DELETE requests per second of each prefix.
         reads_per_prefix: GET or HEAD requests per second of each prefix.
     """
@@ -127,6 +132,11 @@ class ObjectClass(Entry):
     least_object: Size
     retrieval: str
     retrieval_seconds: float | None = None
+    retrieval_free: bool = False
+    overhead: Size = 0
+    label: str = "S3"
+    provider: Provider = "aws"
+    conditions: tuple[str, ...] = ()
     writes_per_prefix: Count
     reads_per_prefix: Count
 

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from assay.model.base import Frozen
 from assay.model.money.amount import Amount, Share, decimal
+from assay.model.money.managed import Provider
 from assay.model.money.use import Size
 from assay.model.study.axis import fault, reading
 from assay.model.units import parse_rate, parse_throughput, shown
@@ -147,17 +148,27 @@ class Requests(NamedTuple):
 
 
 class S3(Frozen):
-    """A bucket.
+    """A bucket, of S3 or of another object store.
 
     Attributes:
         storage_class: As in the catalogue: s3-standard, ...
         prefixes: Key prefixes that requests spread over; each has request rates of its own.
+        cold_class: Where a lifecycle rule puts what is not in use; None: all stays in `storage_class`.
+        cold_share: Share of the bytes that lies there.
     """
 
-    kind: Literal["s3"]
+    kind: Literal["s3", "object"]
     stored: Size = Field(gt=0)
     storage_class: str = "s3-standard"
     prefixes: Count = 1
+    cold_class: str | None = None
+    cold_share: Share = Decimal(0)
+
+    @model_validator(mode="after")
+    def _cold(self) -> "S3":
+        if self.cold_share and self.cold_class is None:
+            raise fault("nothing says in which class `cold_share` lies", "write `cold_class`", "cold_share")
+        return self
 
     @property
     def requests(self) -> Requests | None:
@@ -195,7 +206,26 @@ class DynamoDb(Frozen):
         return Requests("table-requests", ("table_reads", "table_writes")) if self.mode == "on-demand" else None
 
 
-Service = Annotated[Efs | FsxLustre | S3 | DynamoDb, Field(discriminator="kind")]
+class Managed(Frozen):
+    """A managed service whose catalogue entry says what it does and how it is paid for.
+
+    Attributes:
+        type: As in the catalogue.
+        capacity: Bytes as provisioned, or as stored.
+        throughput: Bytes per second that are bought; None: what is included.
+        iops: Operations per second likewise.
+        infrequent: Share of the bytes in its class for what is seldom read.
+    """
+
+    kind: Literal["managed"]
+    type: str = Field(min_length=1)
+    capacity: Size = Field(gt=0)
+    throughput: Throughput | None = None
+    iops: Annotated[int, Field(ge=1)] | None = None
+    infrequent: Share = Decimal(0)
+
+
+Service = Annotated[Efs | FsxLustre | S3 | DynamoDb | Managed, Field(discriminator="kind")]
 
 
 class Hardware(Rates):
@@ -254,10 +284,15 @@ class Design(Frozen):
         family: Of what kind it is, such as `nfs`, `beegfs`, `efs`; rules of thumb are stated for families.
         access: How programs reach it.
         book: The price book it was made for, unless another one is named.
+        provider: Whose prices it has; None: those of any book.
         served: Clients reach it over the network of its servers; false: its data is used on the instance itself.
         copies: How often each byte is stored by the file system above the servers; writes cross the network so often.
         usable: Bytes for data, where a figure is known; else it is computed.
         overhead: Share of the computed capacity that formatting takes.
+        people: Hours of administration a month for all of it.
+        availability: Percent of the time that is promised, by `availability_source`; None: nobody promises any.
+        unpriced: Parameter -> why another value than its own has no price.
+        conditions: What one accepts with it, each in a sentence.
     """
 
     design: str = Field(min_length=1)
@@ -265,6 +300,7 @@ class Design(Frozen):
     family: str = Field(min_length=1)
     access: tuple[Access, ...] = Field(min_length=1)
     book: str | None = None
+    provider: Provider | None = None
     servers: tuple[Servers, ...] = ()
     service: Service | None = None
     hardware: tuple[Hardware, ...] = ()
@@ -273,6 +309,11 @@ class Design(Frozen):
     copies: Count = 1
     usable: Size | None = None
     overhead: Share = Decimal(0)
+    people: Amount = Decimal(0)
+    availability: float | None = Field(None, gt=0, le=100)
+    availability_source: str = ""
+    unpriced: dict[str, str] = Field(default_factory=dict)
+    conditions: tuple[str, ...] = ()
     durability: Durability
     failure_domain: str = Field(min_length=1)
     limits: tuple[Stated, ...] = ()
@@ -297,8 +338,12 @@ class Parameter(Frozen):
     Attributes:
         value: Unless another is chosen.
         choices: What advice tries; empty: only `value`.
+        scale: A count that advice computes from the need, besides `choices`.
+        most: Of a count: no more can be had.
     """
 
     value: Any
     choices: tuple[Any, ...] = ()
+    scale: bool = False
+    most: Annotated[int, Field(ge=1, le=100_000)] | None = None
     about: str = ""

@@ -1,5 +1,6 @@
 """What a storage must do, as its user states it."""
 
+import datetime as dt
 import re
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -7,13 +8,15 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from assay.model.base import Frozen
-from assay.model.money.amount import Share, Term, decimal
+from assay.model.money.amount import Amount, Share, Term, decimal
 from assay.model.money.design import Access, Durability, Rate, Throughput
+from assay.model.money.managed import Provider
 from assay.model.money.use import Size
 from assay.model.study.axis import fault
-from assay.model.units import UnitError, format_size, parse_duration, shown
+from assay.model.units import UnitError, format_size, parse_duration, parse_throughput, shown
 
 MOST_MONTHS = 240
+MOST_RECOVERY = 90 * 24 * 3600
 MOST_GROWTH = 10
 MOST_BYTES, MOST_OPERATIONS, MOST_SECONDS, LEAST_SECONDS = 10**21, 10**12, 3600, 1e-9
 """Bounds of sizes and rates in bytes, of operations per second, and of latencies."""
@@ -126,6 +129,42 @@ def _traffic(value: int) -> int:
 Traffic = Annotated[Size, AfterValidator(_traffic)]
 
 
+def _day(written: object) -> object:
+    value = decimal(written)
+    if not 0 < value <= 24:
+        raise fault(f"{shown(written)} hours of a day", "write hours above 0, up to 24")
+    return value
+
+
+def _exchange(written: object) -> object:
+    """`{EUR: 1.14, date: 2026-09-23, source: ECB}`: what is no other key is a currency."""
+    if not isinstance(written, dict):
+        return written
+    known = {key: value for key, value in written.items() if key in ("date", "source", "rates")}
+    rates = {key: value for key, value in written.items() if key not in known}
+    for key in rates:
+        if not isinstance(key, str) or len(key) != 3 or not key.isupper():
+            raise fault(f"{shown(key)} is not a currency", "write its ISO 4217 code, such as EUR: 1.14")
+    return {"rates": rates, **known}
+
+
+def _client(written: object) -> object:
+    """A link rate such as `10Gb/s`, or the name of an instance."""
+    if isinstance(written, str) and "/s" in written:
+        try:
+            return float(parse_throughput(written))
+        except UnitError as error:
+            raise fault(error.message, error.hint) from None
+    return written
+
+
+def _by_provider(written: object) -> object:
+    """One figure for all, or one of each provider."""
+    if isinstance(written, dict):
+        return written
+    return dict.fromkeys(("aws", "azure", "gcp", "own"), written)
+
+
 class Budget(Frozen):
     """What it may cost at most.
 
@@ -163,11 +202,66 @@ class Monthly(Frozen):
     Attributes:
         read, written: Bytes; None: they follow from the rates of the need.
         egress: Bytes that leave the provider.
+        zone: Bytes between zones of a region.
     """
 
     read: Traffic | None = None
     written: Traffic | None = None
     egress: Traffic = 0
+    zone: Traffic = 0
+
+
+class Where(Frozen):
+    """Where the data may lie; what is left out is not restricted.
+
+    Attributes:
+        providers: `own` and names of clouds.
+        regions: As price books name them.
+    """
+
+    providers: tuple[Provider, ...] = ()
+    regions: tuple[Text, ...] = ()
+
+
+class Burst(Frozen):
+    """A rate that is needed for a part of each day only.
+
+    Attributes:
+        read, write: Bytes per second of all clients together.
+        hours: Of each day.
+    """
+
+    read: Bandwidth | None = None
+    write: Bandwidth | None = None
+    hours: Annotated[Decimal, BeforeValidator(_day)]
+
+
+class Migration(Frozen):
+    """Data that must be moved in once.
+
+    Attributes:
+        origin: Where they are (`from` in the file): moving out of a cloud is paid for, and what stays there is not moved.
+        link: Bytes per second on the way.
+        size: Bytes; None: the need's capacity.
+    """
+
+    origin: Provider = Field(alias="from")
+    link: Bandwidth
+    size: Bytes | None = None
+
+
+class Exchange(Frozen):
+    """What money of other currencies is worth.
+
+    Attributes:
+        rates: Currency -> how much of the need's one of it is.
+        date: When it held.
+        source: Who says so.
+    """
+
+    rates: dict[str, Annotated[Decimal, BeforeValidator(decimal), Field(gt=0)]]
+    date: dt.date
+    source: str = ""
 
 
 class Candidate(Frozen):
@@ -197,8 +291,25 @@ class Need(Frozen):
         months: How long it is needed.
         duty: Share of the time that it is switched on.
         growth: By how much capacity and rates may grow later; every design must be able to do that from the start.
+        growth_per_year: By how much the data grow each year; what is paid by the byte stored grows with them.
+        active: Share of the data that is used in a month; None: what `monthly.read` allows, else all.
+        availability: Percent of the time that it must be there.
+        most_loss: The chance in a year to lose the data that is borne; None: 1 % if `durability` is asked for.
+        recovery: Seconds after which the data must be readable again, or at all.
+        where: Where the data may lie.
+        burst: A rate for some hours of each day.
+        snapshots: Bytes of snapshots or backups that are kept.
+        migration: Data that must be moved in first.
+        client: Instance of each client, or its link in bytes per second.
+        people: Provider -> hours of administration a month.
+        support: Provider -> share of its bill that support costs besides.
+        tax: Share that is added to all that is paid.
+        discount: By which money of a year later is worth less; None: all is worth the same.
+        currency: Of the answer; None: of the budget, else of the first book.
+        exchange: For books in other currencies.
         term: Only on this term; None: the cheapest that is allowed.
         book: Price book; None: `DEFAULT_BOOK`.
+        books: Several: each design is priced by those of its provider.
         candidates: Only these designs; empty: all that are shipped.
         prefer: Of those that do: the least cost, or the least cost for each GB/s.
     """
@@ -220,15 +331,36 @@ class Need(Frozen):
     budget: Annotated[Budget, BeforeValidator(_budget)] | None = None
     duty: Share = Field(Decimal(1), gt=0)
     growth: Annotated[Decimal, BeforeValidator(_growth)] = Decimal(0)
+    growth_per_year: Annotated[Decimal, BeforeValidator(_growth)] = Decimal(0)
+    active: Share | None = None
+    availability: Annotated[float, Field(gt=0, le=100)] | None = None
+    most_loss: Share | None = None
+    recovery: Annotated[float, BeforeValidator(_seconds), _up_to(MOST_RECOVERY, "a time from 1s to 90d", 1)] | None = (
+        None
+    )
+    where: Where = Where()
+    burst: Burst | None = None
+    snapshots: Traffic = 0
+    migration: Migration | None = None
+    client: Annotated[float | str, BeforeValidator(_client)] | None = None
+    people: Annotated[dict[Provider, Amount], BeforeValidator(_by_provider)] = Field(default_factory=dict)
+    support: Annotated[dict[Provider, Share], BeforeValidator(_by_provider)] = Field(default_factory=dict)
+    tax: Share = Decimal(0)
+    discount: Share | None = None
+    currency: str | None = None
+    exchange: Annotated[Exchange, BeforeValidator(_exchange)] | None = None
     profile: Profile = Profile()
     monthly: Monthly = Monthly()
     term: Term | None = None
     book: str | None = None
+    books: tuple[Text, ...] = ()
     candidates: tuple[Annotated[Candidate, BeforeValidator(_candidate)], ...] = ()
     prefer: Literal["cost", "cost-per-rate"] = "cost"
 
     @model_validator(mode="after")
     def _consistent(self) -> "Need":
+        if self.book is not None and self.books:
+            raise fault("it has both `book` and `books`", "write one of the two", "books")
         share = self.profile.read_share
         for metric, absent in (("write", share == 1), ("read", share == 0)):
             for name in (metric, f"{metric}_iops"):
@@ -244,9 +376,10 @@ class Need(Frozen):
     @property
     def grown(self) -> "Need":
         """With capacity and rates as they may become."""
-        if not self.growth:
+        if not self.growth and not self.growth_per_year:
             return self
-        factor = 1 + self.growth
+        yearly = (1 + self.growth_per_year) ** (Decimal(self.months) / 12)
+        factor = (1 + self.growth) * yearly
         rates = ("read", "write", "read_iops", "write_iops")
         changes: dict[str, Any] = {
             name: float(Decimal(repr(value)) * factor) for name in rates if (value := getattr(self, name)) is not None

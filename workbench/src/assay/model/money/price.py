@@ -66,6 +66,10 @@ DIMENSIONS: dict[str, str] = {
     "filesystem-capacity": "byte-months",
     "filesystem-throughput": "byte/s-months",
     "filesystem-access": "bytes",
+    "filesystem-iops": "IOPS-months",
+    "filesystem-requests": "requests",
+    "filesystem-backup": "byte-months",
+    "service-fee": "months",
     "object-capacity": "byte-months",
     "object-requests": "requests",
     "object-retrieval": "bytes",
@@ -147,6 +151,9 @@ class Row(Frozen):
         interruptions: Of spot: share of instances that are interrupted in a month.
         history: Of spot: earlier prices.
         date: When it held, if not on the book's date.
+        seen: When it was read.
+        sku: As the provider numbers it.
+        url: Of the price list that it stands in.
         currency: If written, it must be the book's.
     """
 
@@ -163,6 +170,9 @@ class Row(Frozen):
     history: tuple[Spot, ...] = ()
     source: Text = Field(min_length=1)
     date: dt.date | None = None
+    seen: dt.date | None = None
+    sku: Text = ""
+    url: Text = ""
     currency: Currency | None = None
     note: Text = ""
 

@@ -71,7 +71,12 @@ class Use(Frozen):
         written: Bytes a month written to an elastic file system.
         table_reads, table_writes: Requests a month of a table on demand.
         volume_requests: Requests a month to volumes that charge for them.
-        snapshots: Bytes of snapshots that are kept.
+        snapshots: Bytes of snapshots or backups that are kept.
+        cold_reads: Share of the reads that go to what lies in a class for cold data.
+        object_size: Bytes of an object, where a class charges for more; 0: objects are large.
+        kept_days: How long bytes are kept, where a class charges for more days; 0: long.
+        filled: Share of what is stored in the end that is stored on average, where only that is paid for.
+        people: Hours of administration a month.
         job_bytes, job_hours: UsedSize and length of one job, for the cost of a job.
         job_egress: Bytes of each job that leave the provider.
     """
@@ -88,6 +93,11 @@ class Use(Frozen):
     table_writes: Amount = Decimal(0)
     volume_requests: Amount = Decimal(0)
     snapshots: UsedSize = 0
+    cold_reads: Share = Decimal(0)
+    object_size: UsedSize = 0
+    kept_days: int = Field(0, ge=0)
+    filled: Share = Decimal(1)
+    people: Amount = Decimal(0)
     job_bytes: UsedSize = 0
     job_hours: Hours = Decimal(0)
     job_egress: UsedSize = 0

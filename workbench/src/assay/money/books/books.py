@@ -26,11 +26,11 @@ def find_file(ref: str, shipped: Sequence[str], folder: Path, base: Path | None)
     Args:
         ref: Shipped name, or path of a file.
         shipped: Names of what comes with Assay.
-        folder: Where that is, as NAME.yaml.
+        folder: Where that is, as NAME.yaml, or in a folder below.
         base: Where relative paths start; None: the working directory.
     """
     if ref in shipped:
-        path = folder / f"{ref}.yaml"
+        path = next(iter(folder.rglob(f"{ref}.yaml")))
         return path, path.name
     return (base or Path()) / ref, ref
 
@@ -48,7 +48,7 @@ def read_found(what: str, path: Path, ref: str, shipped: Sequence[str], folder: 
     Raises:
         AssayError: It cannot be read.
     """
-    if path.parent == folder and path.stem in shipped:
+    if folder in path.parents and path.stem in shipped:
         return path.read_bytes()
     try:
         return read_named(path, ref, f"give a file, or one of: {', '.join(shipped)}", MOST_BYTES)

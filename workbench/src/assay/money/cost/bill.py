@@ -5,7 +5,17 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from assay.model.base import AssayError
-from assay.model.money.design import S3, Design, DynamoDb, Efs, FsxLustre, Hardware, Servers, Volumes
+from assay.model.money.design import (
+    S3,
+    Design,
+    DynamoDb,
+    Efs,
+    FsxLustre,
+    Hardware,
+    Managed,
+    Servers,
+    Volumes,
+)
 from assay.model.money.price import Bill, Line, Per
 from assay.model.money.use import Use
 from assay.model.units import format_size
@@ -28,7 +38,7 @@ def make_bill(design: Design, use: Use = Use()) -> Bill:  # noqa: B008
     """
     lines = [
         *(line for group in design.servers for line in _servers(group)),
-        *_service(design),
+        *_service(design, use),
         *(line for piece in design.hardware for line in _hardware(piece)),
         *_link(design),
         *_use(design, use),
@@ -101,12 +111,13 @@ def _servers(group: Servers) -> Iterator[Line]:
         yield _line(f"throughput of {item} volumes", "volume-throughput", item, volumes.throughput, "month", pieces)
 
 
-def _service(design: Design) -> Iterator[Line]:
+def _service(design: Design, use: Use) -> Iterator[Line]:
     service = design.service
     if isinstance(service, Efs):
         item = "efs-standard" if service.zones == "regional" else "efs-one-zone"
-        rare = service.stored * service.infrequent
-        yield _line("EFS storage", "filesystem-capacity", item, service.stored - rare, "month")
+        stored = service.stored * use.filled
+        rare = stored * service.infrequent
+        yield _line("EFS storage", "filesystem-capacity", item, stored - rare, "month")
         rarely = "efs-ia" if service.zones == "regional" else "efs-one-zone-ia"
         yield _line("EFS storage, infrequent access", "filesystem-capacity", rarely, rare, "month")
         if service.provisioned is not None:
@@ -116,11 +127,50 @@ def _service(design: Design) -> Iterator[Line]:
         item = sold_as(service.type)
         yield _line("FSx for Lustre storage", "filesystem-capacity", item, service.capacity, "month")
     elif isinstance(service, S3):
-        yield _line("S3 storage", "object-capacity", service.storage_class, service.stored, "month")
+        yield from _bucket(service, use)
+    elif isinstance(service, Managed):
+        yield from _managed(service, use)
     elif isinstance(service, DynamoDb):
-        yield _line("DynamoDB storage", "table-capacity", "dynamodb", service.stored, "month")
+        stored = service.stored * use.filled
+        yield _line("DynamoDB storage", "table-capacity", "dynamodb", stored, "month")
         yield _line("DynamoDB read units", "table-read", "dynamodb", ONE, "hour", service.read_units or 0)
         yield _line("DynamoDB write units", "table-write", "dynamodb", ONE, "hour", service.write_units or 0)
+
+
+def _bucket(service: S3, use: Use) -> Iterator[Line]:
+    """What is stored in each class, with the bytes, objects and days that it charges at least."""
+    cold = service.stored * service.cold_share
+    for name, stored in ((service.storage_class, service.stored - cold), (service.cold_class, cold)):
+        if name is None or not stored:
+            continue
+        kind = catalog().object_class(name)
+        billed = Decimal(stored) * use.filled
+        if use.object_size:
+            each = max(kind.least_object, use.object_size) + kind.overhead
+            billed = billed * each / use.object_size
+        if use.kept_days and kind.least_days > use.kept_days:
+            billed = billed * kind.least_days / use.kept_days
+        yield _line(f"{kind.label} storage", "object-capacity", name, billed, "month")
+
+
+def _managed(service: Managed, use: Use) -> Iterator[Line]:
+    kind, size = catalog().managed(service.type), service.capacity
+    sold, what = kind.prices, kind.label
+    filled = use.filled if kind.billed == "stored" else ONE
+    rare = size * filled * service.infrequent
+    if service.infrequent and sold.infrequent is None:
+        raise AssayError(f"{kind.name} has no class for what is seldom read", "leave `infrequent` out")
+    yield _line(f"{what} storage", "filesystem-capacity", sold.capacity, size * filled - rare, "month")
+    if sold.infrequent is not None:
+        yield _line(f"{what} storage, infrequent access", "filesystem-capacity", sold.infrequent, rare, "month")
+    if sold.throughput is not None and service.throughput is not None:
+        paid = service.throughput - (kind.throughput.included(size) if kind.throughput is not None else 0.0)
+        yield _line(f"{what} throughput", "filesystem-throughput", sold.throughput, max(0.0, paid), "month")
+    if sold.iops is not None and service.iops is not None:
+        extra = service.iops - (kind.iops.included(size) if kind.iops is not None else 0.0)
+        yield _line(f"{what} IOPS", "filesystem-iops", sold.iops, max(0.0, extra), "month")
+    if sold.fixed is not None:
+        yield _line(f"{what} fee", "service-fee", sold.fixed, 1, "month")
 
 
 def _hardware(piece: Hardware) -> Iterator[Line]:
@@ -139,27 +189,61 @@ def _link(design: Design) -> Iterator[Line]:
 
 
 def _use(design: Design, use: Use) -> Iterator[Line]:
+    yield from _some("administration", "people", "administrator", design.people + use.people, "month")
     yield from _some("data transfer out", "transfer-out", use.egress_way, use.egress, "month")
     yield from _some("data transfer out of a job", "transfer-out", use.egress_way, use.job_egress, "job")
     yield from _some("data transfer between zones", "transfer-zone", "zone", use.zone_traffic, "month")
-    service = design.service
-    if isinstance(service, S3):
-        name = service.storage_class
-        yield from _some("PUT, COPY, POST and LIST requests", "object-requests", f"{name}/put", use.puts, "month")
-        yield from _some("GET requests", "object-requests", f"{name}/get", use.gets, "month")
-        if name != "s3-standard":
-            yield from _some("retrieval", "object-retrieval", name, use.retrieved, "month")
-    if isinstance(service, DynamoDb) and service.mode == "on-demand":
-        yield from _some("reads", "table-requests", "dynamodb/read", use.table_reads, "month")
-        yield from _some("writes", "table-requests", "dynamodb/write", use.table_writes, "month")
-    if isinstance(service, Efs) and service.type == "efs-elastic":
-        yield from _some("bytes read", "filesystem-access", "efs-elastic-read", use.retrieved, "month")
-        yield from _some("bytes written", "filesystem-access", "efs-elastic-write", use.written, "month")
+    yield from _accessed(design, use)
     types = sorted({sold_as(group.volumes.type) for group in design.servers if group.volumes})
     if types:
         yield from _some("snapshots", "snapshot-capacity", "standard", use.snapshots, "month")
     if "standard" in types:
         yield from _some("requests to volumes", "volume-requests", "standard", use.volume_requests, "month")
+
+
+def _accessed(design: Design, use: Use) -> Iterator[Line]:
+    """Requests, and bytes read and written, where they are paid for."""
+    service = design.service
+    if isinstance(service, S3):
+        yield from _requested(service, use)
+    if isinstance(service, DynamoDb) and service.mode == "on-demand":
+        yield from _some("reads", "table-requests", "dynamodb/read", use.table_reads, "month")
+        yield from _some("writes", "table-requests", "dynamodb/write", use.table_writes, "month")
+    if isinstance(service, Efs):
+        if service.type == "efs-elastic":
+            yield from _some("bytes read", "filesystem-access", "efs-elastic-read", use.retrieved, "month")
+            yield from _some("bytes written", "filesystem-access", "efs-elastic-write", use.written, "month")
+        if service.infrequent:
+            cold = use.retrieved * use.cold_reads
+            yield from _some("bytes read of infrequent access", "filesystem-access", "efs-ia-read", cold, "month")
+    if isinstance(service, Managed):
+        sold = catalog().managed(service.type).prices
+        cold = use.retrieved * use.cold_reads if service.infrequent and sold.infrequent_read is not None else 0
+        for what, item, amount in (
+            ("bytes read", sold.read, use.retrieved - cold),
+            ("bytes written", sold.write, use.written),
+            ("bytes read of infrequent access", sold.infrequent_read, cold),
+        ):
+            if item is not None:
+                yield from _some(what, "filesystem-access", item, amount, "month")
+        if sold.requests is not None:
+            yield from _some("read requests", "filesystem-requests", f"{sold.requests}/read", use.gets, "month")
+            yield from _some("write requests", "filesystem-requests", f"{sold.requests}/write", use.puts, "month")
+        if sold.backup is not None:
+            yield from _some("backups", "filesystem-backup", sold.backup, use.snapshots, "month")
+
+
+def _requested(service: S3, use: Use) -> Iterator[Line]:
+    """Requests to a bucket; of reads the share of cold data goes to its class."""
+    cold = use.cold_reads if service.cold_class is not None else Decimal(0)
+    name = service.storage_class
+    yield from _some("PUT, COPY, POST and LIST requests", "object-requests", f"{name}/put", use.puts, "month")
+    for each, part in ((name, 1 - cold), (service.cold_class, cold)):
+        if each is None or not part:
+            continue
+        yield from _some("GET requests", "object-requests", f"{each}/get", use.gets * part, "month")
+        if not catalog().object_class(each).retrieval_free:
+            yield from _some("retrieval", "object-retrieval", each, use.retrieved * part, "month")
 
 
 def _some(what: str, dimension: str, item: str, each: Decimal | int, per: Per) -> Iterator[Line]:

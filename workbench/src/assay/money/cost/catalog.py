@@ -22,6 +22,7 @@ from assay.model.money.catalog import (
     FileSystemType,
     Instance,
     LocalDisks,
+    ManagedType,
     ObjectClass,
     TableType,
     VolumeType,
@@ -62,6 +63,7 @@ class Catalog:
         self._filesystems = _entries("filesystems", TypeAdapter[AnyFileSystem](AnyFileSystem))
         self._objects = _entries("objects", TypeAdapter(ObjectClass))
         self._tables = _entries("tables", TypeAdapter(TableType))
+        self._managed = _entries("managed", TypeAdapter(ManagedType))
         self._instances: dict[str, Instance] = {}
 
     def instance(self, name: str) -> Instance:
@@ -98,6 +100,14 @@ class Catalog:
             AssayError: There is none of that name.
         """
         return _get(self._objects, name, "object class")
+
+    def managed(self, name: str) -> ManagedType:
+        """A type of managed service, such as `fsx-openzfs-single-az-2`.
+
+        Raises:
+            AssayError: There is none of that name.
+        """
+        return _get(self._managed, name, "managed service")
 
     def table(self, name: str) -> TableType:
         """A type of table, such as `dynamodb`.
@@ -142,7 +152,7 @@ class Catalog:
 
     @property
     def _small(self) -> dict[str, Entry]:
-        return {**self._volumes, **self._filesystems, **self._objects, **self._tables}
+        return {**self._volumes, **self._filesystems, **self._objects, **self._tables, **self._managed}
 
     def _read_instance(self, name: str) -> Instance:
         own, corrections = _own_instances()
@@ -178,20 +188,24 @@ def _unknown(name: str, what: str, names: Iterable[str]) -> AssayError:
     return AssayError(f"there is no {what} `{name}`", hint)
 
 
-def _yaml(name: str) -> Any:
-    return yaml.load((DATA / f"{name}.yaml").read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+def _yaml(name: str) -> list[Any]:
+    """What the files NAME.yaml and NAME-*.yaml say, in the order of their names."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    paths = sorted(path for path in DATA.glob(f"{name}*.yaml") if path.stem.split("-")[0] == name)
+    return [yaml.load(path.read_bytes(), Loader=loader) for path in paths]
 
 
 def _entries(file: str, kind: TypeAdapter[Some]) -> dict[str, Some]:
-    return {entry.name: entry for entry in map(kind.validate_python, _yaml(file))}
+    written = (each for data in _yaml(file) for each in data)
+    return {entry.name: entry for entry in map(kind.validate_python, written)}
 
 
 @functools.cache
 def _own_instances() -> tuple[dict[str, Instance], dict[str, _Correction]]:
-    written = _yaml("instances-2016")
-    corrections = [_Correction.model_validate(each) for each in written["corrections"]]
+    files = _yaml("instances")
+    corrections = [_Correction.model_validate(each) for written in files for each in written.get("corrections", ())]
     return (
-        {each["name"]: Instance.model_validate(each) for each in written["instances"]},
+        {each["name"]: Instance.model_validate(each) for written in files for each in written["instances"]},
         {name: each for each in corrections for name in each.names},
     )
 

@@ -91,7 +91,7 @@ class Template:
 
 def design_names() -> list[str]:
     """The designs that come with Assay."""
-    return sorted(path.stem for path in DESIGNS.glob("*.yaml"))
+    return sorted(path.stem for path in DESIGNS.rglob("*.yaml"))
 
 
 def load_template(ref: str, base: Path | None = None) -> Template:

@@ -11,7 +11,18 @@ from pydantic import Field
 
 from assay.model.base import AssayError, Frozen
 from assay.model.money.catalog import Instance
-from assay.model.money.design import S3, Design, DynamoDb, Efs, FsxLustre, Layout, Servers, Stated, Volumes
+from assay.model.money.design import (
+    S3,
+    Design,
+    DynamoDb,
+    Efs,
+    FsxLustre,
+    Layout,
+    Managed,
+    Servers,
+    Stated,
+    Volumes,
+)
 from assay.model.money.filesystems import filesystem_limits
 from assay.model.money.volumes import VolumeType, volume_limits
 from assay.money.cost.bill import volume_count, volume_size
@@ -307,7 +318,7 @@ def _service(design: Design) -> Iterator[Limit]:
         found_class = catalog().object_class(service.storage_class)
         reads, writes = found_class.reads_per_prefix, found_class.writes_per_prefix
         yield Limit(
-            layer="S3 requests",
+            layer=f"{found_class.label} requests",
             read_iops=float(reads * service.prefixes),
             write_iops=float(writes * service.prefixes),
             how=f"{service.prefixes} prefixes x {reads} GET and {writes} PUT a second; bytes without a stated limit",
@@ -315,6 +326,35 @@ def _service(design: Design) -> Iterator[Limit]:
         )
     elif isinstance(service, DynamoDb):
         yield _table(service)
+    elif isinstance(service, Managed):
+        yield _managed(service)
+
+
+def _managed(service: Managed) -> Limit:
+    kind, size = catalog().managed(service.type), service.capacity
+    kind.check(size, service.throughput, service.iops)
+    bought = service.throughput
+    if bought is None:
+        bought = kind.throughput.included(size) if kind.throughput is not None else 0.0
+    iops = float(service.iops) if service.iops is not None else kind.iops.included(size) if kind.iops else 0.0
+    laws = {"reading": kind.read, "writing": kind.write, "read IOPS": kind.read_iops, "write IOPS": kind.write_iops}
+    words = [f"{name} {law.words()}" for name, law in laws.items() if law is not None]
+    bursts: dict[Metric, float] = {}
+    for metric, law in (("read", kind.read_burst), ("write", kind.write_burst)):
+        if law is not None:
+            bursts["read" if metric == "read" else "write"] = law.value(size, bought)
+    return Limit(
+        layer=kind.label,
+        read=kind.read.value(size, bought) if kind.read is not None else None,
+        write=kind.write.value(size, bought) if kind.write is not None else None,
+        read_iops=kind.read_iops.value(size, iops) if kind.read_iops is not None else None,
+        write_iops=kind.write_iops.value(size, iops) if kind.write_iops is not None else None,
+        burst=bursts,
+        burst_seconds=kind.burst_seconds,
+        shared=kind.shared,
+        how="; ".join(words) or "no rate is stated",
+        source=kind.source,
+    )
 
 
 def _table(service: DynamoDb) -> Limit:
@@ -375,8 +415,9 @@ def _usable(design: Design) -> tuple[int, str]:
             words.append(f"{group.count} x {disks} local disks in {group.local.layout}")
     service = design.service
     if service is not None:
-        raw += service.capacity if isinstance(service, FsxLustre) else service.stored
-        words.append("as provisioned" if isinstance(service, FsxLustre) else "as stored")
+        by_size = isinstance(service, FsxLustre | Managed)
+        raw += service.capacity if isinstance(service, FsxLustre | Managed) else service.stored
+        words.append("as provisioned" if by_size else "as stored")
     raw += sum(piece.usable * piece.count for piece in design.hardware)
     words += [f"{piece.count} x {piece.item}" for piece in design.hardware if piece.usable]
     how = " + ".join(words)

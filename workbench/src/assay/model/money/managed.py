@@ -1,0 +1,246 @@
+"""Managed file, block and object services of any provider whose limits follow from their size and from what is bought.
+
+Rates are bytes per second, sizes bytes, times seconds.
+"""
+
+from typing import Literal
+
+from pydantic import Field
+
+from assay.model.base import AssayError, Frozen
+from assay.model.money.entry import GIB, TIB, Count, Entry, Rate, Size
+from assay.model.units import format_size, format_throughput
+
+Provider = Literal["aws", "azure", "gcp", "own"]
+
+
+class RateLaw(Frozen):
+    """A rate by size and by what is bought: min(most, max(least, base + per_tib x TiB + per_bought x bought)).
+
+    Attributes:
+        per_tib: Bytes per second for each TiB (2^40 bytes).
+        per_bought: For each byte per second that is bought.
+        most: None: no bound is stated.
+    """
+
+    base: Rate = 0.0
+    per_tib: Rate = 0.0
+    per_bought: float = Field(0.0, ge=0)
+    least: Rate = 0.0
+    most: Rate | None = None
+
+    def value(self, size: int, bought: float) -> float:
+        """For so many bytes, and so many bytes per second bought."""
+        found = max(self.least, self.base + self.per_tib * size / TIB + self.per_bought * bought)
+        return found if self.most is None else min(self.most, found)
+
+    def words(self) -> str:
+        """The formula with its numbers."""
+        parts = [_rate(self.base)] if self.base else []
+        parts += [f"{_rate(self.per_tib)} per TiB"] if self.per_tib else []
+        parts += [_of_bought(self.per_bought, "throughput")] if self.per_bought else []
+        text = " + ".join(parts) or "0 B/s"
+        text += f", at least {_rate(self.least)}" if self.least else ""
+        return text + (f", at most {_rate(self.most)}" if self.most is not None else "")
+
+
+class CountLaw(Frozen):
+    """Operations per second likewise: min(most, max(least, base + per_gib x GiB + per_bought x bought)).
+
+    Attributes:
+        per_gib: For each GiB (2^30 bytes).
+    """
+
+    base: float = Field(0.0, ge=0)
+    per_gib: float = Field(0.0, ge=0)
+    per_bought: float = Field(0.0, ge=0)
+    least: float = Field(0.0, ge=0)
+    most: float | None = Field(None, ge=0)
+
+    def value(self, size: int, bought: float) -> float:
+        """For so many bytes, and so many operations per second bought."""
+        found = max(self.least, self.base + self.per_gib * size / GIB + self.per_bought * bought)
+        return found if self.most is None else min(self.most, found)
+
+    def words(self) -> str:
+        """The formula with its numbers."""
+        parts = [f"{self.base:,.6g}"] if self.base else []
+        parts += [f"{self.per_gib:g} per GiB"] if self.per_gib else []
+        parts += [_of_bought(self.per_bought, "IOPS")] if self.per_bought else []
+        text = f"{' + '.join(parts) or '0'} IOPS"
+        text += f", at least {self.least:,.6g}" if self.least else ""
+        return text + (f", at most {self.most:,.6g}" if self.most is not None else "")
+
+
+class BoughtRate(Frozen):
+    """Throughput that is bought.
+
+    Attributes:
+        choices: The only ones that are sold; empty: any.
+        included_base: Bytes per second that the price of the capacity pays for.
+        included_per_tib: Likewise for each TiB.
+    """
+
+    choices: tuple[Rate, ...] = ()
+    least: Rate = 0.0
+    most: Rate | None = None
+    included_base: Rate = 0.0
+    included_per_tib: Rate = 0.0
+
+    def included(self, size: int) -> float:
+        """What is paid for with so many bytes."""
+        return self.included_base + self.included_per_tib * size / TIB
+
+    def at_least(self, wanted: float) -> float | None:
+        """The least that is sold and is `wanted` or more; None if nothing is."""
+        if self.choices:
+            return min((choice for choice in self.choices if choice >= wanted), default=None)
+        wanted = max(wanted, self.least)
+        return wanted if self.most is None or wanted <= self.most else None
+
+
+class BoughtCount(Frozen):
+    """Operations per second that are bought.
+
+    Attributes:
+        most_per_gib: The most for each GiB.
+        included_base: What the price of the capacity pays for; likewise `included_per_gib` for each GiB.
+    """
+
+    least: float = Field(0.0, ge=0)
+    most: float | None = Field(None, ge=0)
+    most_per_gib: float | None = Field(None, gt=0)
+    included_base: float = Field(0.0, ge=0)
+    included_per_gib: float = Field(0.0, ge=0)
+
+    def included(self, size: int) -> float:
+        """What is paid for with so many bytes."""
+        return self.included_base + self.included_per_gib * size / GIB
+
+    def highest(self, size: int) -> float | None:
+        """The most that can be bought with so many bytes; None: no bound is stated."""
+        bounds = [] if self.most is None else [self.most]
+        bounds += [] if self.most_per_gib is None else [self.most_per_gib * size / GIB]
+        return min(bounds, default=None)
+
+
+class PricedAs(Frozen):
+    """Items of price books. What is left out is not billed.
+
+    Attributes:
+        capacity: Of `filesystem-capacity`.
+        infrequent: Of `filesystem-capacity`, for the share that is seldom read.
+        throughput, iops: Of `filesystem-throughput` and `filesystem-iops`: what is bought above what is included.
+        read, write, infrequent_read: Of `filesystem-access`, by the byte.
+        requests: Of `filesystem-requests`: its items are this with `/read` and `/write`.
+        backup: Of `filesystem-backup`: snapshots that are kept.
+        fixed: Of `service-fee`, for each file system and month.
+    """
+
+    capacity: str = Field(min_length=1)
+    infrequent: str | None = None
+    throughput: str | None = None
+    iops: str | None = None
+    read: str | None = None
+    write: str | None = None
+    infrequent_read: str | None = None
+    requests: str | None = None
+    backup: str | None = None
+    fixed: str | None = None
+
+
+class ManagedType(Entry):
+    """A type of managed storage.
+
+    Attributes:
+        label: As people call it.
+        zones: Availability zones that hold the data.
+        durability: As the provider states it.
+        availability: Percent of the time that is promised; None: not stated.
+        step: Sizes are multiples of it, from `least_size` on.
+        billed: provisioned: by its size; stored: by what lies in it, so that it grows with the data.
+        read: None: not stated; likewise the others.
+        shared: Reads and writes count against one sum.
+        throughput, iops: What can be bought; None: nothing.
+        burst_seconds: How long a burst lasts; None: not published.
+        least_days: That are charged at least.
+        conditions: What one accepts with it, each in a sentence.
+    """
+
+    provider: Provider
+    label: str = Field(min_length=1)
+    zones: int = Field(1, ge=1)
+    durability: str = ""
+    availability: float | None = Field(None, gt=0, le=100)
+    least_size: Size = 1
+    most_size: Size | None = None
+    step: int = Field(1, ge=1)
+    billed: Literal["provisioned", "stored"] = "provisioned"
+    read: RateLaw | None = None
+    write: RateLaw | None = None
+    read_burst: RateLaw | None = None
+    write_burst: RateLaw | None = None
+    read_iops: CountLaw | None = None
+    write_iops: CountLaw | None = None
+    burst_seconds: float | None = None
+    shared: bool = False
+    throughput: BoughtRate | None = None
+    iops: BoughtCount | None = None
+    prices: PricedAs
+    least_days: Count = 0
+    conditions: tuple[str, ...] = ()
+
+    def size_for(self, size: int) -> int | None:
+        """The least size that can be had and holds so many bytes; None if there is none."""
+        found = max(self.least_size, -(-size // self.step) * self.step)
+        return None if self.most_size is not None and found > self.most_size else found
+
+    def check(self, size: int, throughput: float | None, iops: float | None) -> None:
+        """Refuse what cannot be had.
+
+        Raises:
+            AssayError: There is no such size, throughput or number of operations.
+        """
+        fitting = self.size_for(size)
+        if fitting != size:
+            most = format_size(self.most_size) if self.most_size is not None else "as large as you like"
+            hint = f"{format_size(self.least_size)} to {most}"
+            hint += f", in steps of {format_size(self.step)}" if self.step > 1 else ""
+            raise AssayError(f"{self.name} of {format_size(size)} cannot be had", hint)
+        self._check_throughput(throughput)
+        if iops is None:
+            return
+        if self.iops is None:
+            raise AssayError(f"{self.name} takes no provisioned IOPS", "leave `iops` out")
+        highest = self.iops.highest(size)
+        if iops < self.iops.least or (highest is not None and iops > highest):
+            hint = f"{self.iops.least:g} to {highest:,.6g}" if highest is not None else f"{self.iops.least:g} or more"
+            raise AssayError(f"{self.name} of {format_size(size)} cannot have {iops:g} IOPS", hint)
+
+    def _check_throughput(self, throughput: float | None) -> None:
+        sold = self.throughput
+        if sold is None:
+            if throughput is not None:
+                raise AssayError(f"{self.name} takes no provisioned throughput", "leave `throughput` out")
+            return
+        if throughput is None:
+            if sold.choices or sold.least > sold.included_base:
+                raise AssayError(f"{self.name} needs its throughput stated", self._sold(sold))
+            return
+        if sold.at_least(throughput) != throughput:
+            raise AssayError(f"{self.name} cannot have {_rate(throughput)}", self._sold(sold))
+
+    @staticmethod
+    def _sold(sold: BoughtRate) -> str:
+        if sold.choices:
+            return f"there are {', '.join(_rate(choice) for choice in sold.choices)}"
+        most = f" to {_rate(sold.most)}" if sold.most is not None else " or more"
+        return f"{_rate(sold.least)}{most}"
+
+
+def _rate(value: float) -> str:
+    return format_throughput(round(value))
+
+
+def _of_bought(factor: float, what: str) -> str:
+    return f"the {what} bought" if factor == 1 else f"{factor:g} x the {what} bought"
