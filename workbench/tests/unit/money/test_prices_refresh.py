@@ -16,7 +16,8 @@ from run_tools import assay
 from assay.model.base import AssayError
 from assay.model.money.price import Book, Tier
 from assay.money.books.books import BOOKS, book_names, load_book
-from assay.money.books.bulk import OfferFile, read_offers
+from assay.money.books.bulk import read_offers
+from assay.money.books.listed import OfferFile
 from assay.money.books.offers import rule_for
 from assay.money.books.refresh import needed_files, refresh, wanted_of
 from assay.money.books.written import book_text
@@ -392,12 +393,12 @@ def test_wherever_a_table_is_cut_it_is_said_or_the_rows_are_whole():
     ("ref", "message"),
     [
         ("aws-eu-west-1-2016", "error: aws-eu-west-1-2016 is of the past on purpose: its prices stay"),
-        ("azure.yaml", "error: only price list files of aws are read; the book small is of azure"),
+        ("other.yaml", "error: price lists of aws, azure, gcp are read; the book small is of acme"),
         ("spot.yaml", "error: none of the rows of small is in AWS's price list files"),
     ],
 )
 def test_books_that_have_no_files(tmp_path, ref, message):
-    (tmp_path / "azure.yaml").write_text(book_text(small().model_copy(update={"provider": "azure"})))
+    (tmp_path / "other.yaml").write_text(book_text(small().model_copy(update={"provider": "acme"})))
     (tmp_path / "spot.yaml").write_text(book_text(small(term="spot")))
     assert assay(tmp_path, "prices", "refresh", ref, expect=2).stderr.splitlines()[0] == message
 
@@ -425,7 +426,8 @@ GOOD = {form: write("AmazonEC2", EC2) for form, write in AS.items()}
         ("", "not an AWS price list file: no line names the columns, SKU first"),
         ("hello\nworld\n", "not an AWS price list file: no line names the columns, SKU first"),
         ("{}", "not an AWS price list file: it has no offer code or no publication date"),
-        ('{"products": [1]}', "not an AWS price list file: '[1]}' where JSON has `{`"),
+        ('{"products": [1]}', "not an AWS price list file: a product has no attributes"),
+        ('{"products": 1}', "not an AWS price list file: '1}' where JSON has `{`"),
         ('{"products": {"A": 1}}', "not an AWS price list file: a product has no attributes"),
         ('{"terms": {}}', "not an AWS price list file: the terms come before the products"),
         ('{"a" 1}', "not an AWS price list file: '1}' where JSON has `:`"),
@@ -452,7 +454,7 @@ def test_what_is_no_price_list_file_gets_one_line(text, message):
 def test_where_the_pieces_end_makes_no_difference(monkeypatch, form, size):
     book = small()
     whole = read(GOOD[form], book)
-    monkeypatch.setattr("assay.money.books.bulk.CHUNK", size)
+    monkeypatch.setattr("assay.money.books.stream.CHUNK", size)
     assert read(GOOD[form], book) == whole
     assert whole.found and isinstance(whole, OfferFile)
 

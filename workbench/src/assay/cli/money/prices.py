@@ -256,34 +256,53 @@ def import_table(
 def refresh(
     ref: str = typer.Argument(..., metavar="BOOK", help="A book that comes with Assay, or a file."),
     sources: list[str] = typer.Option(
-        [], "--from", metavar="URL|FILE", help="A price list file of AWS, CSV or JSON; the present ones if left out."
+        [],
+        "--from",
+        metavar="URL|FILE",
+        help="A price list of the provider, of AWS CSV or JSON, else pages of JSON; the present ones if left out.",
     ),
+    seen: str = typer.Option("", "--seen", metavar="DATE", help="When files without a date in them were fetched."),
     output: Path = OUTPUT,
     force: bool = FORCE,
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
-    """Renew the prices of a book from the provider's public price list files; the result is a new file.
+    """Renew the prices of a book from the public price lists of AWS, Azure or Google Cloud; the result is a new file.
 
-    Rows that are not in the files keep their price and date, and are listed.
+    Rows that are not in the lists keep their price and date, and are listed. Google's list needs an API key in the
+    environment variable GOOGLE_API_KEY, or copies of its pages: `--from FILE`.
 
     Example: `assay prices refresh aws-us-east-1 -o aws-now.yaml`, `assay prices refresh mine.yaml --from index.csv`
     """
-    from assay.cli.money.prices_fetch import read_files
+    from assay.cli.money.prices_fetch import read_lists
     from assay.cli.output import print_json
     from assay.money.books.books import load_book
-    from assay.money.books.refresh import needed_files, wanted_of
+    from assay.money.books.refresh import needed_files, provider_of, wanted_of
     from assay.money.books.refresh import refresh as renew
     from assay.money.books.written import book_text
 
     book = load_book(ref)
-    addresses = needed_files(book)
+    provider, day = provider_of(book), _day(seen)
     path = _destination(output, book.book, force)
-    found = renew(book, read_files(sources or addresses, book.currency, wanted_of(book), may_lack=not sources))
+    lists = sources or needed_files(book)
+    found = renew(book, read_lists(provider, lists, book, wanted_of(book), may_lack=not sources, seen=day), day)
     _write(path, book_text(found.book, dt.date.today()), force)
     if as_json:
         print_json(_changes(found) | {"file": str(path)})
     else:
         _print_changes(found, path)
+
+
+def _day(written: str) -> dt.date | None:
+    """The day that `--seen` says."""
+    if not written:
+        return None
+    try:
+        day = dt.date.fromisoformat(written)
+    except ValueError:
+        raise AssayError(f"--seen: {written!r} is not a date", "write it as 2026-01-31") from None
+    if day > dt.date.today():
+        raise AssayError(f"--seen: {day} is in the future", "say when the files were fetched")
+    return day
 
 
 def _changes(found: "Refreshed") -> dict[str, Any]:

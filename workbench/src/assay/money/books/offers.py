@@ -4,13 +4,14 @@ Usage types and attributes are those of the files; infracost's and other public 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
 from assay.model.money.amount import TERM_MONTHS
-from assay.model.money.price import Row
-from assay.money.books.bulk import ROOT, Attributes, Offered
+from assay.model.money.price import Book, Row
+from assay.money.books.bulk import HOST, ROOT
+from assay.money.books.listed import ON_DEMAND, RESERVED, SAVINGS, Attributes, Offered
 
 EC2, S3, EFS, FSX = "AmazonEC2", "AmazonS3", "AmazonEFS", "AmazonFSx"
 DYNAMODB, TRANSFER, LINKS = "AmazonDynamoDB", "AWSDataTransfer", "AWSDirectConnect"
@@ -64,6 +65,28 @@ LOCATIONS = {
     "ap-northeast-2": "Asia Pacific (Seoul)",
 }
 """Names by which files call regions where they do not give the code."""
+_CODES = {place: code for code, place in LOCATIONS.items()}
+PLANS = f"{HOST}/savingsPlan/v1.0/aws/AWSComputeSavingsPlan/current/region_index.json"
+"""Where it is said where the savings plans of each region are."""
+_COMPUTE_PLANS = ("ComputeSavingsPlans", "")
+"""Of the kinds of plans, the one that holds for every instance type: what the terms `savings-1y` and `-3y` mean."""
+UNITS: dict[str, tuple[str, int | None]] = {
+    "hrs": ("hours", 1),
+    "hours": ("hours", 1),
+    "gb-mo": ("byte-months", None),
+    "gb-month": ("byte-months", None),
+    "gb": ("bytes", None),
+    "iops-mo": ("IOPS-months", 1),
+    "mibps-mo": ("byte/s-months", 2**20),
+    "gibps-mo": ("byte/s-months", 2**30),
+    "ios": ("requests", 1),
+    "requests": ("requests", 1),
+    "readrequestunits": ("requests", 1),
+    "writerequestunits": ("requests", 1),
+    "readcapacityunit-hrs": ("unit-hours", 1),
+    "writecapacityunit-hrs": ("unit-hours", 1),
+}
+"""Units of the files: kind, and base units in one. None: AWS prints GB; its base is what the book's row says."""
 
 _REGION_PREFIX = re.compile(r"(?:[A-Z]{3}[0-9]+|EU)-")
 _LINK_USAGE = re.compile(r"(?:HC)?PortUsage:\S+|DataXfer-Out")
@@ -87,14 +110,32 @@ class Rule:
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     bounds: tuple[Decimal | None, ...] = (None,)
     leaving: bool = False
+    sums: tuple[tuple[str, Decimal], ...] = ()
+    units: Mapping[str, tuple[str, int | None]] = field(default_factory=lambda: UNITS)
 
     def fits(self, attributes: Attributes, region: str) -> bool:
         """Whether a product is this one, in a region."""
         return (
             usage_of(attributes) in self.usage
             and _is_in(attributes, region, self.leaving)
-            and all(attributes.get(name, "") in allowed for name, allowed in self.where.items())
+            and all(_attribute(attributes, name) in allowed for name, allowed in self.where.items())
         )
+
+    def parts(self, fitting: Sequence[Offered]) -> list[list[Offered]]:
+        """One part for each usage type; of products with and without the region's name, the latter."""
+        if len(self.usage) > 1:
+            return [[each for each in fitting if usage_of(each.attributes) == usage] for usage in self.usage]
+        without = [each for each in fitting if not has_prefix(each.attributes) and self.offer != LINKS]
+        return [without or list(fitting)]
+
+
+def _attribute(attributes: Attributes, name: str) -> str:
+    """An attribute; older files give the name of a region and no code."""
+    given = attributes.get(name, "")
+    if not given and name == "toregioncode":
+        place = attributes.get("tolocation", "").replace("Europe (", "EU (")
+        return _CODES.get(place, place)
+    return given
 
 
 def rule_for(row: Row) -> Rule | None:
@@ -102,6 +143,8 @@ def rule_for(row: Row) -> Rule | None:
     if row.term == "spot":
         return None
     item = row.item
+    if row.dimension == "instance" and row.term.startswith("savings-"):
+        return Rule(EC2, (f"BoxUsage:{item}",), {"family": _COMPUTE_PLANS, "discountedoperation": ("RunInstances", "")})
     if row.dimension == "instance":
         return Rule(EC2, (f"BoxUsage:{item}",), {"instancetype": (item,), **_LINUX, **_HERE})
     if row.dimension.startswith(("volume-", "snapshot-")):
@@ -118,11 +161,12 @@ def rule_for(row: Row) -> Rule | None:
 def term_fits(row: Row, offered: Offered) -> bool:
     """Whether a price is on the row's term."""
     if row.term not in TERM_MONTHS:
-        return offered.term == "OnDemand"
+        return offered.term == ON_DEMAND
+    kind, _, length = row.term.partition("-")
     return (
-        offered.term == "Reserved"
-        and offered.offering in ("standard", "")
-        and offered.lease.replace(" ", "") == row.term.removeprefix("reserved-") + "r"
+        offered.term == (SAVINGS if kind == "savings" else RESERVED)
+        and (kind == "savings" or offered.offering in ("standard", ""))
+        and offered.lease.replace(" ", "") == length + "r"
         and offered.paid.lower().replace(" ", "") == (row.payment or "").replace("-", "")
     )
 
@@ -142,9 +186,11 @@ def has_prefix(attributes: Attributes) -> bool:
     return bool(_REGION_PREFIX.match(attributes.get("usagetype", "")))
 
 
-def offer_url(offer: str, region: str) -> str:
-    """Where the file of a service and region is."""
-    return f"{ROOT}/{offer}/current/{region}/index.csv"
+def addresses(book: Book) -> list[str]:
+    """Where the files are that have a book's rows; of savings plans, where it is said where they are."""
+    offers = dict.fromkeys(rule.offer for row in book.rows if (rule := rule_for(row)) and row.term[:8] != "savings-")
+    found = [f"{ROOT}/{offer}/current/{book.region}/index.csv" for offer in offers]
+    return found + ([PLANS] if any(row.term.startswith("savings-") and rule_for(row) for row in book.rows) else [])
 
 
 def _is_in(attributes: Attributes, region: str, leaving: bool) -> bool:
