@@ -94,7 +94,7 @@ class _Cells(Mapping[str, str]):
 
     def __getitem__(self, key: str) -> str:
         place = self.columns[key]
-        return self.cells[place] if place < len(self.cells) else ""
+        return self.cells[place].strip() if place < len(self.cells) else ""
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)

@@ -83,8 +83,8 @@ def entries_of(data: Any, key: str, name: str, what: str) -> tuple[dict[str, Any
 
 
 def in_force(start: str, end: str, day: dt.date) -> bool:
-    """Whether a price holds on a day; without a start it is taken to."""
-    return (not start or start[:10] <= str(day)) and (not end or end[:10] > str(day))
+    """Whether a price holds on a day: at noon, since a list ends it a minute before midnight, or at midnight."""
+    return (not start or start[:10] <= str(day)) and (not end or end[:16] > f"{day}T12:00")
 
 
 def joined(ranges: Iterable[tuple[Decimal, Decimal]]) -> list[tuple[Decimal, Decimal, Decimal | None]]:

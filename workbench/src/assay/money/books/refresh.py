@@ -244,7 +244,7 @@ def _summed(row: Row, rule: Rule, parts: Sequence[Sequence[Offered]]) -> _Prices
 def _agreed(row: Row, book: Book, rule: Rule, offered: Sequence[Offered]) -> _Prices:
     by_sku: dict[tuple[str, ...], list[Offered]] = defaultdict(list)
     for each in offered:
-        by_sku[each.sku, each.attributes.get("meterid", ""), each.paid].append(each)
+        by_sku[each.sku, each.attributes.get("meterid", "")].append(each)
     found = list(dict.fromkeys(_of_product(row, book, rule, each) for each in by_sku.values()))
     if not found:
         raise _NoMatchError("a tier of it is not in the file")
