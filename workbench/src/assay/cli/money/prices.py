@@ -12,7 +12,6 @@ from assay.model.base import EXIT_INCOMPLETE, EXIT_USAGE, AssayError
 if TYPE_CHECKING:
     from assay.model.money.price import Book, Row
     from assay.model.source import Problem
-    from assay.money.books.refresh import Refreshed
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)
 
@@ -135,23 +134,28 @@ def _row(book: "Book", row: "Row") -> tuple[str, ...]:
 
 @app.command()
 def check(
-    files: list[str] = typer.Argument(..., metavar="FILE...", help="Price books: files, or names of those of Assay."),
+    files: list[str] = typer.Argument(
+        None, metavar="[BOOK]...", help="Files, or names of books of Assay; all of Assay's if left out."
+    ),
     max_age: int = typer.Option(
         None, "--max-age", metavar="DAYS", min=0, help="Fail if a price of the present is older."
     ),
 ) -> None:
-    """Check price books.
+    """Check price books, and list the prices that are older than 180 days.
 
-    Each problem is one line `file:line: error: ...` with a hint below it; the exit code is then 2.
+    Each problem is one line `file:line: error: ...` with a hint below it; the exit code is then 2. Old prices are no
+    problem unless `--max-age` says so.
 
-    Example: `assay prices check own.yaml --max-age 180`
+    Example: `assay prices check`, `assay prices check own.yaml --max-age 180`
     """
     from assay.cli.money.books import warn_stale
+    from assay.cli.money.prices_told import print_ages
     from assay.cli.output import note
+    from assay.money.books.books import book_names
 
     wrong = False
     books: list[tuple[str, Book]] = []
-    for ref in files:
+    for ref in files or book_names():
         try:
             book, problems = _checked(ref)
         except AssayError as error:
@@ -170,7 +174,9 @@ def check(
         old = _older(book, max_age)
         said = "too old" if old else "ok"
         say(f"{said}: {ref}: {len(book.rows)} rows in {book.currency} of {book.date}, {age}")
-        warn_stale(book)
+        print_ages(book)
+        if files:
+            warn_stale(book)
         if old:
             note(f"error: {ref}: {old} of {len(book.rows)} prices are older than {max_age} days")
         too_old = too_old or bool(old)
@@ -274,6 +280,7 @@ def refresh(
     Example: `assay prices refresh aws-us-east-1 -o aws-now.yaml`, `assay prices refresh mine.yaml --from index.csv`
     """
     from assay.cli.money.prices_fetch import read_lists
+    from assay.cli.money.prices_told import changes_data, print_changes
     from assay.cli.output import print_json
     from assay.money.books.books import load_book
     from assay.money.books.refresh import needed_files, provider_of, wanted_of
@@ -287,9 +294,9 @@ def refresh(
     found = renew(book, read_lists(provider, lists, book, wanted_of(book), may_lack=not sources, seen=day), day)
     _write(path, book_text(found.book, dt.date.today()), force)
     if as_json:
-        print_json(_changes(found) | {"file": str(path)})
+        print_json(changes_data(found) | {"file": str(path)})
     else:
-        _print_changes(found, path)
+        print_changes(found, path)
 
 
 def _day(written: str) -> dt.date | None:
@@ -303,37 +310,6 @@ def _day(written: str) -> dt.date | None:
     if day > dt.date.today():
         raise AssayError(f"--seen: {day} is in the future", "say when the files were fetched")
     return day
-
-
-def _changes(found: "Refreshed") -> dict[str, Any]:
-    from assay.model.money.price import row_name
-
-    return {
-        "book": found.book.book,
-        "date": str(found.book.date),
-        "unchanged": [row_name(change.new) for change in found.changes if not change.is_new],
-        "changed": [{"old": change.old, "new": change.new} for change in found.changes if change.is_new],
-        "not_found": [{"row": row, "why": why} for row, why in found.left],
-    }
-
-
-def _print_changes(found: "Refreshed", path: Path) -> None:
-    from assay.cli.output import note, print_table
-    from assay.model.money.price import row_name
-    from assay.money.books.refresh import change_text, left_text, price_text
-
-    new = [change for change in found.changes if change.is_new]
-    if new:
-        columns = ("price of", "old", "new", "for each", "change")
-        rows = [
-            (row_name(each.new), price_text(each.old), price_text(each.new), each.new.unit, change_text(each))
-            for each in new
-        ]
-        print_table(columns, rows, right=("change",))
-    for row, why in found.left:
-        note(f"not renewed: {left_text(row, why)}, stays of {row.date or found.book.date}")
-    same = len(found.changes) - len(new)
-    say(f"{path}: new prices: {len(new)}, as before: {same}, not renewed: {len(found.left)}")
 
 
 def _destination(output: Path | None, name: str, force: bool) -> Path:

@@ -371,14 +371,24 @@ def tiers_text(tiers: Iterable[Tier]) -> str:
     return ", ".join(f"{tier.price:f}" if tier.up_to is None else f"{tier.price:f} to {tier.up_to:f}" for tier in tiers)
 
 
-def change_text(change: Change) -> str:
-    """How much the price rose or fell, of rows with a single price; else empty."""
-    old, new = change.old.price, change.new.price
+def change_percent(change: Change) -> Decimal | None:
+    """How much the price rose or fell, in percent; of tiers, the first that is paid; None: it was nothing before."""
+    old, new = _first_paid(change.old), _first_paid(change.new)
     if change.old.upfront or change.new.upfront:
         old, new = change.old.upfront, change.new.upfront
-    if not old or new is None:
-        return ""
-    return f"{(new - old) / old * 100:+.1f} %"
+    return (new - old) / old * 100 if old else None
+
+
+def _first_paid(row: Row) -> Decimal:
+    if row.price is not None:
+        return row.price
+    return next((tier.price for tier in row.tiers if tier.price), Decimal(0))
+
+
+def change_text(change: Change) -> str:
+    """`+3.1 %`; empty if it cannot be said."""
+    percent = change_percent(change)
+    return "" if percent is None else f"{percent:+.1f} %"
 
 
 def left_text(row: Row, why: str) -> str:
