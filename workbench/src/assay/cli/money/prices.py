@@ -98,6 +98,7 @@ def show(
     from assay.cli.output import print_json, print_table
     from assay.model.money.price import DIMENSIONS
     from assay.model.units import one_of
+    from assay.money.books.ages import dates_text
     from assay.money.books.books import load_book
 
     book = load_book(ref)
@@ -115,7 +116,7 @@ def show(
         priced = [{**row.model_dump(mode="json"), "date": str(book.date_of(row))} for row in rows]
         print_json({**_facts(book), "about": book.about, "prices": priced})
         return
-    say(f"{book.book}: {book.provider} {book.region}, {book.date}; a month has {book.hours_per_month} hours")
+    say(f"{book.book}: {book.provider} {book.region}, {dates_text(book)}; a month has {book.hours_per_month} hours")
     if book.about:
         say(book.about)
     columns = ("dimension", "item", "term", book.currency, "for each", "date", "source and note")
@@ -151,6 +152,7 @@ def check(
     from assay.cli.money.books import warn_stale
     from assay.cli.money.prices_told import print_ages
     from assay.cli.output import note
+    from assay.money.books.ages import dates_text
     from assay.money.books.books import book_names
 
     wrong = False
@@ -170,10 +172,12 @@ def check(
             books.append((ref, book))
     too_old = False
     for ref, book in books:
-        age = "historic" if book.historic else f"{book.age(dt.date.today())} days old"
+        dates = dates_text(book)
+        oldest = "the oldest " if " to " in dates else ""
+        age = "historic" if book.historic else f"{oldest}{book.age(dt.date.today())} days old"
         old = _older(book, max_age)
         said = "too old" if old else "ok"
-        say(f"{said}: {ref}: {len(book.rows)} rows in {book.currency} of {book.date}, {age}")
+        say(f"{said}: {ref}: {len(book.rows)} rows in {book.currency} of {dates}, {age}")
         print_ages(book)
         if files:
             warn_stale(book)

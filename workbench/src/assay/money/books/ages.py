@@ -20,6 +20,12 @@ def old_rows(book: Book, today: dt.date, days: int = OLD_DAYS) -> dict[dt.date, 
     return dict(sorted(found.items()))
 
 
+def dates_text(book: Book) -> str:
+    """When its prices held: `2026-01-01`, or `2020-06-18 to 2026-07-20`."""
+    days = sorted(book.date_of(row) for row in book.rows)
+    return str(days[0]) if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
+
+
 def undocumented(written: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
     """Of a book as it is written, the places of rows without source or date, and what they lack.
 
