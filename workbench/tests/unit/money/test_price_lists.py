@@ -170,6 +170,56 @@ def test_efs_and_s3_of_ireland_as_tables():
     assert not found.left
 
 
+def test_deep_archive_has_a_file_of_its_own():
+    """A part of an upload is priced as one to S3 standard, and is not what a PUT to the archive costs."""
+    old = book(
+        "aws",
+        "us-east-1",
+        row("object-capacity", "s3-deep-archive", "GiB-month"),
+        row("object-requests", "s3-deep-archive/put", "1000 requests"),
+    )
+    found = renewed(old, "AmazonS3GlacierDeepArchive-2023-02-07-us-east-1.json")
+    assert prices(found) == {("object-capacity", "s3-deep-archive", "on-demand"): Decimal("0.00099")}
+    assert any("/AmazonS3GlacierDeepArchive/current/us-east-1/" in address for address in needed_files(old))
+
+
+def test_file_systems_by_zone():
+    """Made: usage types and rates of Tokyo as public readers of the list quote them, in the form of the list."""
+    made = [
+        ("Storage.SAZ_2N:SSD", "GB-Mo", "0.150", "ONTAP"),
+        ("ThroughputCapacity.SAZ_2N", "MiBps-Mo", "0.906", "ONTAP"),
+        ("ProvisionedSSDIOPS.SAZ_2N", "IOPS-Mo", "0.0204", "ONTAP"),
+        ("Storage.SAZ_2N:CPoolStd", "GB-Mo", "0.0238", "ONTAP"),
+        ("Storage.MAZ:SSD", "GB-Mo", "0.300", "ONTAP"),
+        ("Storage.MAZ:SSD", "GB-Mo", "0.216", "OpenZFS"),
+        ("ThroughputCapacity.SAZ2", "MiBps-Mo", "0.35", "OpenZFS"),
+        ("BackupUsage", "GB-Mo", "0.05", "OpenZFS"),
+        ("BackupUsage", "GB-Mo", "0.06", "Lustre"),
+    ]
+    place = {"location": "Asia Pacific (Tokyo)", "locationType": "AWS Region", "regionCode": "ap-northeast-1"}
+    products = [
+        Product("Storage", {**place, "usagetype": f"APN1-{usage}", "fileSystemType": system}, [Price(unit, usd)])
+        for usage, unit, usd, system in made
+    ]
+    old = book(
+        "aws",
+        "ap-northeast-1",
+        row("filesystem-capacity", "fsx-ontap-single-az-1-ssd", "GiB-month"),
+        row("filesystem-throughput", "fsx-ontap-single-az-1", "MiB/s-month"),
+        row("filesystem-iops", "fsx-ontap-single-az-1", "IOPS-month"),
+        row("filesystem-capacity", "fsx-ontap-capacity-pool-single-az-1", "GiB-month"),
+        row("filesystem-capacity", "fsx-ontap-multi-az-1-ssd", "GiB-month"),
+        row("filesystem-capacity", "fsx-openzfs-multi-az-1-ssd", "GiB-month"),
+        row("filesystem-throughput", "fsx-openzfs-single-az-2", "MiB/s-month"),
+        row("filesystem-backup", "fsx-openzfs", "GiB-month"),
+        row("filesystem-backup", "fsx-lustre", "GiB-month"),
+        row("filesystem-capacity", "fsx-ontap-multi-az-2-ssd", "GiB-month"),
+    )
+    found = refresh(old, [_offers(as_csv("AmazonFSx", products), old)])
+    assert [worth(each.new) for each in found.changes] == [Decimal(usd) for _, _, usd, _ in made]
+    assert [(each.item, why) for each, why in found.left] == [("fsx-ontap-multi-az-2-ssd", "not in the file")]
+
+
 def savings(payment, term="savings-1y", item="c1.medium"):
     upfront = {} if payment == "no-upfront" else {"upfront": 1}
     return row("instance", item, "hour", term=term, payment=payment, **upfront)

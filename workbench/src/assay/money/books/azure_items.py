@@ -36,8 +36,8 @@ DISK_GIB |= {60: 8192, 70: 16384, 80: 32767}
 _DISKS = {"p": "Premium SSD Managed Disks", "e": "Standard SSD Managed Disks", "s": "Standard HDD Managed Disks"}
 _COPIES = r"(?P<copies>lrs|zrs|grs|ra-?grs|gzrs|ra-?gzrs)"
 _BLOB = re.compile(rf"blob-(?P<tier>hot|cool|cold|archive|premium)(?:-{_COPIES})?(?:/(?P<request>put|get))?")
-_FILES = re.compile(rf"(?:azure-)?files-(?P<tier>hot|cool|transaction-optimized|premium)(?:-{_COPIES})?")
-_FILES_V2 = re.compile(rf"(?:azure-)?files-(?:provisioned-)?v2-(?P<media>ssd|hdd)(?:-{_COPIES})?")
+_FILES = re.compile(rf"files-(?P<tier>hot|cool|transaction-optimized|premium)(?:-{_COPIES})?")
+_FILES_V2 = re.compile(rf"files-(?:(?:provisioned-)?v2-)?(?P<media>ssd|hdd)(?:-v2)?(?:-{_COPIES})?")
 _ANF = re.compile(r"(?:anf|netapp-files)-(?P<level>standard|premium|ultra|flexible)")
 _DISK = re.compile(
     rf"(?:(?:premium|standard)-(?:ssd|hdd)-)?(?P<kind>[pes])(?P<size>[0-9]+)(?:-\w+-(?:ssd|hdd))?(?:-{_COPIES})?"
@@ -67,6 +67,11 @@ class Rule:
     units: Mapping[str, tuple[str, int | None]] = field(default_factory=lambda: UNITS)
     sums: tuple[tuple[str, Decimal], ...] = ()
     bounds: tuple[Decimal | None, ...] = (None,)
+
+    @property
+    def offers(self) -> tuple[str, ...]:
+        """The services whose lists have it."""
+        return (self.offer,)
 
     def fits(self, attributes: Attributes, region: str) -> bool:
         """Whether a meter is this one, in a region."""
@@ -174,6 +179,7 @@ def _files_rule(dimension: str, item: str) -> Rule | None:
     tier = "Standard" if found["tier"] == "transaction-optimized" else found["tier"].capitalize()
     request = {"read": "Read Operations", "write": "Write Operations"}.get(item.partition("/")[2])
     wanted = {"filesystem-capacity": "Provisioned" if premium else "Data Stored", "filesystem-requests": request}
+    wanted["filesystem-backup"] = "Snapshots" if premium else None
     meter_name = wanted.get(dimension)
     if not meter_name:
         return None

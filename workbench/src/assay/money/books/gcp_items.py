@@ -72,6 +72,11 @@ class Rule:
     units: Mapping[str, tuple[str, int | None]] = field(default_factory=lambda: UNITS)
     bounds: tuple[Decimal | None, ...] = (None,)
 
+    @property
+    def offers(self) -> tuple[str, ...]:
+        """The services whose lists have it."""
+        return (self.offer,)
+
     def fits(self, attributes: Attributes, region: str) -> bool:
         """Whether a SKU is this one, in a region or everywhere."""
         regions = attributes.get("regions", "").split()

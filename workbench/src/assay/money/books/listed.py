@@ -74,8 +74,8 @@ class Rule(Protocol):
     """Which products a row stands for."""
 
     @property
-    def offer(self) -> str:
-        """The service whose list has them."""
+    def offers(self) -> Sequence[str]:
+        """The services whose lists may have them; none: any."""
 
     @property
     def sums(self) -> Sequence[tuple[str, Decimal]]:

@@ -40,7 +40,7 @@ def _service(attributes: Attributes) -> str:
 
 
 def _by_service(rule: Rule) -> Sequence[str]:
-    return (rule.offer,)
+    return rule.offers
 
 
 def _by_usage(rule: Rule) -> Sequence[str]:

@@ -106,7 +106,7 @@ class _ByNumber:
 
     skus: tuple[str, ...]
     units: Mapping[str, tuple[str, int | None]]
-    offer: str = ""
+    offers: Sequence[str] = ()
     sums: Sequence[tuple[str, Decimal]] = ()
     bounds: Sequence[Decimal | None] = field(default=(None,))
 
@@ -185,10 +185,10 @@ def _renewed(row: Row, book: Book, files: Iterable[OfferFile], provider: Provide
     if rule is None:
         spot = row.term == "spot" and provider.name == "aws"
         raise _AbsentError("the files have no spot prices" if spot else "no rule finds it in the files")
-    lists = [(file, file.of(rule.offer) if rule.offer else file.found) for file in files]
-    of_offer = [(file, found) for file, found in lists if found or file.offer == rule.offer]
+    lists = [(file, _of_offers(file, rule.offers)) for file in files]
+    of_offer = [(file, found) for file, found in lists if found or file.offer in rule.offers]
     if not of_offer:
-        raise _AbsentError(f"no file of {rule.offer} was read" if rule.offer else "not in the files")
+        raise _AbsentError(f"no file of {rule.offers[0]} was read" if rule.offers else "not in the files")
     for file, found in of_offer:
         fitting = [each for each in found if rule.fits(each.attributes, book.region) and provider.term_fits(row, each)]
         if fitting:
@@ -199,6 +199,10 @@ def _renewed(row: Row, book: Book, files: Iterable[OfferFile], provider: Provide
             source, url = source_of(provider, file, prices.of), url_of(file, prices.of)
             return _with(row, prices, {"source": source, "url": url, "date": date})
     raise _AbsentError("not in the file" if len(of_offer) == 1 else "not in the files")
+
+
+def _of_offers(file: OfferFile, offers: Sequence[str]) -> list[Offered]:
+    return [each for offer in offers for each in file.of(offer)] if offers else file.found
 
 
 @dataclass(frozen=True)
