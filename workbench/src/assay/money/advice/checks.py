@@ -8,10 +8,11 @@ from assay.model.base import AssayError
 from assay.model.money.advice import Check, Figure, Outcome, Remark
 from assay.model.money.amount import EXACT, money
 from assay.model.money.design import DURABILITIES
-from assay.model.money.need import Need
+from assay.model.money.need import Budget, Need
 from assay.model.units import about_size
 from assay.money.advice.bought import COMPONENT_SOURCE
 from assay.money.advice.candidates import Variant
+from assay.money.advice.conditions import conditions_of, risks_of
 from assay.money.advice.expect import Found, Together, at_once, latency_figure, rate_figure, together
 from assay.money.advice.facts import Facts
 from assay.money.advice.rules import RULES
@@ -27,6 +28,7 @@ class Assessed:
         rate: What decides between variants: of the rates that the need asks for, the lesser, both at once; of none, of
             both.
         failing: Requirements that it fails.
+        facts: What the rules looked at.
     """
 
     variant: Variant
@@ -35,6 +37,17 @@ class Assessed:
     remarks: tuple[Remark, ...]
     rate: Figure | None
     failing: frozenset[str]
+    facts: Facts
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What one accepts with it; only of those that are shown it is worth the time."""
+        return conditions_of(self.facts)
+
+    @property
+    def risks(self) -> tuple[str, ...]:
+        """What may happen to it though nothing fails."""
+        return risks_of(self.facts)
 
     @property
     def outcome(self) -> Outcome:
@@ -65,6 +78,8 @@ class Assessed:
         return len(self.failing), sum(lacks)
 
 
+LEAST_SHARE = Decimal("0.001")
+"""Shares below are not worth a percentage."""
 PAIRS: tuple[tuple[Metric, Metric], ...] = (("read", "write"), ("read_iops", "write_iops"))
 
 
@@ -80,7 +95,7 @@ def assess(variant: Variant, need: Need, found: Found) -> Assessed:
     if need.p99 is not None:
         figures |= {f"{side}_p99": latency_figure(variant, f"{side}_latency_p99", need, found) for side in _sides(need)}
     clients = [item.clients or 0 for item in found.get(variant.key, ()) if (item.clients or 0) <= (need.clients or 0)]
-    facts = Facts(variant, need, figures, max(clients, default=0))
+    facts = Facts(variant, need, figures, max(clients, default=0), tuple(getattr(variant.best, "regions", ())))
     said = [answer for rule in RULES for answer in rule(facts)]
     sums = [together(variant, pair, need, figures) for pair in PAIRS]
     checks = [*_plain_checks(variant, need), *_figure_checks(figures, need, variant.limits)]
@@ -98,6 +113,7 @@ def assess(variant: Variant, need: Need, found: Found) -> Assessed:
         remarks=tuple(answer for answer in said if isinstance(answer, Remark)),
         rate=_deciding(figures, need, sums[0]),
         failing=frozenset(check.requirement for check in checks if check.outcome == "failed"),
+        facts=facts,
     )
 
 
@@ -152,7 +168,7 @@ def _budget(variant: Variant, need: Need) -> Check:
     assert budget is not None
     costs = offer.paid if budget.per == "all" else EXACT.divide(offer.paid, Decimal(need.months))
     per = "in all" if budget.per == "all" else "a month"
-    over = f", {percent(costs / budget.amount - 1)} too much" if costs > budget.amount else ""
+    over = f", {_over(costs, budget)} too much" if costs > budget.amount else ""
     text = f"{money(costs, budget.currency)} {per} of a budget of {money(budget.amount, budget.currency)}{over}"
     return Check(
         requirement="budget",
@@ -161,6 +177,12 @@ def _budget(variant: Variant, need: Need) -> Check:
         text=text,
         source="price book",
     )
+
+
+def _over(costs: Decimal, budget: Budget) -> str:
+    """By how much it is above: as a share, of less than a tenth of a percent as an amount."""
+    share = costs / budget.amount - 1
+    return percent(share) if share >= LEAST_SHARE else money(costs - budget.amount, budget.currency)
 
 
 def _figure_checks(figures: Mapping[str, Figure], need: Need, limits: Limits) -> Iterator[Check]:

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator
 
-from assay.model.money.advice import Remark
+from assay.model.money.advice import Check, Remark
 from assay.model.units import about_size
-from assay.money.advice.facts import Facts, Said
+from assay.money.advice.facts import Facts, Said, excluded
 from assay.money.advice.losses import yearly_loss
 from assay.money.advice.traffic import follows_words, paid_by_request
 from assay.money.advice.words import amount, percent
 from assay.money.cost.limits import METRICS
 
 MOST_LOSS = 0.01
-"""Chance in a year to lose all data from which on one is warned."""
+"""Chance in a year to lose all data from which on one is warned, and which is borne where durability is asked for."""
 LARGE_TRANSFER = 10**6
 
 
@@ -31,11 +31,29 @@ def growth(facts: Facts) -> Iterator[Said]:
 def volume_loss(facts: Facts) -> Iterator[Said]:
     """Volumes fail seldom, but without redundancy the loss of one of many is the loss of all data.
 
+    Persistent data without a copy elsewhere must not be lost with a higher chance than the need bears: what it says, or
+    1 % a year if it asks for a class of durability. Else the chance is told.
     Source: the catalogue's entry of the type.
     """
-    loss = yearly_loss(facts.design)
-    if loss is not None and facts.need.data == "persistent" and loss.chance > MOST_LOSS:
+    need, loss = facts.need, yearly_loss(facts.design)
+    if need.data != "persistent":
+        return
+    borne = need.most_loss if need.most_loss is not None else MOST_LOSS if need.durability is not None else None
+    if loss is None:
+        if need.most_loss is not None and not facts.copied:
+            text = f"the chance to lose the data in a year is not known; at most {percent(need.most_loss)} is borne"
+            source = f"design {facts.variant.template}"
+            yield Check(requirement="durability", outcome="unproven", text=text, rule="volume_loss", source=source)
+    elif borne is not None and not facts.copied and loss.chance > borne:
+        text = f"{loss.text}; at most {percent(borne)} is borne"
+        text += "" if need.most_loss is not None else " unless `most_loss` says more"
+        share = float(borne) / loss.chance
+        yield excluded("durability", "volume_loss", text, loss.source, share)
+    elif loss.chance > MOST_LOSS:
         yield Remark(rule="volume_loss", speaks="against", text=loss.text, source=loss.source)
+    elif need.most_loss is not None:
+        text = f"{loss.text}; at most {percent(need.most_loss)} is borne"
+        yield Check(requirement="durability", outcome="met", text=text, rule="volume_loss", source=loss.source)
 
 
 def both_at_once(facts: Facts) -> Iterator[Said]:
