@@ -15,7 +15,7 @@ from assay.money.advice.candidates import Variant
 from assay.money.advice.conditions import conditions_of, risks_of
 from assay.money.advice.expect import Found, Together, at_once, latency_figure, rate_figure, together
 from assay.money.advice.facts import Facts
-from assay.money.advice.rules import RULES
+from assay.money.advice.rules import RULES, TOLD
 from assay.money.advice.words import amount, percent, seconds
 from assay.money.cost.limits import METRICS, Limits, Metric
 
@@ -29,15 +29,22 @@ class Assessed:
             both.
         failing: Requirements that it fails.
         facts: What the rules looked at.
+        remarked: What rules said that might have excluded it.
     """
 
     variant: Variant
     figures: Mapping[str, Figure]
     checks: tuple[Check, ...]
-    remarks: tuple[Remark, ...]
     rate: Figure | None
     failing: frozenset[str]
     facts: Facts
+    remarked: tuple[Remark, ...] = ()
+
+    @property
+    def remarks(self) -> tuple[Remark, ...]:
+        """What rules say for it and against it, with what is only worth its time for those that are shown."""
+        told = [answer for rule in TOLD for answer in rule(self.facts)]
+        return (*self.remarked, *(answer for answer in told if isinstance(answer, Remark)))
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -95,7 +102,9 @@ def assess(variant: Variant, need: Need, found: Found) -> Assessed:
     if need.p99 is not None:
         figures |= {f"{side}_p99": latency_figure(variant, f"{side}_latency_p99", need, found) for side in _sides(need)}
     clients = [item.clients or 0 for item in found.get(variant.key, ()) if (item.clients or 0) <= (need.clients or 0)]
-    facts = Facts(variant, need, figures, max(clients, default=0), tuple(getattr(variant.best, "regions", ())))
+    sold = getattr(variant, "sold", None)
+    regions, historic = ((sold.region,), sold.book.historic) if sold is not None else ((), True)
+    facts = Facts(variant, need, figures, max(clients, default=0), regions, historic)
     said = [answer for rule in RULES for answer in rule(facts)]
     sums = [together(variant, pair, need, figures) for pair in PAIRS]
     checks = [*_plain_checks(variant, need), *_figure_checks(figures, need, variant.limits)]
@@ -110,10 +119,10 @@ def assess(variant: Variant, need: Need, found: Found) -> Assessed:
         variant=variant,
         figures=figures,
         checks=tuple(checks),
-        remarks=tuple(answer for answer in said if isinstance(answer, Remark)),
         rate=_deciding(figures, need, sums[0]),
         failing=frozenset(check.requirement for check in checks if check.outcome == "failed"),
         facts=facts,
+        remarked=tuple(answer for answer in said if isinstance(answer, Remark)),
     )
 
 

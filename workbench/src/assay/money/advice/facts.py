@@ -22,7 +22,8 @@ class Facts:
     Attributes:
         figures: Metric -> what is expected of the variant.
         measured_clients: The most clients of its evidence that fits the need; 0: none.
-        regions: Of the price books that its bill comes from.
+        regions: Of the price book that it is priced by.
+        historic: That book is old on purpose.
     """
 
     variant: Variant
@@ -30,6 +31,7 @@ class Facts:
     figures: Mapping[str, Figure]
     measured_clients: int = 0
     regions: tuple[str, ...] = ()
+    historic: bool = False
 
     @property
     def design(self) -> Design:

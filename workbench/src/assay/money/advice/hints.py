@@ -147,6 +147,6 @@ HINTS: tuple[Callable[[Facts], Iterator[Said]], ...] = (
     client_choice,
     nic_per_disk,
     stripe_targets,
-    provisioned_2012,
     slow_streams_2012,
 )
+"""Those that only say something; `provisioned_2012` may exclude."""

@@ -12,6 +12,7 @@ from assay.model.money.catalog import LustreType
 from assay.model.money.design import S3, Design, DynamoDb, FsxLustre
 from assay.model.money.need import Need
 from assay.model.units import about_size
+from assay.money.advice.ages import old_prices
 from assay.money.advice.demands import DEMANDS
 from assay.money.advice.facts import (
     AOE_PAPER,
@@ -24,7 +25,7 @@ from assay.money.advice.facts import (
     Said,
     excluded,
 )
-from assay.money.advice.hints import HINTS
+from assay.money.advice.hints import HINTS, provisioned_2012
 from assay.money.advice.terms import long_term, spot
 from assay.money.advice.warnings import both_at_once, growth, requests_unknown, volume_loss
 from assay.money.advice.words import amount, counted, percent, seconds
@@ -289,30 +290,38 @@ def close_data_centre(facts: Facts) -> Iterator[Said]:
         yield Remark(rule="close_data_centre", speaks="note", text=text, source=source)
 
 
-RULES: tuple[Callable[[Facts], Iterator[Said]], ...] = (
+Rule = Callable[[Facts], Iterator[Said]]
+
+RULES: tuple[Rule, ...] = (
     nfs_small,
     one_host,
     instance_store,
-    volumes_for_integrity,
     spot,
-    long_term,
     volume_types,
-    scratch_is_temporary,
-    larger_transfers,
     s3_concurrency,
     archive_classes,
     table_items,
     aoe_profile,
-    second_link,
     close_data_centre,
-    requests_unknown,
-    growth,
     volume_loss,
-    both_at_once,
-    *HINTS,
+    provisioned_2012,
     *DEMANDS,
 )
-"""All rules about single variants; `saturated_nfs` compares, and those that bound rates are in `caps`."""
+"""Those about single variants that may exclude; `saturated_nfs` compares, and those that bound rates are in `caps`."""
+
+TOLD: tuple[Rule, ...] = (
+    volumes_for_integrity,
+    long_term,
+    scratch_is_temporary,
+    larger_transfers,
+    second_link,
+    requests_unknown,
+    growth,
+    both_at_once,
+    *HINTS,
+    old_prices,
+)
+"""Those that only say something, of what is shown."""
 
 
 def saturated_nfs(design: Design, need: Need, nfs: Mapping[str, float]) -> Remark | None:

@@ -22,6 +22,9 @@ def spot(facts: Facts) -> Iterator[Said]:
         text = "it has no spot price: there is no server in it that could be rented so"
         yield excluded("term", "spot", text, f"design {facts.variant.template}")
         return
+    if need.term not in (None, "on-demand", "spot") and not facts.design.servers:
+        text = f"{need.term} is for instances: it has none, and one price only"
+        yield Remark(rule="long_term", speaks="note", text=text, source=f"design {facts.variant.template}")
     if need.term != "spot" and offer.term != "spot":
         return
     if need.data != "scratch" and any(group.role != "client" for group in facts.design.servers):
@@ -36,6 +39,10 @@ def _spot_remarks(facts: Facts) -> Iterator[Remark]:
     need, offer = facts.need, facts.variant.best
     if offer.term != "spot":
         return
+    chance = getattr(offer, "interrupted", None)
+    if chance is not None:
+        text = f"in {counted(need.months, 'month')} one of its servers is taken away with a chance of {percent(chance)}"
+        yield Remark(rule="spot", speaks="against", text=text, source="price book: interruptions of a month")
     for text, source in interruptions(offer):
         yield Remark(rule="spot", speaks="against", text=text, source=source)
     plain = next((other for other in facts.variant.offers if other.term == "on-demand"), None)
@@ -57,10 +64,9 @@ def interruptions(offer: Offer) -> Iterator[tuple[str, str]]:
             continue
         often = getattr(row, "interruptions", None)
         if often:
-            text = f"{often} of {row.item} on spot are interrupted in a month: what it holds is lost then"
+            text = f"up to {percent(often)} of {row.item} on spot are taken away in a month, with what they hold"
         else:
-            text = f"{row.item} on spot is taken away when somebody pays more, and what it holds is lost; how often is "
-            text += "not stated"
+            text = f"{row.item} on spot may be taken away, with what it holds; how often is not stated"
         yield text, row.source
 
 
