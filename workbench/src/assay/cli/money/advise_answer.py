@@ -26,7 +26,7 @@ def print_answer(advice: Advice) -> None:
     best = chosen(advice)
     for line in _nothing(advice) if best is None else _found(advice, best):
         say(line)
-    more = [] if best is None else [*best.conditions, *getattr(best, "risks", ())]
+    more = () if best is None else best.conditions
     if more:
         say("You accept with it:")
         for text in more[:MOST_CONDITIONS]:

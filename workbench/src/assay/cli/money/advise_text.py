@@ -50,7 +50,7 @@ def print_advice(advice: Advice, whole: bool = False) -> None:
 
 def _print_conditions(advice: Advice) -> None:
     best = chosen(advice)
-    texts = [] if best is None else [*best.conditions, *getattr(best, "risks", ())]
+    texts = () if best is None else best.conditions
     if texts:
         say("What you accept with it:")
         for text in texts:

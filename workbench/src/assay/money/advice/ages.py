@@ -40,7 +40,7 @@ def old_prices(facts: Facts) -> Iterator[Said]:
 
     Source: the rows' dates.
     """
-    if facts.historic:
+    if facts.variant.sold.book.historic:
         return
     found = old_share(facts.variant.best.cost, facts.need.months, dt.date.today())
     if found is not None and found[0] > OLD_SHARE:

@@ -12,7 +12,7 @@ from assay.model.money.need import Budget, Need
 from assay.model.units import about_size
 from assay.money.advice.bought import COMPONENT_SOURCE
 from assay.money.advice.candidates import Variant
-from assay.money.advice.conditions import conditions_of, risks_of
+from assay.money.advice.conditions import conditions_of
 from assay.money.advice.expect import Found, Together, at_once, latency_figure, rate_figure, together
 from assay.money.advice.facts import Facts
 from assay.money.advice.rules import RULES, TOLD
@@ -52,11 +52,6 @@ class Assessed:
         return conditions_of(self.facts)
 
     @property
-    def risks(self) -> tuple[str, ...]:
-        """What may happen to it though nothing fails."""
-        return risks_of(self.facts)
-
-    @property
     def outcome(self) -> Outcome:
         """The worst of its checks."""
         if self.failing:
@@ -67,6 +62,11 @@ class Assessed:
     def paid(self) -> Decimal:
         """On its cheapest term, in the months of the need."""
         return self.variant.best.paid
+
+    @property
+    def worth(self) -> Decimal:
+        """The same as money of the first day, which decides; without a discount it is `paid`."""
+        return self.variant.best.present
 
     @property
     def open(self) -> frozenset[str]:
@@ -102,9 +102,7 @@ def assess(variant: Variant, need: Need, found: Found) -> Assessed:
     if need.p99 is not None:
         figures |= {f"{side}_p99": latency_figure(variant, f"{side}_latency_p99", need, found) for side in _sides(need)}
     clients = [item.clients or 0 for item in found.get(variant.key, ()) if (item.clients or 0) <= (need.clients or 0)]
-    sold = getattr(variant, "sold", None)
-    regions, historic = ((sold.region,), sold.book.historic) if sold is not None else ((), True)
-    facts = Facts(variant, need, figures, max(clients, default=0), regions, historic)
+    facts = Facts(variant, need, figures, max(clients, default=0))
     said = [answer for rule in RULES for answer in rule(facts)]
     sums = [together(variant, pair, need, figures) for pair in PAIRS]
     checks = [*_plain_checks(variant, need), *_figure_checks(figures, need, variant.limits)]
@@ -279,7 +277,7 @@ def _latency_check(figure: Figure, side: str, wanted: float) -> Check:
 
 
 def check_currency(need: Need, currency: str, book: str) -> None:
-    """Refuse a budget in another currency than the prices.
+    """Refuse a budget in another currency than the answer.
 
     Raises:
         AssayError: They differ.
@@ -291,7 +289,7 @@ def check_currency(need: Need, currency: str, book: str) -> None:
 
 def deciding_first(assessed: Iterable[Assessed], need: Need) -> list[Assessed]:
     """The best first."""
-    return sorted(assessed, key=lambda item: order(item, item.paid, need))
+    return sorted(assessed, key=lambda item: order(item, item.worth, need))
 
 
 def order(item: Assessed, paid: Decimal, need: Need) -> tuple[Decimal, float, str]:

@@ -16,13 +16,13 @@ from assay.money.cost.catalog import catalog
 
 def conditions_of(facts: Facts) -> tuple[str, ...]:
     """All conditions of a variant for a need, those that weigh most first; each once."""
-    rules = (_classes, _failures, _loss, _committed, _stated)
+    rules = (_classes, _failures, _taken_away, _loss, _committed, _stated)
     return tuple(dict.fromkeys(text for rule in rules for text in rule(facts)))
 
 
-def risks_of(facts: Facts) -> tuple[str, ...]:
-    """What may happen to it though nothing fails: instances on spot that are taken away."""
-    return tuple(dict.fromkeys(text for text, _ in interruptions(facts.variant.best)))
+def _taken_away(facts: Facts) -> Iterator[str]:
+    """Of instances on spot."""
+    yield from (text for text, _ in interruptions(facts.variant.best))
 
 
 def _classes(facts: Facts) -> Iterator[str]:

@@ -54,20 +54,20 @@ def promised(facts: Facts) -> tuple[float | None, str]:
 def where(facts: Facts) -> Iterator[Said]:
     """Data may lie only with the providers and in the regions that the need names. What is one's own lies anywhere.
 
-    Source: the design, and the price books that it is priced by.
+    Source: the design, and the price book that it is priced by.
     """
-    asked, provider = facts.need.where, facts.design.provider
+    asked, provider = facts.need.where, facts.design.provider or facts.variant.sold.provider
     source = f"design {facts.variant.template}"
     if asked.providers:
         names = " or ".join(asked.providers)
-        outcome: Outcome = "unproven" if provider is None else "met" if provider in asked.providers else "failed"
-        text = f"it is of {provider or 'a provider that the design does not name'}; {names} is asked for"
+        outcome: Outcome = "met" if provider in asked.providers else "failed"
+        text = f"it is of {provider}; {names} is asked for"
         yield Check(requirement="where", outcome=outcome, text=text, source=source)
     if asked.regions and provider != "own":
         names = " or ".join(asked.regions)
-        inside = facts.regions and set(facts.regions) <= set(asked.regions)
-        outcome = "met" if inside else "failed" if facts.regions else "unproven"
-        text = f"it is priced in {' and '.join(facts.regions) or 'no known region'}; {names} is asked for"
+        region = facts.variant.sold.region
+        outcome = "met" if region in asked.regions else "failed"
+        text = f"it is in {region} by its price book; {names} is asked for"
         yield Check(requirement="where", outcome=outcome, text=text, source="price book")
 
 

@@ -22,16 +22,12 @@ class Facts:
     Attributes:
         figures: Metric -> what is expected of the variant.
         measured_clients: The most clients of its evidence that fits the need; 0: none.
-        regions: Of the price book that it is priced by.
-        historic: That book is old on purpose.
     """
 
     variant: Variant
     need: Need
     figures: Mapping[str, Figure]
     measured_clients: int = 0
-    regions: tuple[str, ...] = ()
-    historic: bool = False
 
     @property
     def design(self) -> Design:

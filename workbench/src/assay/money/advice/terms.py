@@ -4,12 +4,10 @@ from collections.abc import Iterator
 
 from assay.model.money.advice import Remark
 from assay.model.money.amount import TERM_MONTHS
-from assay.money.advice.candidates import Offer, Variant
+from assay.money.advice.candidates import Variant
 from assay.money.advice.facts import AWS_PAPER, BEEGFS_PAPER, NFS_PAPER, Facts, Said, excluded
+from assay.money.advice.pricer import SHORT, Offer
 from assay.money.advice.words import counted, percent
-
-SHORT_MONTHS = 1
-"""What takes longer is no short run."""
 
 
 def spot(facts: Facts) -> Iterator[Said]:
@@ -39,7 +37,7 @@ def _spot_remarks(facts: Facts) -> Iterator[Remark]:
     need, offer = facts.need, facts.variant.best
     if offer.term != "spot":
         return
-    chance = getattr(offer, "interrupted", None)
+    chance = offer.interrupted
     if chance is not None:
         text = f"in {counted(need.months, 'month')} one of its servers is taken away with a chance of {percent(chance)}"
         yield Remark(rule="spot", speaks="against", text=text, source="price book: interruptions of a month")
@@ -50,7 +48,7 @@ def _spot_remarks(facts: Facts) -> Iterator[Remark]:
         text = f"the data are scratch, and spot costs {percent(1 - offer.paid / plain.paid)} less than on demand"
         source = f"{NFS_PAPER}, Expected costs, and {AWS_PAPER}, II: spot for what is short and can start again"
         yield Remark(rule="spot", speaks="for", text=text, source=source)
-    if need.months > SHORT_MONTHS:
+    if need.months > SHORT:
         text = f"{counted(need.months, 'month')} are long for spot: each interruption loses the scratch data, and the "
         text += "work on it starts again"
         source = f"{AWS_PAPER}, II: spot suits short runs of predictable length"
