@@ -6,7 +6,7 @@ from decimal import Decimal
 from assay.cli.output import say
 from assay.model.money.advice import Advice, Check, Option, Rejected
 from assay.model.money.amount import money
-from assay.money.advice.ages import RULE
+from assay.money.advice.warnings import OLD_RULE
 from assay.money.advice.words import counted, percent
 
 HEADS = {
@@ -51,7 +51,7 @@ def dates_of(advice: Advice) -> str:
 
 def old_words(advice: Advice) -> str:
     """How much of the price is old; empty if little is."""
-    found = next((item.text for item in advice.reasons if item.rule == RULE), "")
+    found = next((item.text for item in advice.reasons if item.rule == OLD_RULE), "")
     return f"; {found}" if found else ""
 
 

@@ -12,7 +12,6 @@ from assay.model.money.catalog import LustreType
 from assay.model.money.design import S3, Design, DynamoDb, FsxLustre
 from assay.model.money.need import Need
 from assay.model.units import about_size
-from assay.money.advice.ages import old_prices
 from assay.money.advice.demands import DEMANDS
 from assay.money.advice.facts import (
     AOE_PAPER,
@@ -27,7 +26,7 @@ from assay.money.advice.facts import (
 )
 from assay.money.advice.hints import HINTS, provisioned_2012
 from assay.money.advice.terms import long_term, spot
-from assay.money.advice.warnings import both_at_once, growth, requests_unknown, volume_loss
+from assay.money.advice.warnings import both_at_once, growth, old_prices, requests_unknown, volume_loss
 from assay.money.advice.words import amount, counted, percent, seconds
 from assay.money.cost.catalog import catalog
 

@@ -1,18 +1,25 @@
-"""What a variant must be told with, whatever the need: growth, losses, what was not measured, what costs by use."""
+"""What a variant must be told with: growth, losses, what was not measured, costs by use, old prices."""
 
+import datetime as dt
 from collections.abc import Iterator
+from decimal import Decimal
 
 from assay.model.money.advice import Check, Remark
+from assay.model.money.amount import EXACT
 from assay.model.units import about_size
 from assay.money.advice.facts import Facts, Said, excluded
 from assay.money.advice.losses import yearly_loss
 from assay.money.advice.traffic import follows_words, paid_by_request
 from assay.money.advice.words import amount, percent
+from assay.money.cost.cost import Cost
 from assay.money.cost.limits import METRICS
 
 MOST_LOSS = 0.01
 """Chance in a year to lose all data from which on one is warned, and which is borne where durability is asked for."""
-LARGE_TRANSFER = 10**6
+OLD_DAYS = 180
+OLD_SHARE = Decimal("0.1")
+"""Of a price: less from old rows is not worth a line."""
+OLD_RULE = "old_prices"
 
 
 def growth(facts: Facts) -> Iterator[Said]:
@@ -85,3 +92,35 @@ def requests_unknown(facts: Facts) -> Iterator[Said]:
     elif need.monthly.read is None and need.monthly.written is None:
         text = "reads and writes cost money here, and the price has 0 B of them: say monthly.read and monthly.written"
         yield Remark(rule="requests_unknown", speaks="against", text=text, source=source)
+
+
+def old_share(cost: Cost, months: int, today: dt.date) -> tuple[Decimal, dt.date] | None:
+    """Which share of what is paid rests on rows older than `OLD_DAYS`, and the date of the oldest; None: on none.
+
+    Args:
+        cost: Its rows have dates; those without are taken as new.
+        months: That it is paid for.
+        today: The present day.
+    """
+    whole = cost.paid(months)
+    old = [
+        charge for charge in cost.charges if charge.row.date is not None and (today - charge.row.date).days > OLD_DAYS
+    ]
+    if not old or not whole:
+        return None
+    part = cost.model_copy(update={"charges": tuple(old)}).paid(months)
+    dates = [charge.row.date for charge in old if charge.row.date is not None]
+    return EXACT.divide(part, whole), min(dates)
+
+
+def old_prices(facts: Facts) -> Iterator[Said]:
+    """A price of today that rests on old rows by more than a tenth is told so. Books of the past are old on purpose.
+
+    Source: the rows' dates.
+    """
+    if facts.variant.sold.book.historic:
+        return
+    found = old_share(facts.variant.best.cost, facts.need.months, dt.date.today())
+    if found is not None and found[0] > OLD_SHARE:
+        text = f"{percent(found[0])} of the price rests on rows older than {OLD_DAYS} days, the oldest of {found[1]}"
+        yield Remark(rule=OLD_RULE, speaks="note", text=text, source="price book")
