@@ -28,7 +28,12 @@ def command(
     evidence: list[str] = typer.Option(
         [], "--evidence", metavar="RUN|FILE", help="A run whose targets name designs, or a file of figures. Repeatable."
     ),
-    book: str = typer.Option("", "--book", metavar="BOOK", help="Prices, instead of the need's."),
+    book: list[str] = typer.Option(
+        [],
+        "--book",
+        metavar="BOOK",
+        help="Prices, instead of the need's. Repeatable: each provider's designs by its own.",
+    ),
     design: list[str] = typer.Option(
         [], "--design", metavar="DESIGN", help="Consider only this one, shipped or a file. Repeatable."
     ),
@@ -47,10 +52,8 @@ def command(
     from assay.cli.money.books import warn_stale
     from assay.cli.output import print_json
     from assay.model.extras import how_to_install
-    from assay.model.money.need import DEFAULT_BOOK
     from assay.money.advice.advise import advise
     from assay.money.advice.points import BadValueError
-    from assay.money.books.books import load_book
     from assay.money.cost.catalog import PACKAGE, has_all_instances
 
     if sys.__stdout__ is None:
@@ -58,22 +61,19 @@ def command(
     stated, source = _read(need)
     asked = _with_options(stated, design, term)
     base = need.absolute().parent
-    # Paths that a need names start at the need, those of the command at the working directory.
-    try:
-        prices = load_book(book) if book else load_book(asked.book or DEFAULT_BOOK, base)
-    except AssayError as error:
-        raise (error if book or not asked.book else _at(error, source, need, ("book",))) from None
-    _check_names(asked, prices, source, need, bool(design))
+    books = _books(asked, source, need, book)
+    _check_names(asked, books, source, need, bool(design))
     known = _evidence(evidence, out)
     try:
-        advice = advise(asked, prices, known, base)
+        advice = advise(asked, books, known, base)
     except BadValueError as error:
         place = next((place for place, each in enumerate(stated.candidates) if each is error.candidate), None)
         if place is None:
             raise
         inner = () if error.place is None else (error.place,)
         raise _at(error, source, need, ("candidates", place, "set", error.key, *inner)) from None
-    warn_stale(prices, advice.rows or None)
+    if len(books) == 1:
+        warn_stale(books[0], advice.rows or None)
     if not has_all_instances():
         lacking = f"most designs with instances are left out, which need the package {PACKAGE}"
         note(f"{lacking}: {how_to_install((PACKAGE,))}")
@@ -83,6 +83,29 @@ def command(
         print_advice(advice)
     if advice.result in ("none", "unproven"):
         raise typer.Exit(EXIT_INCOMPLETE)
+
+
+def _books(need: "Need", source: "Source", path: Path, given: list[str]) -> "tuple[Book, ...]":
+    """Those of the command, else of the need; paths that a need names start at the need."""
+    from assay.model.money.need import DEFAULT_BOOK
+    from assay.money.books.books import load_book
+
+    if given:
+        return tuple(load_book(name) for name in given)
+    named: list[tuple[str | None, tuple[str | int, ...]]] = [
+        (name, ("books", place)) for place, name in enumerate(need.books)
+    ] or [(need.book, ("book",))]
+    found = []
+    for name, key in named:
+        try:
+            found.append(load_book(name or DEFAULT_BOOK, path.absolute().parent))
+        except AssayError as error:
+            raise (error if name is None else _at(error, source, path, key)) from None
+    names = [book.book for book in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise _at(AssayError(f"the price book {twice} is named twice", "name each once"), source, path, ("books",))
+    return tuple(found)
 
 
 def _read(path: Path) -> "tuple[Need, Source]":
@@ -122,15 +145,17 @@ def _with_options(need: "Need", designs: list[str], term: str) -> "Need":
     return need.model_copy(update={**changes, **({"term": term} if term else {})})
 
 
-def _check_names(need: "Need", book: "Book", source: "Source", path: Path, given: bool) -> None:
+def _check_names(need: "Need", books: "tuple[Book, ...]", source: "Source", path: Path, given: bool) -> None:
     """What the need names must exist; the message says the line."""
     from assay.money.advice.checks import check_currency
+    from assay.money.advice.market import market_of
     from assay.money.cost.designs import load_template
 
     try:
-        check_currency(need, book.currency, book.book)
+        market = market_of(need, books)
+        check_currency(need, market.currency, books[0].book)
     except AssayError as error:
-        raise _at(error, source, path, ("budget",)) from None
+        raise _at(error, source, path, ("budget",) if "budget" in error.message else ("books",)) from None
     for place, candidate in enumerate(need.candidates):
         try:
             template = load_template(candidate.design, path.absolute().parent)

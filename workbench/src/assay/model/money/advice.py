@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from assay.model.base import Frozen
 from assay.model.money.amount import Payment, Term
-from assay.model.money.need import Need
+from assay.model.money.need import Exchange, Need
 from assay.model.money.price import Row
 
 ADVICE_SCHEMA = 1
@@ -213,6 +213,9 @@ class Advice(Frozen):
     """The answer to a need.
 
     Attributes:
+        prices: The first book, in the currency of the answer.
+        books: All books, each in its own currency.
+        exchange: By which those in another currency were converted; None if none was.
         result: recommended: one option meets the need; unproven: none is proven to, one may; not separable: the
             evidence does not tell the best two apart; none: nothing meets it.
         recommended: Label of the option; with `not separable` of both, the one that looks better first.
@@ -228,6 +231,8 @@ class Advice(Frozen):
     schema_version: int = ADVICE_SCHEMA
     need: Need
     prices: Prices
+    books: tuple[Prices, ...] = ()
+    exchange: Exchange | None = None
     result: Literal["recommended", "unproven", "not separable", "none"]
     recommended: tuple[str, ...] = ()
     decided_by: str = ""

@@ -190,6 +190,12 @@ class ManagedType(Entry):
     least_days: Count = 0
     conditions: tuple[str, ...] = ()
 
+    @property
+    def by_request(self) -> bool:
+        """Reading or writing is paid for."""
+        sold = self.prices
+        return any(item is not None for item in (sold.read, sold.write, sold.requests))
+
     def size_for(self, size: int) -> int | None:
         """The least size that can be had and holds so many bytes; None if there is none."""
         found = max(self.least_size, -(-size // self.step) * self.step)

@@ -240,7 +240,7 @@ class Migration(Frozen):
     """Data that must be moved in once.
 
     Attributes:
-        origin: Where they are (`from` in the file): moving out of a cloud is paid for, and what stays there is not moved.
+        origin: Where they are (`from` in the file): moving out of a cloud is paid for.
         link: Bytes per second on the way.
         size: Bytes; None: the need's capacity.
     """

@@ -316,6 +316,11 @@ class Book(Frozen):
             self._by_key[row.key] = row
         return self
 
+    def reindexed(self) -> "Book":
+        """Itself, after its rows were replaced: `row` finds the new ones."""
+        self._by_key = {row.key: row for row in self.rows}
+        return self
+
     def in_future(self, today: dt.date) -> Iterator[tuple[tuple[str | int, ...], dt.date]]:
         """Its dates after today, and where they are."""
         dates: list[tuple[tuple[str | int, ...], dt.date | None]] = [(("date",), self.date)]

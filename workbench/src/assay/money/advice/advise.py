@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from assay.model.money.advice import Advice, Counts, Prices
+from assay.model.money.advice import Advice, Change, Counts, Prices
 from assay.model.money.need import Candidate, Need
 from assay.model.money.price import Book
 from assay.model.money.priced import Evidence
@@ -14,30 +14,39 @@ from assay.money.advice.candidates import Tried, try_design
 from assay.money.advice.checks import Assessed, assess, check_currency, deciding_first
 from assay.money.advice.conflicts import conflicts, relaxed
 from assay.money.advice.decide import Decision, decide, reasons
+from assay.money.advice.expect import Found
 from assay.money.advice.found import by_variant, unused
+from assay.money.advice.market import Market, Sold, market_of
+from assay.money.advice.moving import moving_notes
 from assay.money.advice.options import best_of_each, option, rejected
 from assay.money.advice.pareto import front
 from assay.money.advice.sensitivity import duty_changes, interval_changes, price_changes
 from assay.money.advice.words import counted
-from assay.money.cost.designs import design_names, load_template
+from assay.money.cost.designs import Template, design_names, load_template
+
+MOST_UNPRICED = 200
+"""Variants of a design without any price that are looked at."""
 
 
-def advise(need: Need, book: Book, evidence: Iterable[Evidence] = (), base: Path | None = None) -> Advice:
+def advise(
+    need: Need, books: Book | Sequence[Book], evidence: Iterable[Evidence] = (), base: Path | None = None
+) -> Advice:
     """Which design meets a need.
 
     Args:
         need: What the storage must do, and the designs to consider.
-        book: The prices.
+        books: The prices; of several books those of a design's provider count.
         evidence: What was measured of designs; it overrides rules of thumb.
         base: Where paths of designs start.
 
     Raises:
         BadValueError: A candidate has a value with which no variant can be built.
-        AssayError: A design does not exist, or the budget is in another currency than the prices.
+        AssayError: A design does not exist, or the budget or a book is in a currency of unknown worth.
     """
-    check_currency(need, book.currency, book.book)
+    market = market_of(need, (books,) if isinstance(books, Book) else books)
+    check_currency(need, market.currency, market.books[0].book)
     with _no_collector():
-        return _advise(need, book, evidence, base)
+        return _advise(need, market, evidence, base)
 
 
 @contextlib.contextmanager
@@ -52,14 +61,10 @@ def _no_collector() -> Iterator[None]:
             gc.enable()
 
 
-def _advise(need: Need, book: Book, evidence: Iterable[Evidence], base: Path | None) -> Advice:
+def _advise(need: Need, market: Market, evidence: Iterable[Evidence], base: Path | None) -> Advice:
     found, strange = by_variant(evidence, base)
-    candidates = need.candidates or tuple(Candidate(design=name) for name in design_names())
     stated, need = need, need.grown
-    tried = [
-        try_design(candidate, need, book, base, name)
-        for candidate, name in zip(candidates, _names(candidates, base), strict=True)
-    ]
+    tried = _tried(need, market, base)
     assessed = [assess(variant, need, found) for design in tried for variant in design.variants]
     meets, unproven, failed = (
         [item for item in assessed if item.outcome == name] for name in ("met", "unproven", "failed")
@@ -73,36 +78,87 @@ def _advise(need: Need, book: Book, evidence: Iterable[Evidence], base: Path | N
     shown, possible = _shown(decision, meets, fastest, need), best_of_each(unproven, need)
     return Advice(
         need=stated,
-        prices=Prices(**book.model_dump(include=set(Prices.model_fields))),
+        prices=_prices(market.books[0], market.currency),
+        books=tuple(_prices(book, book.currency) for book in market.books),
+        exchange=market.exchange,
         result=decision.result,
         recommended=tuple(item.variant.label for item in decision.chosen),
         decided_by=decision.decided_by,
-        reasons=tuple(reasons(decision, meets, failed, need, book, tried)),
+        reasons=tuple(reasons(decision, meets, failed, need)),
         options=tuple(option(item, need) for item in shown),
         front=tuple(item.variant.label for item in fastest),
         unproven=tuple(option(item, need) for item in possible),
-        changes=tuple(
-            change
-            for changes in (
-                price_changes(best, [*rivals, *dear], need),
-                interval_changes(best, rivals, failed, need),
-                duty_changes(best, [*rivals, *dear], need),
-            )
-            for change in changes
-        )
-        if best is not None and meets
-        else (),
-        rejected=rejected(tried, assessed, need),
+        changes=tuple(_changes(best, rivals, dear, failed, need)) if best is not None and meets else (),
+        rejected=rejected(tried, assessed, _unpriced(tried, need, found), need),
         conflicts=conflicts(assessed, need) if nothing and assessed else (),
         relaxed=tuple(relaxed(assessed, need)) if nothing else (),
         counts=_counts(tried, meets, unproven, failed),
         rows=tuple(dict.fromkeys(row for item in (*shown, *possible) for row in item.variant.best.cost.rows)),
-        notes=(*_notes(tried, decision), *unused(found, strange, tried, need)),
+        notes=(*_notes(tried, decision), *moving_notes(need, market), *unused(found, strange, tried, need)),
     )
 
 
+def _tried(need: Need, market: Market, base: Path | None) -> list[Tried]:
+    """Every design by each book of its provider; a shipped one that nobody named only if there is such a book."""
+    named = need.candidates or tuple(Candidate(design=name) for name in design_names())
+    asked = []
+    for candidate in named:
+        template = load_template(candidate.design, base)
+        sold: Sequence[Sold | None] = market.of(template.provider)
+        if not need.candidates and template.provider not in (None, *(each.provider for each in market.sold)):
+            continue
+        asked += [(candidate, template, each) for each in sold or (None,)]
+    found = []
+    for (candidate, template, each), name in zip(asked, _names(asked), strict=True):
+        if each is None:
+            about = str(template.source.data.get("about", ""))
+            found.append(Tried(name, about, candidate.design, None, template.provider))
+        else:
+            found.append(try_design(candidate, need, market, each, base, name))
+    return found
+
+
+def _names(asked: Sequence[tuple[Candidate, Template, Sold | None]]) -> list[str]:
+    """What each is called: as its design, with the book where several price it, and numbered where it comes twice."""
+    by_design = Counter((id(candidate), template.name) for candidate, template, _ in asked)
+    names = [
+        f"{template.name}@{sold.name}"
+        if sold is not None and by_design[id(candidate), template.name] > 1
+        else template.name
+        for candidate, template, sold in asked
+    ]
+    many, seen = Counter(names), Counter[str]()
+    found = []
+    for name in names:
+        seen[name] += 1
+        found.append(f"{name}#{seen[name]}" if many[name] > 1 else name)
+    return found
+
+
+def _unpriced(tried: Sequence[Tried], need: Need, found: Found) -> dict[str, list[Assessed]]:
+    """Design without any price -> its variants, held against all of the need but what they may cost."""
+    free = need.model_copy(update={"budget": None})
+    return {
+        design.name: [assess(variant, free, found) for variant in design.unpriced[:MOST_UNPRICED]]
+        for design in tried
+        if design.unpriced and not design.variants
+    }
+
+
+def _prices(book: Book, currency: str) -> Prices:
+    return Prices(**{**book.model_dump(include=set(Prices.model_fields)), "currency": currency})
+
+
+def _changes(
+    best: Assessed, rivals: Sequence[Assessed], dear: Sequence[Assessed], failed: Sequence[Assessed], need: Need
+) -> Iterator[Change]:
+    yield from price_changes(best, [*rivals, *dear], need)
+    yield from interval_changes(best, rivals, failed, need)
+    yield from duty_changes(best, [*rivals, *dear], need)
+
+
 def _front(meets: Sequence[Assessed]) -> list[Assessed]:
-    return front([(item.paid, item.rate.value, item) for item in meets if item.rate is not None and item.rate.value])
+    return front([(item.worth, item.rate.value, item) for item in meets if item.rate is not None and item.rate.value])
 
 
 def _shown(decision: Decision, meets: Sequence[Assessed], fastest: Sequence[Assessed], need: Need) -> list[Assessed]:
@@ -117,31 +173,21 @@ def _counts(
     return Counts(
         enumerated=sum(design.count for design in tried),
         impossible=sum(design.impossible.total() for design in tried),
-        unpriced=sum(design.unpriced.total() for design in tried),
+        unpriced=sum(len(design.unpriced) for design in tried),
         met=len(meets),
         unproven=len(unproven),
         failed=len(failed),
     )
 
 
-def _names(candidates: Sequence[Candidate], base: Path | None) -> list[str]:
-    """What each candidate is called: as its design, numbered where several are of the same one."""
-    names = [load_template(candidate.design, base).name for candidate in candidates]
-    many, seen = Counter(names), Counter[str]()
-    found = []
-    for name in names:
-        seen[name] += 1
-        found.append(f"{name}#{seen[name]}" if many[name] > 1 else name)
-    return found
-
-
 def _notes(tried: Sequence[Tried], decision: Decision) -> Iterator[str]:
     for design in tried:
         if design.unpriced and design.variants:
-            names = ", ".join(name for name, _ in design.unpriced.most_common(5))
-            more = len(design.unpriced) - 5
+            lacks = design.lacks
+            names = ", ".join(name for name, _ in lacks.most_common(5))
+            more = len(lacks) - 5
             names += f" and {more} more" if more > 0 else ""
-            count = counted(design.unpriced.total(), "variant")
+            count = counted(len(design.unpriced), "variant")
             yield f"{design.name}: {count} left out, because the book has no price of {names}"
     if decision.result == "unproven":
         yield "no design is proven to meet the need: measure what is unproven before you decide"

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.model.base import AssayError
-from assay.model.money.design import Design, DynamoDb, Efs, Servers
-from assay.model.money.entry import MIB
+from assay.model.money.design import Design, DynamoDb, Efs, Managed, Servers
+from assay.model.money.entry import GIB, MIB, TIB
 from assay.model.money.filesystems import EfsType
+from assay.model.money.managed import ManagedType
 from assay.model.money.need import Need
 from assay.model.money.volumes import ProvisionedVolume
 from assay.model.units import format_throughput
@@ -57,6 +58,8 @@ def sized_to(
         service = design.service
         if isinstance(service, Efs) and "throughput" in names:
             return _efs(service, need)
+        if isinstance(service, Managed):
+            return _managed(service, names, need)
         if isinstance(service, DynamoDb) and {"reads", "writes"} <= set(names):
             return _units(service, need)
         group = next((group for group in design.servers if group.volumes is not None), None)
@@ -79,6 +82,54 @@ def _efs(service: Efs, need: Need) -> dict[str, Any] | None:
     metered = _per_second(need, "read")[0] / kind.read_factor + _per_second(need, "write")[0]
     rate = max(1, math.ceil(metered / COMPONENT_SHARE / MIB)) * MIB
     return {"throughput": _mib(rate)} if rate <= kind.most_write else None
+
+
+def _managed(service: Managed, names: tuple[str, ...], need: Need) -> dict[str, Any] | None:
+    """The least throughput and IOPS that are sold and carry 90 % of themselves; each where it is bought and named."""
+    kind, size = catalog().managed(service.type), service.capacity
+    (read, reads), (write, writes) = _per_second(need, "read"), _per_second(need, "write")
+    found: dict[str, Any] = {}
+    if "throughput" in names and kind.throughput is not None:
+        rates = (read + write,) * 2 if kind.shared else (read, write)
+        wanted = _invert_rates(kind, size, rates)
+        bought = None if wanted is None else kind.throughput.at_least(wanted)
+        if bought is None:
+            return None
+        found["throughput"] = _mib(bought if kind.throughput.choices else math.ceil(bought / MIB) * MIB)
+    if "iops" in names and kind.iops is not None and (need.read_iops or need.write_iops):
+        counts = (reads + writes,) * 2 if kind.shared else (reads, writes)
+        wanted = _invert_counts(kind, size, counts)
+        highest = kind.iops.highest(size)
+        if wanted is None or (highest is not None and wanted > highest):
+            return None
+        found["iops"] = max(1, math.ceil(max(wanted, kind.iops.least) / STEP) * STEP)
+    return found or None
+
+
+def _invert_rates(kind: ManagedType, size: int, wanted: tuple[float, float]) -> float | None:
+    """Bytes per second to buy so that each law gives what is wanted; None if none does."""
+    found = 0.0
+    for law, rate in zip((kind.read, kind.write), wanted, strict=True):
+        rate /= COMPONENT_SHARE
+        if law is None or law.value(size, 0.0) >= rate:
+            continue
+        if not law.per_bought or (law.most is not None and law.most < rate):
+            return None
+        found = max(found, (rate - law.base - law.per_tib * size / TIB) / law.per_bought)
+    return found
+
+
+def _invert_counts(kind: ManagedType, size: int, wanted: tuple[float, float]) -> float | None:
+    """Operations per second to buy likewise."""
+    found = 0.0
+    for law, rate in zip((kind.read_iops, kind.write_iops), wanted, strict=True):
+        rate /= COMPONENT_SHARE
+        if law is None or law.value(size, 0.0) >= rate:
+            continue
+        if not law.per_bought or (law.most is not None and law.most < rate):
+            return None
+        found = max(found, (rate - law.base - law.per_gib * size / GIB) / law.per_bought)
+    return found
 
 
 def _units(service: DynamoDb, need: Need) -> dict[str, Any] | None:

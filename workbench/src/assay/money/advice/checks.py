@@ -49,6 +49,11 @@ class Assessed:
         return self.variant.best.paid
 
     @property
+    def worth(self) -> Decimal:
+        """The same as money of the first day, which decides; without a discount it is `paid`."""
+        return self.variant.best.present
+
+    @property
     def open(self) -> frozenset[str]:
         """Requirements that it is not known to meet, the failing ones among them."""
         return frozenset(check.requirement for check in self.checks if check.outcome != "met")
@@ -248,7 +253,7 @@ def _latency_check(figure: Figure, side: str, wanted: float) -> Check:
 
 
 def check_currency(need: Need, currency: str, book: str) -> None:
-    """Refuse a budget in another currency than the prices.
+    """Refuse a budget in another currency than the answer.
 
     Raises:
         AssayError: They differ.
@@ -260,7 +265,7 @@ def check_currency(need: Need, currency: str, book: str) -> None:
 
 def deciding_first(assessed: Iterable[Assessed], need: Need) -> list[Assessed]:
     """The best first."""
-    return sorted(assessed, key=lambda item: order(item, item.paid, need))
+    return sorted(assessed, key=lambda item: order(item, item.worth, need))
 
 
 def order(item: Assessed, paid: Decimal, need: Need) -> tuple[Decimal, float, str]:

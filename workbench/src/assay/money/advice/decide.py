@@ -8,11 +8,10 @@ from typing import Literal
 from assay.model.money.advice import Remark
 from assay.model.money.amount import EXACT, money
 from assay.model.money.need import Need
-from assay.model.money.price import Book
 from assay.money.advice import rules
-from assay.money.advice.candidates import Tried
-from assay.money.advice.checks import Assessed, deciding_first
-from assay.money.advice.options import best_of_each
+from assay.money.advice.checks import Assessed, deciding_first, order
+from assay.money.advice.options import best_of_each, books_of
+from assay.money.advice.pricer import BEYOND
 from assay.money.advice.words import amount, counted, percent
 
 MOST_CHEAPER = 5
@@ -47,10 +46,32 @@ def decide(meets: Sequence[Assessed], unproven: Sequence[Assessed], need: Need) 
         ranked = deciding_first(unproven, need)
         return Decision("unproven", tuple(ranked[:1]), by) if ranked else Decision("none")
     best, *rest = deciding_first(meets, need)
+    turning, why = _missing_turns(best, rest, need)
+    if turning is not None:
+        return Decision("not separable", (best, turning), by, why)
     rival, quantity, why = _inseparable(best, rest, need)
     if rival is not None:
         return Decision("not separable", (best, rival), quantity, why)
     return Decision("recommended", (best,), by)
+
+
+def _missing_turns(best: Assessed, rest: Sequence[Assessed], need: Need) -> tuple[Assessed | None, str]:
+    """Another one that is cheaper if what has no price of the best costs much, and the words for it.
+
+    What has no price may cost up to `BEYOND` times the dearest of its kind that a book has.
+    """
+    offer = best.variant.best
+    whole = next((item for item in rest if not item.variant.best.lacks), None)
+    if not offer.lacks or whole is None:
+        return None, ""
+    if offer.beyond is not None and order(best, best.worth + offer.beyond, need) <= order(whole, whole.worth, need):
+        return None, ""
+    text = f"{best.variant.label} costs about {_month(best, need)} a month without {', '.join(offer.lacks)}"
+    text += f", {whole.variant.label} {_month(whole, need)} with everything"
+    if offer.beyond is None:
+        return whole, f"{text}; no book has a price of anything like it"
+    most = money(offer.beyond / need.months, offer.cost.currency)
+    return whole, f"{text}; what is missing may cost up to {most}, {BEYOND} times the dearest of its kind in the books"
 
 
 def _inseparable(best: Assessed, rest: Sequence[Assessed], need: Need) -> tuple[Assessed | None, str, str]:
@@ -108,21 +129,16 @@ def reasons(
     meets: Sequence[Assessed],
     failed: Sequence[Assessed],
     need: Need,
-    book: Book,
-    tried: Sequence[Tried] = (),
 ) -> Iterator[Remark]:
     """Why the chosen one: its price beside the next, its requirements, rules for it, and what excludes cheaper ones."""
     if not decision.chosen:
         return
     best = decision.chosen[0]
-    source = f"price book {book.book}"
+    source = f"price book {' and '.join(books_of(best))}"
     if decision.why:
         yield Remark(rule="evidence", speaks="note", text=decision.why, source=_sources(decision.chosen))
     yield Remark(rule="cost", speaks="for", text=_price_words(best, meets, need), source=source)
-    for design in tried:
-        for lacking, label in design.uncompared.items():
-            text = f"{label} and the like are not compared: the book has no price of {lacking}"
-            yield Remark(rule="cost", speaks="note", text=text, source=source)
+    yield from _also_paid(best, need, source)
     for check in best.checks:
         speaks: Literal["for", "note"] = "for" if check.outcome == "met" and check.certain else "note"
         text = f"{check.requirement}: {check.text}"
@@ -141,6 +157,27 @@ def reasons(
             f"{item.variant.label} would cost {_month(item, need)} a month, but fails {check.requirement}: {check.text}"
         )
         yield Remark(rule=check.rule or check.requirement, speaks="note", text=text, source=check.source)
+
+
+def _also_paid(best: Assessed, need: Need, source: str) -> Iterator[Remark]:
+    """What is in the price besides, or is not."""
+    offer = best.variant.best
+    if offer.lacks:
+        text = f"the price is without {', '.join(offer.lacks)}, of which the book has no price"
+        if offer.beyond is not None:
+            most = money(offer.beyond / need.months, offer.cost.currency)
+            text += f"; at {BEYOND} times the dearest of its kind that would be {most} a month more"
+        yield Remark(rule="cost", speaks="note", text=text, source=source)
+    if offer.once:
+        text = f"{money(offer.once, offer.cost.currency)} of it are paid once for moving the data in"
+        yield Remark(rule="migration", speaks="note", text=text, source="price book")
+    if need.discount:
+        text = f"at {percent(need.discount)} a year all that is paid is worth "
+        text += f"{money(offer.present, offer.cost.currency)} on the first day; designs are compared by that"
+        yield Remark(rule="discount", speaks="note", text=text, source="the need")
+    if offer.factor != 1:
+        text = f"support and tax are in it: {percent(offer.factor - 1)} above the price books"
+        yield Remark(rule="cost", speaks="note", text=text, source="the need")
 
 
 def nfs_most(assessed: Sequence[Assessed]) -> dict[str, float]:
@@ -166,7 +203,8 @@ def _price_words(best: Assessed, meets: Sequence[Assessed], need: Need) -> str:
     term = ", ".join(word for word in (offer.term, offer.payment) if word)
     months = counted(need.months, "month")
     whole = money(offer.paid, offer.cost.currency)
-    text = f"it costs {_month(best, need)} a month, {whole} in {months} ({term})"
+    about = "about " if offer.lacks else ""
+    text = f"it costs {about}{_month(best, need)} a month, {whole} in {months} ({term})"
     others = [item for item in best_of_each(meets, need) if item.variant.template != best.variant.template]
     if need.prefer == "cost-per-rate" and best.rate is not None and best.rate.value:
         worth = money(best.paid / need.months * 10**9 / Decimal(repr(best.rate.value)), offer.cost.currency)

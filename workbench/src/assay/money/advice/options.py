@@ -1,6 +1,6 @@
 """Assessed variants as the advice shows them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from assay.model.money.advice import Option, Price, Rejected
@@ -30,6 +30,7 @@ def option(item: Assessed, need: Need) -> Option:
         figures=tuple(item.figures.values()),
         checks=item.checks,
         remarks=item.remarks,
+        provider=variant.design.provider or variant.sold.provider,
     )
 
 
@@ -51,7 +52,18 @@ def _price(item: Assessed, need: Need) -> Price:
         per_gbs_month=per_gbs(rate.value if rate else None),
         per_gbs_low=per_gbs(rate.high if rate else None),
         per_gbs_high=per_gbs(rate.low if rate else None),
+        present=offer.present if need.discount else None,
+        once=offer.once,
+        lacks=offer.lacks,
+        books=books_of(item),
     )
+
+
+def books_of(item: Assessed) -> tuple[str, ...]:
+    """The price books that the lines of a variant come from, the design's own first."""
+    sold = item.variant.sold
+    found = dict.fromkeys(sold.origin[row.key] for row in item.variant.best.cost.rows if row.key in sold.origin)
+    return tuple(sorted(found, key=lambda name: name != sold.name))
 
 
 def best_of_each(assessed: Iterable[Assessed], need: Need) -> list[Assessed]:
@@ -62,8 +74,17 @@ def best_of_each(assessed: Iterable[Assessed], need: Need) -> list[Assessed]:
     return list(found.values())
 
 
-def rejected(tried: Sequence[Tried], assessed: Sequence[Assessed], need: Need) -> tuple[Rejected, ...]:
-    """The designs of which no variant meets the need or might, with the variant that comes closest."""
+def rejected(
+    tried: Sequence[Tried], assessed: Sequence[Assessed], unpriced: Mapping[str, Sequence[Assessed]], need: Need
+) -> tuple[Rejected, ...]:
+    """The designs of which no variant meets the need or might, with the variant that comes closest.
+
+    Args:
+        tried: All designs.
+        assessed: Their variants that have a price.
+        unpriced: Design of which none has one -> its variants.
+        need: What is asked for.
+    """
     found = []
     for design in tried:
         own = [item for item in assessed if item.variant.template == design.name]
@@ -75,15 +96,28 @@ def rejected(tried: Sequence[Tried], assessed: Sequence[Assessed], need: Need) -
             shown = option(closest, need)
             found.append(Rejected(design=design.name, variants=design.count, closest=shown, fails=fails))
         else:
-            found.append(Rejected(design=design.name, variants=design.count, why=_why(design)))
+            found.append(_unpriced(design, unpriced.get(design.name, ())))
     return tuple(found)
 
 
-def _why(design: Tried) -> str:
+def _unpriced(design: Tried, assessed: Sequence[Assessed]) -> Rejected:
+    """A design without any price: what it cannot do comes before what it would cost."""
+    closest = min(assessed, key=lambda item: item.distance, default=None)
+    if closest is None or closest.outcome != "failed":
+        would = closest is not None and closest.outcome == "met"
+        return Rejected(design=design.name, variants=design.count, why=_why(design, would))
+    fails = tuple(check for check in closest.checks if check.outcome == "failed")
+    return Rejected(design=design.name, variants=design.count, fails=fails)
+
+
+def _why(design: Tried, would: bool) -> str:
+    if design.sold is None:
+        return f"no price book of {design.provider} is given"
     words = []
     if design.unpriced:
-        names = [name for name, _ in design.unpriced.most_common(3)]
-        words.append(f"the book has no price of {' or '.join(names)}")
+        names = [name for name, _ in design.lacks.most_common(3)]
+        does = "it meets the need, but " if would else ""
+        words.append(f"{does}the book has no price of {' or '.join(names)}")
     if design.impossible:
         text, count = design.impossible.most_common(1)[0]
         words.append(f"{counted(count, 'variant')} cannot be had: {text}")

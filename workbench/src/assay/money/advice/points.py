@@ -7,18 +7,12 @@ from itertools import product
 from typing import Any
 
 from assay.model.base import AssayError
-from assay.model.money.design import Design, FsxLustre
 from assay.model.money.need import Candidate, Need
-from assay.model.units import UnitError, format_size, parse_size, parse_throughput, shown
+from assay.model.units import UnitError, parse_size, parse_throughput, shown
 from assay.money.advice.bought import bought_names, sized_to, unsized
-from assay.money.cost.bill import volume_count
-from assay.money.cost.catalog import catalog
+from assay.money.advice.sizes import SIZED, counted_names, counts_for, fast_enough, grows, shares_for, sized
 from assay.money.cost.designs import Template
-from assay.money.cost.limits import design_limits
 
-SIZED = ("capacity", "stored")
-"""Parameters that say how much a design stores; what the need asks for is tried besides their choices."""
-GB = 10**9
 _VALUES = re.compile(r"( \([a-z_]+=[^()]*\))+$")
 
 
@@ -134,20 +128,42 @@ def axes_of(template: Template, candidate: Candidate) -> dict[str, tuple[Any, ..
 def points_of(
     template: Template, axes: Mapping[str, Sequence[Any]], candidate: Candidate, need: Need
 ) -> Iterator[tuple[dict[str, Any], bool]]:
-    """Each combination, and with each the size that the need asks for unless the candidate says the size.
+    """Each combination, and with each the size, counts and shares that follow from the need, unless the candidate says.
 
     Where a rate is bought, with each combination of the others what the need asks for, too; those have True.
     """
+    axes = {**axes, **shares_for(template, candidate, need)}
     bought = bought_names(template, candidate.set)
-    for values in _sized_points(template, axes, candidate, need):
+    for values in _counted_points(template, axes, candidate, need):
         yield values, False
     if not bought:
         return
     others = {key: values[:1] if key in bought else values for key, values in axes.items()}
-    for values in _sized_points(template, others, candidate, need):
-        sized = sized_to(template, values, bought, need)
-        if sized is not None:
-            yield {**unsized(template, values, bought), **sized}, True
+    for values in _counted_points(template, others, candidate, need):
+        fitting = sized_to(template, values, bought, need)
+        if fitting is not None:
+            yield {**unsized(template, values, bought), **fitting}, True
+
+
+def _counted_points(
+    template: Template, axes: Mapping[str, Sequence[Any]], candidate: Candidate, need: Need
+) -> Iterator[dict[str, Any]]:
+    """Each combination, with the counts that follow from the need besides the choices of a count."""
+    counts = counted_names(template, candidate.set)
+    if not counts:
+        yield from _sized_points(template, axes, candidate, need)
+        return
+    key, *others = counts
+    # Of several counts one follows from the need at each choice of the others.
+    rest = {name: values for name, values in axes.items() if name != key}
+    fixed = {name: template.parameters[name].value for name in others}
+    size = next((name for name in SIZED if name in axes and name not in candidate.set), None)
+    for point in product(*(rest[name] for name in rest if name != size)):
+        values = dict(zip((name for name in rest if name != size), point, strict=True))
+        found = list(counts_for(template, {**fixed, **values}, key, need))
+        one = {name: (value,) for name, value in values.items()} | ({size: axes[size]} if size is not None else {})
+        meant = dict.fromkeys([*axes[key], *found])
+        yield from _sized_points(template, {**one, key: tuple(meant)}, candidate, need)
 
 
 def _sized_points(
@@ -160,44 +176,14 @@ def _sized_points(
         if size is None:
             yield values
             continue
-        fitting = _sized(template, values, size, need.capacity)
+        fitting = sized(template, values, size, need.capacity)
         choices = [*axes[size], *([fitting] if fitting is not None else [])]
+        if fitting is not None and grows(template, {**values, size: fitting}, size, need):
+            faster = fast_enough(template, {**values, size: fitting}, size, need)
+            choices += [faster] if faster is not None else []
         seen = set()
         for choice in choices:
             meant = plain(choice)
             if meant not in seen:
                 seen.add(meant)
                 yield {**values, size: choice}
-
-
-def _sized(template: Template, values: Mapping[str, Any], key: str, wanted: int) -> str | None:
-    """The least value of the parameter with which the design has `wanted` usable bytes, as it can be bought.
-
-    Usable capacity is in proportion to the parameter, so that one known pair gives it.
-    """
-    for choice in (template.parameters[key].value, *template.parameters[key].choices):
-        try:
-            start = parse_size(choice)
-            usable = design_limits(template.build({**values, key: choice})).usable
-        except (AssayError, UnitError):
-            continue
-        if usable <= 0:
-            return None
-        least = -(-wanted * start // usable)
-        try:
-            return format_size(_sold(template.build({**values, key: format_size(least)}), least))
-        except AssayError:
-            return None
-    return None
-
-
-def _sold(design: Design, least: int) -> int:
-    """The next size that can be bought: whole GB of each volume, or a step of the service."""
-    service = design.service
-    if isinstance(service, FsxLustre):
-        kind = catalog().filesystem(service.type)
-        # Other file systems have no steps.
-        return int(kind.capacity_for(least)) if hasattr(kind, "capacity_for") else least
-    counts = [volume_count(group.volumes) for group in design.servers if group.volumes is not None]
-    step = GB * max(counts, default=0)
-    return -(-least // step) * step if step else least

@@ -12,8 +12,9 @@ from assay.model.money.catalog import LustreType
 from assay.model.money.design import S3, Design, DynamoDb, FsxLustre
 from assay.model.money.need import Need
 from assay.model.units import about_size
-from assay.money.advice.candidates import Offer, Variant
+from assay.money.advice.candidates import Variant
 from assay.money.advice.facts import Facts, Said
+from assay.money.advice.pricer import Offer
 from assay.money.advice.warnings import both_at_once, growth, requests_unknown, volume_loss
 from assay.money.advice.words import amount, counted, percent, seconds
 from assay.money.cost.catalog import catalog

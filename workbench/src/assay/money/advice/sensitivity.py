@@ -28,7 +28,7 @@ def price_changes(best: Assessed, others: Sequence[Assessed], need: Need) -> Ite
     """
     if need.prefer == "cost":
         # What costs more than this stays dearer whatever one price does.
-        near = [item for item in others if item.paid * STEPS[0] <= best.paid * STEPS[1]]
+        near = [item for item in others if item.worth * STEPS[0] <= best.worth * STEPS[1]]
     else:
         near = list(others)
     shares = {id(item): _by_item(item, need) for item in (best, *near)}
@@ -37,7 +37,7 @@ def price_changes(best: Assessed, others: Sequence[Assessed], need: Need) -> Ite
         for step in STEPS:
 
             def changed(item: Assessed, name: Item = name, step: Decimal = step) -> Decimal:
-                return item.paid + shares[id(item)].get(name, Decimal(0)) * (step - 1)
+                return item.worth + shares[id(item)].get(name, Decimal(0)) * (step - 1)
 
             yield from _change(f"{what} cost", step, best, near, need, changed)
     own = best.variant.template
@@ -45,7 +45,7 @@ def price_changes(best: Assessed, others: Sequence[Assessed], need: Need) -> Ite
     for template, step in [*((own, step) for step in STEPS), *((template, STEPS[0]) for template in rivals)]:
 
         def whole(item: Assessed, template: str = template, step: Decimal = step) -> Decimal:
-            return item.paid * step if item.variant.template == template else item.paid
+            return item.worth * step if item.variant.template == template else item.worth
 
         yield from _change(f"all of {template} cost", step, best, near, need, whole)
 
@@ -82,12 +82,17 @@ def _most(need: Need) -> Decimal | None:
 
 
 def _by_item(item: Assessed, need: Need) -> dict[Item, Decimal]:
-    """What each price contributes to all that is paid."""
+    """What each price contributes to all that is paid, as it is weighed."""
     found: dict[Item, Decimal] = {}
+    offer = item.variant.best
+    # Support, tax and discount weigh all lines alike; what is paid once for moving is no line.
+    whole = EXACT.subtract(offer.present, offer.once)
+    bare = offer.cost.paid(need.months)
+    scale = EXACT.divide(whole, bare) if bare else Decimal(1)
     for charge in item.variant.best.cost.charges:
         key = (charge.row.dimension, charge.row.item, charge.row.term)
         fixed, running = _parts(charge, need)
-        paid = EXACT.add(fixed, EXACT.multiply(running, need.duty))
+        paid = EXACT.multiply(EXACT.add(fixed, EXACT.multiply(running, need.duty)), scale)
         found[key] = EXACT.add(found.get(key, Decimal(0)), paid)
     return found
 
@@ -143,10 +148,14 @@ def duty_changes(best: Assessed, others: Sequence[Assessed], need: Need) -> Iter
         others: All others that meet the need, or would but for the budget.
         need: Its months, budget and duty cycle.
     """
-    if need.prefer != "cost":
+    if need.prefer != "cost" or need.discount or need.migration is not None:
         return
-    lines = [(*_line(offer.cost, need), item, offer) for item in (best, *others) for offer in item.variant.offers]
-    fixed, running = _line(best.variant.best.cost, need)
+    lines = [
+        (*_line(offer.cost, need, offer.factor), item, offer)
+        for item in (best, *others)
+        for offer in item.variant.offers
+    ]
+    fixed, running = _line(best.variant.best.cost, need, best.variant.best.factor)
     most = _most(need)
     for up in (False, True):
         meetings = []
@@ -176,10 +185,12 @@ def duty_changes(best: Assessed, others: Sequence[Assessed], need: Need) -> Iter
             yield Change(kind="duty", text=text, to=item.variant.label, at=tidy(duty))
 
 
-def _line(cost: Cost, need: Need) -> tuple[Decimal, Decimal]:
+def _line(cost: Cost, need: Need, factor: Decimal) -> tuple[Decimal, Decimal]:
     """All that is paid at no duty, and what full duty adds; together as `Cost.paid`."""
     parts = [_parts(charge, need) for charge in cost.charges]
-    return total(fixed for fixed, _ in parts), total(running for _, running in parts)
+    return EXACT.multiply(total(fixed for fixed, _ in parts), factor), EXACT.multiply(
+        total(running for _, running in parts), factor
+    )
 
 
 def _parts(charge: Charge, need: Need) -> tuple[Decimal, Decimal]:

@@ -5,7 +5,7 @@ from decimal import ROUND_CEILING, Decimal
 from typing import Literal
 
 from assay.model.money.amount import EXACT
-from assay.model.money.design import S3, Design, DynamoDb, Efs
+from assay.model.money.design import S3, Design, DynamoDb, Efs, Managed
 from assay.model.money.need import Need
 from assay.model.money.use import MOST_BYTES, Use
 from assay.model.units import about_size
@@ -56,8 +56,45 @@ def moved(need: Need, side: Side, hours: Decimal) -> Moved:
     return Moved(min(int(size), MOST_BYTES), count.to_integral_value(ROUND_CEILING, EXACT), words)
 
 
-def use_of(need: Need, design: Design, hours: Decimal) -> Use:
-    """What the need's traffic of a month means for a design: requests of one record each."""
+def active_share(need: Need) -> Decimal:
+    """Share of the data that is used in a month: as stated, else no more than is read; cold data are not used."""
+    if need.active is not None:
+        return need.active
+    if need.monthly.read is not None:
+        return min(Decimal(1), EXACT.divide(Decimal(need.monthly.read), Decimal(need.capacity)))
+    return Decimal(0) if need.profile.cold else Decimal(1)
+
+
+def cold_reads(need: Need, rare: Decimal) -> Decimal:
+    """Share of the reads that go to a class for cold data in which `rare` of the bytes lie.
+
+    What is used lies outside it as far as there is room; of the rest (active - (1 - rare)) / active is read from it.
+    """
+    active = active_share(need)
+    if not active:
+        return rare
+    return max(Decimal(0), EXACT.divide(EXACT.subtract(active, 1 - rare), active))
+
+
+def _filled(need: Need) -> Decimal:
+    """Average of what is stored, as a share of what is stored in the end: mean of (1 + g)^(month / 12)."""
+    if not need.growth_per_year:
+        return Decimal(1)
+    grown = [EXACT.power(1 + need.growth_per_year, Decimal(2 * month + 1) / 24) for month in range(need.months)]
+    end = EXACT.power(1 + need.growth_per_year, Decimal(need.months) / 12)
+    return min(Decimal(1), sum(grown, Decimal(0)) / need.months / end)
+
+
+def use_of(need: Need, design: Design, hours: Decimal, rare: Decimal = Decimal(0), provider: str | None = None) -> Use:
+    """What the need's traffic of a month means for a design: requests of one record each.
+
+    Args:
+        need: What is moved, kept and worked on.
+        design: Whose service says what a request costs.
+        hours: Of a month, by the price book.
+        rare: Share of the bytes in a class for cold data.
+        provider: Of the design.
+    """
     read, written, record = moved(need, "read", hours), moved(need, "write", hours), need.profile.record
     reads, writes = read.operations, written.operations
     if isinstance(design.service, DynamoDb):
@@ -66,6 +103,7 @@ def use_of(need: Need, design: Design, hours: Decimal) -> Use:
     return Use(
         duty=need.duty,
         egress=need.monthly.egress,
+        zone_traffic=need.monthly.zone,
         gets=read.operations,
         puts=written.operations,
         retrieved=read.moved,
@@ -73,6 +111,12 @@ def use_of(need: Need, design: Design, hours: Decimal) -> Use:
         table_reads=reads,
         table_writes=writes,
         volume_requests=read.operations + written.operations,
+        snapshots=need.snapshots,
+        cold_reads=cold_reads(need, rare) if rare else Decimal(0),
+        object_size=record if need.access == "object" and "record" in need.profile.model_fields_set else 0,
+        kept_days=need.months * 365 // 12,
+        filled=_filled(need),
+        people=next((hours for name, hours in need.people.items() if name == provider), Decimal(0)),
     )
 
 
@@ -83,6 +127,7 @@ def paid_by_request(design: Design) -> bool:
         isinstance(service, S3)
         or (isinstance(service, DynamoDb) and service.mode == "on-demand")
         or (isinstance(service, Efs) and service.type == "efs-elastic")
+        or (isinstance(service, Managed) and catalog().managed(service.type).by_request)
         or any(group.volumes is not None and group.volumes.type == "standard" for group in design.servers)
     )
 
@@ -93,7 +138,7 @@ def sides_of(dimension: str, item: str) -> frozenset[Side]:
         return frozenset({"read", "write"})
     if dimension == "object-retrieval":
         return frozenset({"read"})
-    if dimension in ("object-requests", "table-requests", "filesystem-access"):
+    if dimension in ("object-requests", "table-requests", "filesystem-access", "filesystem-requests"):
         return frozenset({"read"}) if item.endswith(("get", "read")) else frozenset({"write"})
     return frozenset()
 

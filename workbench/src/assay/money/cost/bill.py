@@ -218,11 +218,12 @@ def _accessed(design: Design, use: Use) -> Iterator[Line]:
             yield from _some("bytes read of infrequent access", "filesystem-access", "efs-ia-read", cold, "month")
     if isinstance(service, Managed):
         sold = catalog().managed(service.type).prices
-        cold = use.retrieved * use.cold_reads if service.infrequent and sold.infrequent_read is not None else 0
+        tiered = service.infrequent and sold.infrequent_read is not None
+        rare = use.retrieved * use.cold_reads if tiered else Decimal(0)
         for what, item, amount in (
-            ("bytes read", sold.read, use.retrieved - cold),
-            ("bytes written", sold.write, use.written),
-            ("bytes read of infrequent access", sold.infrequent_read, cold),
+            ("bytes read", sold.read, use.retrieved - rare),
+            ("bytes written", sold.write, Decimal(use.written)),
+            ("bytes read of infrequent access", sold.infrequent_read, rare),
         ):
             if item is not None:
                 yield from _some(what, "filesystem-access", item, amount, "month")

@@ -3,7 +3,8 @@
 Every amount is an exact decimal; a month has the hours that its price book says.
 """
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Container, Iterable
 from decimal import Decimal
 
 from assay.model.base import AssayError, Frozen
@@ -102,9 +103,35 @@ class Cost(Frozen):
                 amounts.append(EXACT.multiply(charge.once, Decimal(-(-months // charge.once_months))))
         return total(amounts)
 
+    def present(self, months: int, rate: Decimal) -> Decimal:
+        """As `paid`, in money of the first day: what is paid at a month's end, or at once, counts less the later it is.
+
+        Net present value: sum of amount / (1 + rate)^(years until it is paid).
+        """
+        worth = [_start_of(month, rate) for month in range(months + 1)]
+        amounts = []
+        for charge in self.charges:
+            monthly = EXACT.add(EXACT.multiply(charge.running, self.duty), charge.fixed)
+            amounts.append(EXACT.multiply(monthly, total(worth[1:])))
+            if charge.once_months:
+                starts = total(worth[month] for month in range(0, months, charge.once_months))
+                amounts.append(EXACT.multiply(charge.once, starts))
+        return total(amounts)
+
+
+@functools.lru_cache(maxsize=1024)
+def _start_of(month: int, rate: Decimal) -> Decimal:
+    """What money at the start of a month, counted from 0, is worth on the first day: (1 + rate)^(-month / 12)."""
+    return EXACT.power(ONE + rate, EXACT.divide(Decimal(-month), Decimal(YEAR)))
+
 
 def price_bill(
-    bill: Bill, book: Book, term: Term = "on-demand", payment: Payment | None = None, duty: Decimal = ONE
+    bill: Bill,
+    book: Book,
+    term: Term = "on-demand",
+    payment: Payment | None = None,
+    duty: Decimal = ONE,
+    but: Container[str] = (),
 ) -> Cost:
     """Look up each line's price.
 
@@ -112,6 +139,7 @@ def price_bill(
         bill: What is paid for.
         book: The prices.
         term: Of the instances; other lines have no terms.
+        but: Instances that are on demand whatever the term.
         payment: Of a reservation; None: the first that the book has.
         duty: Share of the time that the design is on. A reservation is paid for all the time.
 
@@ -125,7 +153,7 @@ def price_bill(
         hours_per_month=book.hours_per_month,
         term=term,
         duty=duty,
-        charges=tuple(_charge(line, book, term, payment) for line in bill.lines),
+        charges=tuple(_charge(line, book, "on-demand" if line.item in but else term, payment) for line in bill.lines),
     )
 
 

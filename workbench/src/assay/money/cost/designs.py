@@ -47,6 +47,12 @@ class Template:
         """Of the design."""
         return str(self.source.data.get("design", Path(self.file).stem))
 
+    @property
+    def provider(self) -> str | None:
+        """Whose prices the design has; None: of any."""
+        found = self.source.data.get("provider")
+        return found if isinstance(found, str) else None
+
     @cached_property
     def _fixed(self) -> dict[str, Any]:
         """What no parameter changes: most of a file, and thousands of variants are built of some."""

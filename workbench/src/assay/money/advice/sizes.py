@@ -1,0 +1,178 @@
+"""Sizes and counts that follow from a need: capacity, numbers of servers, shares in classes for cold data."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from assay.model.base import AssayError
+from assay.model.money.design import Design, FsxLustre, Managed
+from assay.model.money.need import Candidate, Need
+from assay.model.units import UnitError, format_size, parse_size
+from assay.money.advice.bought import COMPONENT_SHARE
+from assay.money.advice.traffic import active_share
+from assay.money.cost.bill import volume_count
+from assay.money.cost.catalog import catalog
+from assay.money.cost.designs import Template
+from assay.money.cost.limits import METRICS, Limits, design_limits
+
+SIZED = ("capacity", "stored")
+"""Parameters that say how much a design stores; what the need asks for is tried besides their choices."""
+SHARES = ("infrequent", "cold_share")
+"""Parameters that say how much of it lies in a class for cold data; what the need's reads allow is tried."""
+MOST_COUNT = 1024
+"""Of a count whose design states no most."""
+GB = 10**9
+PAIRS = (("read", "write"), ("read_iops", "write_iops"))
+
+
+def counted_names(template: Template, given: Mapping[str, Any]) -> tuple[str, ...]:
+    """The counts of a design that follow from the need: those whose value the candidate does not say."""
+    return tuple(name for name, parameter in template.parameters.items() if parameter.scale and name not in given)
+
+
+def enough(limits: Limits, need: Need) -> bool:
+    """Whether it has the capacity, and 90 % of what is known of its rates, for reads and writes at once.
+
+    Source of the share: `COMPONENT_SOURCE`. What is not known of a layer excludes nothing here.
+    """
+    if limits.usable < need.capacity:
+        return False
+    for metric in METRICS:
+        wanted, keeps = getattr(need, metric), limits.sustained(metric)
+        if wanted is not None and keeps is not None and wanted > keeps * COMPONENT_SHARE:
+            return False
+    for layer in (layer for layer in limits.layers if layer.shared):
+        for pair in PAIRS:
+            used = 0.0
+            for metric in METRICS:
+                wanted, keeps = getattr(need, metric), layer.keeps(metric)
+                if metric in pair and wanted is not None and keeps:
+                    used += wanted / keeps
+            if used > COMPONENT_SHARE:
+                return False
+    return True
+
+
+def shares_for(template: Template, candidate: Candidate, need: Need) -> dict[str, tuple[str, ...]]:
+    """Values of the shares in classes for cold data: none, and what is not used in a month, in whole percent."""
+    names = [name for name in SHARES if name in template.parameters and name not in candidate.set]
+    unused = int((1 - active_share(need)) * 100)
+    return dict.fromkeys(names, ("0%",) if unused <= 0 else ("0%", f"{unused}%"))
+
+
+def counts_for(template: Template, values: Mapping[str, Any], key: str, need: Need) -> Iterator[int]:
+    """The least count with which a design has what the need asks for, and the next ones; nothing if none has.
+
+    Args:
+        template: The design.
+        values: Of its other parameters.
+        key: Of the count.
+        need: Its capacity and rates.
+    """
+    parameter = template.parameters[key]
+    most = parameter.most or MOST_COUNT
+    size = next((name for name in SIZED if name in template.parameters), None)
+
+    def does(count: int) -> bool:
+        with_count = {**values, key: count}
+        try:
+            if size is not None:
+                fitting = sized(template, with_count, size, need.capacity)
+                if fitting is None:
+                    return False
+                with_count[size] = fitting
+            return enough(design_limits(template.build(with_count)), need)
+        except AssayError:
+            return False
+
+    high = 1
+    while high < most and not does(high):
+        high = min(most, 2 * high)
+    if not does(high):
+        return
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if does(middle) else (middle, high)
+    yield from (count for count in dict.fromkeys((high, high + 1, high + high % 2)) if count <= most)
+
+
+def sized(template: Template, values: Mapping[str, Any], key: str, wanted: int) -> str | None:
+    """The least value of a parameter with which the design has `wanted` usable bytes, as it can be bought.
+
+    Usable capacity is in proportion to the parameter, so that one known pair gives it.
+    """
+    found = None
+    for choice in (template.parameters[key].value, *template.parameters[key].choices):
+        try:
+            start = parse_size(choice)
+            usable = design_limits(template.build({**values, key: choice})).usable
+        except (AssayError, UnitError):
+            continue
+        if usable <= 0:
+            return None
+        found = -(-wanted * start // usable)
+        break
+    try:
+        # Where no choice fits the other values, the size itself may, for what stores as much as it is large.
+        least = wanted if found is None else found
+        return format_size(_sold(template.build({**values, key: format_size(least)}), least))
+    except AssayError:
+        return None
+
+
+def fast_enough(template: Template, values: Mapping[str, Any], key: str, need: Need) -> str | None:
+    """A size whose rate is enough, where the rate grows with the size; None if it is at `values` already, or never.
+
+    The first size is what the capacity needs; up to a thousand times as much is looked at.
+    """
+    start = parse_size(values[key])
+
+    def does(size: int) -> str | None:
+        try:
+            spelled = format_size(_sold(template.build({**values, key: format_size(size)}), size))
+            return spelled if enough(design_limits(template.build({**values, key: spelled})), need) else None
+        except AssayError:
+            return None
+
+    if does(start) is not None:
+        return None
+    factor = 2
+    while factor <= 1024 and does(start * factor) is None:
+        factor *= 2
+    found = does(start * factor)
+    low, high = start * factor // 2, start * factor
+    for _ in range(8):
+        middle = (low + high) // 2
+        spelled = does(middle)
+        low, high, found = (low, middle, spelled) if spelled is not None else (middle, high, found)
+    return found
+
+
+def grows(template: Template, values: Mapping[str, Any], key: str, need: Need) -> bool:
+    """Whether a rate that is asked for grows with the size."""
+    try:
+        small = design_limits(template.build(values))
+        large = design_limits(template.build({**values, key: format_size(_doubled(template, values, key))}))
+    except AssayError:
+        return False
+    asked = [metric for metric in METRICS if getattr(need, metric) is not None]
+    return any((large.sustained(metric) or 0.0) > (small.sustained(metric) or 0.0) for metric in asked)
+
+
+def _doubled(template: Template, values: Mapping[str, Any], key: str) -> int:
+    size = 2 * parse_size(values[key])
+    return _sold(template.build({**values, key: format_size(size)}), size)
+
+
+def _sold(design: Design, least: int) -> int:
+    """The next size that can be bought: whole GB of each volume, or a step of the service."""
+    service = design.service
+    if isinstance(service, Managed):
+        return catalog().managed(service.type).size_for(least) or least
+    if isinstance(service, FsxLustre):
+        kind = catalog().filesystem(service.type)
+        # Other file systems have no steps.
+        return int(kind.capacity_for(least)) if hasattr(kind, "capacity_for") else least
+    counts = [volume_count(group.volumes) for group in design.servers if group.volumes is not None]
+    step = GB * max(counts, default=0)
+    return -(-least // step) * step if step else least
