@@ -14,6 +14,7 @@ from assay.money.cost.designs import Template, load_template
 from assay.money.cost.limits import design_limits
 from assay.money.cost.metrics import Option
 
+TB, GB = 10**12, 10**9
 UNLIKE = 0.05
 """Share by which usable capacities may differ in a comparison."""
 
@@ -68,7 +69,7 @@ def _fitting(
     if size is not None:
         found = sized(template, values, size, wanted)
         return None if found is None else {size: found}
-    need = Need(access=template.build(values).access[0], capacity=wanted)
+    need = Need(need="sized", access=template.build(values).access[0], capacity=wanted)
     for key in counts:
         count = next(counts_for(template, values, key, need), None)
         if count is not None:
@@ -95,8 +96,14 @@ def unlike(options: Sequence[Option]) -> str | None:
     cheapest = min(options, key=lambda option: option.per_tb_month)
     return (
         f"They hold {about_size(least)} to {about_size(most)}, so that their prices are of unlike things; "
-        f"size them with --capacity {format_size(most)}. For each usable TB {cheapest.label} costs least"
+        f"size them with --capacity {_rounded(most)}. For each usable TB {cheapest.label} costs least"
     )
+
+
+def _rounded(size: int) -> str:
+    """The next whole TB, or GB of less than one."""
+    unit, name = (TB, "TB") if size >= TB else (GB, "GB")
+    return f"{-(-size // unit)}{name}"
 
 
 def unpriced(option: Option) -> dict[str, str]:

@@ -242,7 +242,8 @@ class Hardware(Rates):
         years: That it is used; whole months.
         support: Item of a `support` row of the book, paid for each piece and month.
         people: Hours of work a month for each piece.
-        apart: Each holds one copy, or one part of an erasure code, so that there must be as many.
+        apart: Copies, or parts of an erasure code, of each byte that one may hold at most, so that the loss of one is
+            survived; there must be enough of them. None: any number.
     """
 
     item: str = Field(min_length=1)
@@ -253,7 +254,7 @@ class Hardware(Rates):
     years: Years = Decimal(5)
     support: str | None = None
     people: Amount = Decimal(0)
-    apart: bool = False
+    apart: Count | None = None
 
 
 class Link(Frozen):

@@ -17,6 +17,7 @@ from assay.model.money.design import (
     DynamoDb,
     Efs,
     FsxLustre,
+    Hardware,
     Layout,
     Managed,
     Servers,
@@ -378,9 +379,7 @@ def _table(service: DynamoDb) -> Limit:
 
 def _hardware(design: Design) -> Iterator[Limit]:
     for piece in design.hardware:
-        if piece.apart and piece.count < design.parts:
-            problem = f"{piece.count} of {piece.item} cannot hold {design.parts} parts of each byte apart"
-            raise AssayError(problem, f"take at least {design.parts}, or fewer copies or parts")
+        _check_apart(piece, design)
         writes = piece.count / design.times
         if any(getattr(piece, metric) is not None for metric in METRICS):
             yield Limit(
@@ -392,6 +391,13 @@ def _hardware(design: Design) -> Iterator[Limit]:
                 how=f"{piece.count} pieces, as stated" + (f"; writes / {design.redundancy}" * (design.times > 1)),
                 source=piece.source,
             )
+
+
+def _check_apart(piece: Hardware, design: Design) -> None:
+    least = -(-design.parts // piece.apart) if piece.apart is not None else 0
+    if piece.count < least:
+        problem = f"{piece.count} of {piece.item} cannot hold {design.redundancy} apart"
+        raise AssayError(problem, f"take at least {least}, or fewer copies or parts")
 
 
 def _link(design: Design) -> Iterator[Limit]:
