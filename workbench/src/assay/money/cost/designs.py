@@ -1,10 +1,11 @@
 """Designs by name or file, with values for their parameters.
 
 In a design file `$name` stands for the value of the parameter of that name: alone it is the value itself, inside a
-longer text it is put into it.
+longer text it is put into it; `$nodes*$disks` and `$groups*10` are products of whole numbers.
 """
 
 import itertools
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ MOST_BUILT = 20_000
 """Designs of one template that are kept."""
 
 _NAME = re.compile(r"\$([a-z][a-z0-9_]*)")
+_FACTOR = r"(?:\$[a-z][a-z0-9_]*|[0-9]{1,6})"
+_PRODUCT = re.compile(rf"{_FACTOR}(?:\*{_FACTOR})+")
 
 
 class _Parameters(Frozen):
@@ -156,6 +159,10 @@ def _filled(data: Any, values: Mapping[str, Any]) -> Any:
     if not isinstance(data, str) or "$" not in data:
         return data
     whole = _NAME.fullmatch(data)
+    if _PRODUCT.fullmatch(data):
+        factors = [values[each[1:]] if each.startswith("$") else int(each) for each in data.split("*")]
+        if all(isinstance(each, int) and not isinstance(each, bool) for each in factors):
+            return math.prod(factors)
     return values[whole[1]] if whole else _NAME.sub(lambda found: str(values[found[1]]), data)
 
 
