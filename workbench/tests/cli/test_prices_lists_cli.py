@@ -262,6 +262,13 @@ def test_a_page_whose_list_goes_on_is_told(tmp_path):
     assert load_book("new.yaml", tmp_path).rows[2].price == Decimal("0.148")
 
 
+def test_the_hint_for_old_prices_names_the_providers_whose_lists_are_read():
+    from assay.cli.money.books import LISTED
+    from assay.money.books.providers import PROVIDERS
+
+    assert tuple(PROVIDERS) == LISTED
+
+
 def test_check_without_a_name_lists_the_old_prices_of_all_shipped_books(tmp_path):
     from assay.money.books.ages import old_rows
     from assay.money.books.books import book_names
