@@ -327,7 +327,8 @@ def _rises(kind: ManagedType) -> bool:
 
 @pytest.mark.parametrize(
     ("name", "days", "least"),
-    [("blob-hot", 0, 0), ("blob-cool", 30, 128 * 1024), ("blob-cold", 90, 128 * 1024), ("blob-archive", 180, 128 * 1024),
+    [("blob-hot", 0, 0), ("blob-cool", 30, 128 * 1024), ("blob-cold", 90, 128 * 1024),
+     ("blob-archive", 180, 128 * 1024),
      ("gcs-standard", 0, 0), ("gcs-nearline", 30, 0), ("gcs-coldline", 90, 0), ("gcs-archive", 365, 0)],
 )  # fmt: skip
 def test_cold_classes_are_charged_for_their_least_days_and_sizes(name: str, days: int, least: int) -> None:
