@@ -26,6 +26,9 @@ from assay.money.books.books import find_file, read_found
 DESIGNS = Path(__file__).with_name("templates")
 GUIDE = "docs/guides/designs.md"
 
+MOST_BUILT = 20_000
+"""Designs of one template that are kept."""
+
 _NAME = re.compile(r"\$(?:\{(?P<braced>[a-z][a-z0-9_]*)\}|(?P<plain>[a-z][a-z0-9_]*))")
 _FACTOR = r"(?:\$[a-z][a-z0-9_]*|[0-9]{1,6})"
 _PRODUCT = re.compile(rf"{_FACTOR}(?:\*{_FACTOR})+")
@@ -54,6 +57,10 @@ class Template:
         found = self.source.data.get("provider")
         return found if isinstance(found, str) else None
 
+    def same_for_all(self, key: str) -> bool:
+        """Whether no parameter changes this key of the design."""
+        return key in self._fixed
+
     @cached_property
     def _fixed(self) -> dict[str, Any]:
         """What no parameter changes: most of a file, and thousands of variants are built of some."""
@@ -64,6 +71,11 @@ class Template:
     def _open(self) -> dict[str, Any]:
         return {key: value for key, value in self.source.data.items() if key not in ("parameters", *self._fixed)}
 
+    @cached_property
+    def _built(self) -> dict[tuple[Any, ...], Design]:
+        """What was built: advice asks for the same design many times while it looks for sizes."""
+        return {}
+
     def build(self, values: Mapping[str, Any] | None = None) -> Design:
         """The design with these values, and the parameters' own for the rest.
 
@@ -71,6 +83,19 @@ class Template:
             AssayError: Unknown parameter, or the values do not make a design.
         """
         values = values or {}
+        try:
+            # 1, 1.0 and True are equal, and not the same value.
+            key = tuple((name, type(value), value) for name, value in sorted(values.items()))
+            found = self._built.get(key)
+        except TypeError:
+            return self._build(values)
+        if found is None:
+            if len(self._built) >= MOST_BUILT:
+                self._built.clear()
+            found = self._built[key] = self._build(values)
+        return found
+
+    def _build(self, values: Mapping[str, Any]) -> Design:
         for key in values:
             if key not in self.parameters:
                 hint = one_of(key, self.parameters) if self.parameters else "it has none"
