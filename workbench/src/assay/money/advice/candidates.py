@@ -145,6 +145,7 @@ def key_of(design: Design) -> Key:
         design.family,
         design.served,
         design.copies,
+        design.erasure,
         design.usable,
         design.overhead,
         servers,

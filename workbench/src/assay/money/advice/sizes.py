@@ -128,6 +128,7 @@ def fast_enough(template: Template, values: Mapping[str, Any], key: str, need: N
     start = parse_size(values[key])
 
     def does(size: int) -> str | None:
+        size = -(-size // GB) * GB
         try:
             spelled = format_size(_sold(template.build({**values, key: format_size(size)}), size))
             return spelled if enough(design_limits(template.build({**values, key: spelled})), need) else None

@@ -17,6 +17,7 @@ from assay.model.money.design import (
     DynamoDb,
     Efs,
     FsxLustre,
+    Hardware,
     Layout,
     Managed,
     Servers,
@@ -120,7 +121,8 @@ def design_limits(design: Design) -> Limits:
         *_hardware(design),
         *_link(design),
     ]
-    stated = {item.layer: _stated(item) for item in design.limits}
+    said = [item for item in design.limits if any(getattr(item, metric) is not None for metric in METRICS)]
+    stated = {item.layer: _stated(item) for item in said}
     kept = [
         stated.pop(limit.layer, limit).model_copy(update={"shared": limit.shared}) if limit.layer in stated else limit
         for limit in computed
@@ -377,7 +379,8 @@ def _table(service: DynamoDb) -> Limit:
 
 def _hardware(design: Design) -> Iterator[Limit]:
     for piece in design.hardware:
-        writes = piece.count / design.copies
+        _check_apart(piece, design)
+        writes = piece.count / design.times
         if any(getattr(piece, metric) is not None for metric in METRICS):
             yield Limit(
                 layer=piece.item,
@@ -385,9 +388,16 @@ def _hardware(design: Design) -> Iterator[Limit]:
                 write=_times(piece.write, writes),
                 read_iops=_times(piece.read_iops, piece.count),
                 write_iops=_times(piece.write_iops, writes),
-                how=f"{piece.count} pieces, as stated" + (f"; writes / {design.copies} copies" * (design.copies > 1)),
+                how=f"{piece.count} pieces, as stated" + (f"; writes / {design.redundancy}" * (design.times > 1)),
                 source=piece.source,
             )
+
+
+def _check_apart(piece: Hardware, design: Design) -> None:
+    least = -(-design.parts // piece.apart) if piece.apart is not None else 0
+    if piece.count < least:
+        problem = f"{piece.count} of {piece.item} cannot hold {design.redundancy} apart"
+        raise AssayError(problem, f"take at least {least}, or fewer copies or parts")
 
 
 def _link(design: Design) -> Iterator[Limit]:
@@ -421,9 +431,9 @@ def _usable(design: Design) -> tuple[int, str]:
     raw += sum(piece.usable * piece.count for piece in design.hardware)
     words += [f"{piece.count} x {piece.item}" for piece in design.hardware if piece.usable]
     how = " + ".join(words)
-    how += f" / {design.copies} copies" if design.copies > 1 else ""
-    how += f" - {design.overhead:%} for formatting" if design.overhead else ""
-    return int(raw / design.copies * (1 - float(design.overhead))), how
+    how += f" / {design.redundancy}" if design.times > 1 else ""
+    how += f" - {float(design.overhead * 100):.4g} % for parity, formatting or reserve" if design.overhead else ""
+    return int(raw / design.times * (1 - float(design.overhead))), how
 
 
 def _times(value: float | None, count: float) -> float | None:
