@@ -13,14 +13,16 @@ from assay.money.advice.advise import advise
 from assay.money.advice.candidates import key_of, try_design
 from assay.money.advice.caps import CLIENT_READ, CLIENT_WRITE, parallel_clients
 from assay.money.advice.checks import assess
+from assay.money.advice.conditions import small_objects
 from assay.money.advice.disputed import disputes
 from assay.money.advice.found import by_variant
-from assay.money.advice.market import market_of
 from assay.money.advice.losses import yearly_loss
+from assay.money.advice.market import market_of
 from assay.money.advice.published import published
 from assay.money.advice.warnings import old_share
 from assay.money.advice.words import percent
 from assay.money.books.books import load_book
+from assay.money.cost.catalog import catalog
 from assay.money.cost.designs import load_template
 from assay.money.cost.limits import design_limits
 
@@ -248,8 +250,9 @@ def test_an_archive_class_is_told_with_its_conditions():
         "must be restored before they are read: within 12 hours standard, within 48 hours bulk (12 h counted)" in text
     )
     assert "charges at least 180 days of each object" in text
+    kind = catalog().object_class("s3-deep-archive").model_copy(update={"overhead": 40 * 2**10})
     # 40 KiB / 1 MiB
-    assert "40KiB of each object besides its own bytes: 3.9 % more" in text
+    assert "40KiB of each object besides its own bytes: 3.9 % more" in "".join(small_objects(kind, 2**20))
     rated = best(advice_on("08", profile={"cold": True}, read="3GB/s", candidates=["s3-archive"], clients=100))
     assert "the 3 GB/s that are needed hold for restored copies only" in rated.conditions
 

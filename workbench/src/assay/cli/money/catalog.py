@@ -82,8 +82,8 @@ def show(
 
     Example: `assay catalog show gp3 --size 5TB --iops 8000 --throughput 500MiB/s`
     """
-    from assay.cli.output import print_json, print_table
     from assay.cli.money.catalog_managed import show_managed
+    from assay.cli.output import print_json, print_table
     from assay.model.money.catalog import FileSystemType, Instance, ManagedType, VolumeType
     from assay.money.cost.catalog import catalog
 
