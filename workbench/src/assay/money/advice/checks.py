@@ -13,7 +13,7 @@ from assay.model.units import about_size
 from assay.money.advice.bought import COMPONENT_SOURCE
 from assay.money.advice.candidates import Variant
 from assay.money.advice.conditions import conditions_of
-from assay.money.advice.expect import Found, Together, at_once, latency_figure, rate_figure, together
+from assay.money.advice.expect import Found, Together, at_once, bounds_of, latency_figure, rate_figure, together
 from assay.money.advice.facts import Facts
 from assay.money.advice.rules import RULES, TOLD
 from assay.money.advice.words import amount, percent, seconds
@@ -98,13 +98,16 @@ def assess(variant: Variant, need: Need, found: Found) -> Assessed:
         need: What is asked for.
         found: Evidence by variant.
     """
-    figures: dict[str, Figure] = {metric: rate_figure(variant, metric, need, found) for metric in _wanted(need)}
+    bounds = {metric: bounds_of(variant, metric, need) for metric in _wanted(need)}
+    figures: dict[str, Figure] = {
+        metric: rate_figure(variant, metric, need, found, each) for metric, each in bounds.items()
+    }
     if need.p99 is not None:
         figures |= {f"{side}_p99": latency_figure(variant, f"{side}_latency_p99", need, found) for side in _sides(need)}
     clients = [item.clients or 0 for item in found.get(variant.key, ()) if (item.clients or 0) <= (need.clients or 0)]
     facts = Facts(variant, need, figures, max(clients, default=0))
     said = [answer for rule in RULES for answer in rule(facts)]
-    sums = [together(variant, pair, need, figures) for pair in PAIRS]
+    sums = [together(pair, need, figures, bounds) for pair in PAIRS]
     checks = [*_plain_checks(variant, need), *_figure_checks(figures, need, variant.limits)]
     checks += [
         check

@@ -83,7 +83,11 @@ class Together:
         return self.share / self.used
 
 
-def rate_figure(variant: Variant, metric: Metric, need: Need, found: Found) -> Figure:
+Bounds = tuple[list[_Bound], list[Limit]]
+"""What each layer lets through, and the layers of which it is not known."""
+
+
+def rate_figure(variant: Variant, metric: Metric, need: Need, found: Found, bounds: Bounds) -> Figure:
     """The rate that a variant is expected to keep for ever.
 
     A measured one is the best of those that were measured as the need uses it. Otherwise the binding ceiling counts:
@@ -92,7 +96,7 @@ def rate_figure(variant: Variant, metric: Metric, need: Need, found: Found) -> F
     measured, aside = _measured(variant, metric, need, found)
     if measured is not None:
         return measured
-    known, unknown = _bounds(variant, metric, need)
+    known, unknown = bounds
     if not known:
         missing = ", ".join(layer.layer for layer in unknown) or "no layer has a figure"
         how = f"not known ({missing}): measure it{aside}"
@@ -130,31 +134,28 @@ def _without_what_is_unsure(known: list[_Bound], wanted: float | None, metric: M
 
 
 def together(
-    variant: Variant, metrics: tuple[Metric, Metric], need: Need, figures: Mapping[str, Figure]
+    metrics: tuple[Metric, Metric], need: Need, figures: Mapping[str, Figure], bounds: Mapping[Metric, Bounds]
 ) -> Together | None:
     """What the reads and writes that are needed take at once of the layers that they share.
 
     Args:
-        variant: The design with its limits.
         metrics: Of reading and of writing.
         need: Asks for both; else there is nothing to add up.
         figures: What is expected of each alone. Measured ones override a layer's limit; if both are, there is no sum.
+        bounds: Of each metric.
     """
     wanted = [getattr(need, metric) for metric in metrics]
     if None in wanted or all(figures[metric].basis == "measured" for metric in metrics):
         return None
-    bounds = [
-        {(bound.layer, bound.kind): bound for bound in _bounds(variant, metric, need)[0] if bound.shared}
-        for metric in metrics
-    ]
+    sides = [{(bound.layer, bound.kind): bound for bound in bounds[metric][0] if bound.shared} for metric in metrics]
     found = []
-    for key in bounds[0].keys() & bounds[1].keys():
+    for key in sides[0].keys() & sides[1].keys():
         parts = []
-        for metric, rate, side in zip(metrics, wanted, bounds, strict=True):
+        for metric, rate, side in zip(metrics, wanted, sides, strict=True):
             figure, limit = figures[metric], side[key].value
             limit = max(limit, figure.value or 0.0) if figure.basis == "measured" else limit
             parts.append(rate / limit if limit else float("inf"))
-        found.append((sum(parts), key, parts, bounds[0][key]))
+        found.append((sum(parts), key, parts, sides[0][key]))
     if not found:
         return None
     used, key, parts, bound = max(found, key=lambda item: (item[0], item[1]))
@@ -273,7 +274,7 @@ def unfit(item: Evidence, need: Need) -> str:
     return ""
 
 
-def _bounds(variant: Variant, metric: Metric, need: Need) -> tuple[list[_Bound], list[Limit]]:
+def bounds_of(variant: Variant, metric: Metric, need: Need) -> Bounds:
     """What each layer lets through, and the layers of which it is not known."""
     known: list[_Bound] = []
     unknown = []

@@ -1,5 +1,6 @@
 """What a design and its use make one pay for: lines for a price book, without the prices."""
 
+import functools
 import re
 from collections.abc import Iterator
 from decimal import Decimal
@@ -82,9 +83,17 @@ def sold_as(name: str) -> str:
     return _YEAR.sub("", name)
 
 
+@functools.lru_cache(maxsize=4096)
 def _line(
-    what: str, dimension: str, item: str, each: object, per: Per, pieces: object = 1, stops: bool = False
+    what: str,
+    dimension: str,
+    item: str,
+    each: Decimal | float,
+    per: Per,
+    pieces: Decimal | float = 1,
+    stops: bool = False,
 ) -> Line:
+    """A line; thousands of variants share most of theirs."""
     return Line(
         what=what,
         dimension=dimension,

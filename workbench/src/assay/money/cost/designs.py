@@ -56,6 +56,10 @@ class Template:
         found = self.source.data.get("provider")
         return found if isinstance(found, str) else None
 
+    def same_for_all(self, key: str) -> bool:
+        """Whether no parameter changes this key of the design."""
+        return key in self._fixed
+
     @cached_property
     def _fixed(self) -> dict[str, Any]:
         """What no parameter changes: most of a file, and thousands of variants are built of some."""
