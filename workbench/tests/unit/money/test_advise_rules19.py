@@ -412,7 +412,7 @@ def test_aoe_gets_a_card_for_each_disk():
     wanted = {"read_iops": None, "write_iops": None, "durability": "host", "profile": {"read_share": "100%"}}
     found = advice_on("02", capacity="1TB", read="100MB/s", candidates=["aoe-rack"], book="own-hardware-2007", **wanted)
     text = reason(found, "nic_per_disk", "note")
-    assert "share 125 MB/s of network" in text and "AoE-2007, section 7" in text
+    assert "each server has 125 MB/s of network for disks of 200 MB/s" in text and "AoE-2007, section 7" in text
 
 
 def test_provisioned_iops_of_2012():
@@ -493,7 +493,7 @@ def test_the_answer_comes_first_in_five_lines(tmp_path):
 
 
 def test_nothing_takes_ten_lines_at_most_and_none_is_long(tmp_path):
-    wrong = [("01", {"budget": "900 USD/month"}), ("09", {"p99": "1ms"}), ("01", {"capacity": "900PB", "budget": None})]
+    wrong = [("01", {"budget": "900 USD/month"}), ("09", {"p99": "1ms"}), ("12", {"capacity": "900PB", "candidates": "[array-leased-link]"})]
     for name, changes in wrong:
         lines = [line for line in written(tmp_path, name, expect=1, **changes).splitlines() if line]
         assert lines[0].startswith("Nothing meets this need") and len(lines) <= 10
