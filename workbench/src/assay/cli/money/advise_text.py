@@ -27,7 +27,8 @@ def print_advice(advice: Advice, whole: bool = False) -> None:
         return
     counts, prices = advice.counts, advice.prices
     say(f"need     {advice.need.need}: {_need_words(advice.need)}")
-    say(f"prices   {prices.book} ({prices.region}, {dates_of(advice)}, {prices.currency}){old_words(advice)}")
+    books = ", ".join(f"{book.book} ({book.region})" for book in advice.books or (prices,))
+    say(f"prices   {books}, {dates_of(advice)}, {prices.currency}{old_words(advice)}")
     say(
         f"variants {counts.enumerated:,}: "
         f"{counts.met:,} meet the need, {counts.unproven:,} may, {counts.failed:,} fail; "
