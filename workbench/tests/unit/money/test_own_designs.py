@@ -1,4 +1,4 @@
-"""Own storage: its book, what its capacity costs, how redundancy counts; and of every design that no capacity is free."""
+"""Own storage: its book, what capacity costs, how redundancy counts; and that no design has capacity for nothing."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -9,9 +9,12 @@ import pytest
 
 from assay.model.base import AssayError
 from assay.model.money.design import Design
+from assay.model.money.entry import GIB
 from assay.model.money.price import Row
+from assay.model.money.volumes import volume_limits
 from assay.money.books.books import load_book
 from assay.money.cost.bill import make_bill
+from assay.money.cost.catalog import catalog
 from assay.money.cost.cost import price_bill
 from assay.money.cost.designs import DESIGNS, Template, design_names, load_template
 from assay.money.cost.limits import METRICS, design_limits
@@ -46,7 +49,7 @@ def what_it_does(design: Design) -> tuple[object, ...]:
 
 
 def is_free(template: Template, key: str, value: object) -> bool | None:
-    """Whether a value changes what a design holds or does for the same bill; None: with it alone nothing can be built."""
+    """Whether a value changes what a design holds or does for the same bill; None: with it nothing can be built."""
     before = template.build()
     try:
         after = template.build({key: value})
@@ -254,3 +257,18 @@ def test_own_designs_say_whose_they_are_and_what_is_not_in_the_price(name: str) 
             missing.append(line.item)
     if missing:
         assert any("book" in note.lower() for note in design.notes), f"{missing}: nothing says to bring a price"
+
+
+def test_provisioned_iops_of_2012_follow_the_paper() -> None:
+    """AWS-2012, section IX.A: 100 to 1000 IOPS, at most 10 for each GB."""
+    kind = catalog().volume("io1-2012")
+    assert [kind.limits(size * GIB, iops, None).iops_baseline for size, iops in ((10, 100), (100, 1000))] == [100, 1000]
+    for size, iops in ((10, 101), (100, 1001), (50, 501), (100, 99)):
+        with pytest.raises(AssayError, match="cannot have"):
+            volume_limits(kind, size * GIB, iops, None)
+
+
+def test_machines_of_the_paper_have_the_network_that_it_states() -> None:
+    """PowerScale-2020, sections 2.3.1 and 5.3.1: 8 Gb/s and 2120 Mb/s."""
+    rates = [catalog().instance(name).network_baseline for name in ("Standard_D16s_v3-2020", "m5a.4xlarge-2020")]
+    assert rates == [1e9, 265e6]

@@ -39,10 +39,16 @@ def _classes(facts: Facts) -> Iterator[str]:
                 yield f"the {amount('read', facts.need.read)} that are needed hold for restored copies only"
         if kind.least_days:
             yield f"{kind.name} charges at least {kind.least_days} days of each object, also if it is deleted before"
-        yield from _small_objects(kind, facts.need.profile.record)
+        yield from small_objects(kind, facts.need.profile.record)
 
 
-def _small_objects(kind: ObjectClass, record: int) -> Iterator[str]:
+def small_objects(kind: ObjectClass, record: int) -> Iterator[str]:
+    """What is charged of each object at least, and besides.
+
+    Args:
+        kind: Class of the catalogue.
+        record: Bytes of an object.
+    """
     if kind.least_object > record:
         times = kind.least_object / record
         yield (

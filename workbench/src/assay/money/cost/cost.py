@@ -189,7 +189,7 @@ def _charge(line: Line, book: Book, term: Term, payment: Payment | None) -> Char
             raise AssayError(f"{line.what}: {line.years} years are no whole number of months", "write 5, 2.5 or 0.25")
         return Charge(line=line, row=row, once=amount, once_months=int(months))
     if line.per == "month":
-        return Charge(line=line, row=row, fixed=amount)
+        return Charge(line=line, row=row, running=amount) if line.stops else Charge(line=line, row=row, fixed=amount)
     monthly = EXACT.multiply(amount, book.hours_per_month)
     if of_instance and row.term in TERM_MONTHS:
         once = EXACT.multiply(row.upfront, line.pieces)

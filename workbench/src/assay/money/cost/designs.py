@@ -1,7 +1,8 @@
 """Designs by name or file, with values for their parameters.
 
 In a design file `$name` stands for the value of the parameter of that name: alone it is the value itself, inside a
-longer text it is put into it; `$nodes*$disks` and `$groups*10` are products of whole numbers.
+longer text it is put into it, as `${name}` where a letter follows; `$nodes*$disks` and `$groups*10` are products of
+whole numbers.
 """
 
 import itertools
@@ -28,7 +29,7 @@ GUIDE = "docs/guides/designs.md"
 MOST_BUILT = 20_000
 """Designs of one template that are kept."""
 
-_NAME = re.compile(r"\$([a-z][a-z0-9_]*)")
+_NAME = re.compile(r"\$(?:\{(?P<braced>[a-z][a-z0-9_]*)\}|(?P<plain>[a-z][a-z0-9_]*))")
 _FACTOR = r"(?:\$[a-z][a-z0-9_]*|[0-9]{1,6})"
 _PRODUCT = re.compile(rf"{_FACTOR}(?:\*{_FACTOR})+")
 
@@ -167,7 +168,7 @@ def _filled(data: Any, values: Mapping[str, Any]) -> Any:
         factors = [values[each[1:]] if each.startswith("$") else int(each) for each in data.split("*")]
         if all(isinstance(each, int) and not isinstance(each, bool) for each in factors):
             return math.prod(factors)
-    return values[whole[1]] if whole else _NAME.sub(lambda found: str(values[found[1]]), data)
+    return values[_named(whole)] if whole else _NAME.sub(lambda found: str(values[_named(found)]), data)
 
 
 def _names(data: Any) -> Iterator[str]:
@@ -179,4 +180,8 @@ def _names(data: Any) -> Iterator[str]:
         for value in data:
             yield from _names(value)
     elif isinstance(data, str):
-        yield from _NAME.findall(data)
+        yield from (_named(found) for found in _NAME.finditer(data))
+
+
+def _named(found: re.Match[str]) -> str:
+    return found["braced"] or found["plain"]
