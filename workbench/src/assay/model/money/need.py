@@ -335,9 +335,9 @@ class Need(Frozen):
     active: Share | None = None
     availability: Annotated[float, Field(gt=0, le=100)] | None = None
     most_loss: Share | None = None
-    recovery: Annotated[float, BeforeValidator(_seconds), _up_to(MOST_RECOVERY, "a time from 1s to 90d", 1)] | None = (
-        None
-    )
+    recovery: (
+        Annotated[float, BeforeValidator(_seconds), _up_to(MOST_RECOVERY, "a time from 1s to 2160h", 1)] | None
+    ) = None
     where: Where = Where()
     burst: Burst | None = None
     snapshots: Traffic = 0
