@@ -14,6 +14,7 @@ from assay.model.money.need import Candidate, Need
 from assay.model.money.price import Book
 from assay.money.advice.advise import advise
 from assay.money.advice.candidates import key_of, try_design
+from assay.money.advice.market import market_of
 from assay.money.advice.pareto import front
 from assay.money.cost.cost import break_even_duty
 from assay.money.cost.designs import load_template
@@ -39,7 +40,8 @@ def test_the_front_is_what_nothing_beats(points):
 @given(st.integers(1, 400), st.sampled_from(["nfs-volumes", "beegfs-volumes", "efs-bursting", "fsx-lustre-persistent"]))
 def test_a_design_is_tried_in_the_size_that_the_need_asks_for(terabytes, name):
     need = Need(need="x", access="file", capacity=terabytes * 10**12, book="book.yaml")
-    tried = try_design(Candidate(design=name), need, book_of(need))
+    market = market_of(need, [book_of(need)])
+    tried = try_design(Candidate(design=name), need, market, market.sold[0])
     enough = [item.limits.usable for item in tried.variants if item.limits.usable >= need.capacity]
     if name == "nfs-volumes" and not enough:
         # One server takes 8 volumes of 16 TiB at most.
@@ -208,10 +210,13 @@ def with_price(book, item, factor):
 
 @pytest.mark.parametrize(
     ("name", "designs"),
-    [("01", ["orangefs-volumes", "nfs-volumes"]), ("11", ["fsx-lustre-persistent", "orangefs-volumes"])],
+    [
+        ("01", [{"design": "orangefs-volumes", "set": {"volume": "gp3"}}, "nfs-volumes"]),
+        ("11", ["fsx-lustre-persistent", "orangefs-volumes"]),
+    ],
 )
 def test_price_changes_are_what_happens_if_the_book_changes(name, designs):
-    need = read_need(name, candidates=designs)
+    need = read_need(name, candidates=designs, archive=True)
     book = book_of(need)
     advice = advise(need, book)
     told = {(c.text.split(" cost ")[0].split()[-1], c.at): c.to for c in advice.changes if c.kind == "price"}
@@ -225,7 +230,7 @@ def test_price_changes_are_what_happens_if_the_book_changes(name, designs):
 
 
 def test_duty_changes_are_what_happens_at_another_duty():
-    few = {"candidates": ["fsx-lustre-persistent", "orangefs-volumes"]}
+    few = {"candidates": ["fsx-lustre-persistent", "orangefs-volumes"], "archive": True}
     advice = advice_on("11", **few)
     (change,) = [item for item in advice.changes if item.kind == "duty"]
     below, above = (advice_on("11", duty=change.at + step, **few) for step in (Decimal("-0.001"), Decimal("0.001")))
@@ -234,7 +239,8 @@ def test_duty_changes_are_what_happens_at_another_duty():
 
 def test_duty_where_reserved_and_on_demand_meet_is_the_break_even():
     need = read_need("07")
-    tried = try_design(need.candidates[0], need, book_of(need))
+    market = market_of(need, [book_of(need)])
+    tried = try_design(need.candidates[0], need, market, market.sold[0])
     offers = {offer.term: offer.cost for offer in tried.variants[1].offers}
     (change,) = [item for item in advice_on("07").changes if item.kind == "duty"]
     meeting = break_even_duty(offers["on-demand"], offers["reserved-3y"]).duty

@@ -353,7 +353,9 @@ def test_every_instance_reads_and_keeps_no_more_than_it_bursts() -> None:
         assert (found.network_baseline or 0) <= (found.network_burst or 0)
         assert (found.ebs_baseline or 0) <= (found.ebs_burst or 0)
         assert (found.ebs_iops_baseline or 0) <= (found.ebs_iops_burst or 0)
-        assert (found.ebs_burst_seconds is not None) == ((found.ebs_baseline or 0) < (found.ebs_burst or 0))
+        bursts = (found.ebs_baseline or 0) < (found.ebs_burst or 0)
+        bursts = bursts or (found.ebs_iops_baseline or 0) < (found.ebs_iops_burst or 0)
+        assert (found.ebs_burst_seconds is not None) == bursts
 
 
 def test_a_family_is_in_the_order_of_size() -> None:

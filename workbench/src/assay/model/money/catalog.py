@@ -3,6 +3,7 @@
 Rates are bytes per second, sizes bytes, times seconds. None means that the provider does not say.
 """
 
+import re
 from typing import Literal
 
 from pydantic import Field
@@ -53,10 +54,17 @@ __all__ = [
     "VolumeLimits",
     "VolumeType",
     "efs_bursting",
+    "family_of",
     "filesystem_limits",
     "fsx_lustre",
     "volume_limits",
 ]
+
+
+def family_of(name: str) -> str:
+    """The family of an instance type: `i3en` of i3en.24xlarge, `c3` of c3-standard-22, `Lsv3` of Standard_L8s_v3."""
+    azure = re.fullmatch(r"Standard_([A-Z]+)\d+([a-z]*)_v(\d+)", name)
+    return f"{azure[1]}{azure[2]}v{azure[3]}" if azure else re.split(r"[.-]", name)[0]
 
 
 class LocalDisks(Frozen):
@@ -98,8 +106,8 @@ class Instance(Entry):
 
     @property
     def family(self) -> str:
-        """The part of the name before the dot."""
-        return self.name.split(".")[0]
+        """As `family_of` its name."""
+        return family_of(self.name)
 
     @property
     def disk_bytes(self) -> int:

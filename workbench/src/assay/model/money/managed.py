@@ -174,7 +174,7 @@ class ManagedType(Entry):
     availability: float | None = Field(None, gt=0, le=100)
     least_size: Size = 1
     most_size: Size | None = None
-    step: int = Field(1, ge=1)
+    step: Size = Field(1, ge=1)
     billed: Literal["provisioned", "stored"] = "provisioned"
     read: RateLaw | None = None
     write: RateLaw | None = None

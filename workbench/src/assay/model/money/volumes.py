@@ -201,7 +201,31 @@ class PlainVolume(VolumeType):
         return _same(self.rate_usual, self.rate_most, self.iops_usual, self.iops_most, NO_BURST, how)
 
 
-AnyVolume = Annotated[CreditVolume | ProvisionedVolume | StreamVolume | PlainVolume, Field(discriminator="family")]
+class SizedVolume(VolumeType):
+    """IOPS and rate grow with size and have no burst: Persistent Disk of Google Cloud.
+
+    Attributes:
+        iops_per_gib: Operations per second of each GiB, at most `iops_most`.
+        rate_per_tib: Bytes per second of each TiB, at most `rate_most`.
+    """
+
+    family: Literal["sized"] = "sized"
+    iops_per_gib: Count
+    rate_per_tib: Rate
+
+    def limits(self, size: int, iops: int | None, rate: float | None) -> VolumeLimits:
+        """IOPS = size x IOPS per GiB; rate = size x rate per TiB; each within its bound."""
+        self._nothing_provisioned(iops, rate)
+        count = min(self.iops_most, size * self.iops_per_gib // GIB)
+        keeps = min(self.rate_most, self.rate_per_tib * size / TIB)
+        how = f"{self.iops_per_gib} IOPS per GiB, at most {self.iops_most}; "
+        how += f"{mib(self.rate_per_tib)} per TiB, at most {mib(self.rate_most)}"
+        return _same(keeps, keeps, count, count, NO_BURST, how)
+
+
+AnyVolume = Annotated[
+    CreditVolume | ProvisionedVolume | StreamVolume | PlainVolume | SizedVolume, Field(discriminator="family")
+]
 
 
 def _same(keeps: float, burst: float, iops: int, iops_burst: int, seconds: Seconds, how: str) -> VolumeLimits:

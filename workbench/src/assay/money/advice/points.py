@@ -178,7 +178,8 @@ def _sized_points(
             continue
         fitting = sized(template, values, size, need.capacity)
         choices = [*axes[size], *([fitting] if fitting is not None else [])]
-        if fitting is not None and grows(template, {**values, size: fitting}, size, need):
+        # Only what is provisioned can be larger than the data; nobody stores bytes to be faster.
+        if size == "capacity" and fitting is not None and grows(template, {**values, size: fitting}, size, need):
             faster = fast_enough(template, {**values, size: fitting}, size, need)
             choices += [faster] if faster is not None else []
         seen = set()

@@ -26,6 +26,7 @@ from assay.model.money.catalog import (
     ObjectClass,
     TableType,
     VolumeType,
+    family_of,
 )
 from assay.model.money.entry import MIB, Size
 
@@ -144,10 +145,10 @@ class Catalog:
         Raises:
             AssayError: There is no such family, or nobody knows: `has_all_instances` is false.
         """
-        names = [each for each in self.instance_names() if each.split(".")[0] == name]
+        names = [each for each in self.instance_names() if family_of(each) == name]
         if not names:
             _packaged()
-            raise _unknown(name, "instance family", dict.fromkeys(each.split(".")[0] for each in self.instance_names()))
+            raise _unknown(name, "instance family", dict.fromkeys(map(family_of, self.instance_names())))
         return tuple(self.instance(each) for each in names)
 
     @property
@@ -227,7 +228,7 @@ def _instance_names() -> tuple[str, ...]:
     packaged, (own, _) = _packaged() if has_all_instances() else {}, _own_instances()
 
     def size(name: str) -> tuple[str, int, int, str]:
-        family = name.split(".")[0]
+        family = family_of(name)
         if name in own:
             return family, own[name].vcpus, own[name].memory, name
         facts = packaged[name]

@@ -1,0 +1,81 @@
+"""`assay catalog show` of a managed service: its laws in words, and what it does at a few sizes."""
+
+from assay.cli.output import print_json, print_table, say
+from assay.model.money.catalog import ManagedType
+from assay.model.money.entry import TIB
+from assay.model.units import format_size
+
+COLUMNS = ("size", "reading", "writing", "read IOPS", "write IOPS")
+
+
+def show_managed(entry: ManagedType, size: int | None, iops: int | None, rate: float | None, *, as_json: bool) -> None:
+    """Print an entry.
+
+    Args:
+        entry: Of the catalogue.
+        size: Bytes; None: a few sizes that there are.
+        iops: As bought; None: what is included.
+        rate: Bytes per second as bought; None likewise.
+        as_json: JSON instead of text.
+
+    Raises:
+        AssayError: It cannot be had so.
+    """
+    sizes = _sizes(entry) if size is None else [size]
+    if size is not None:
+        entry.check(size, rate, iops)
+    rows = [(each, *_values(entry, each, iops, rate)) for each in sizes]
+    if as_json:
+        keys = ("size", "read", "write", "read_iops", "write_iops")
+        limits = [dict(zip(keys, row, strict=True)) for row in rows]
+        print_json({"kind": "managed service", **entry.model_dump(mode="json"), "limits": limits})
+        return
+    say(f"{entry.name}: managed service")
+    print_table(("what", "figure"), _figures(entry))
+    print_table(COLUMNS, [_row(row) for row in rows], right=COLUMNS[1:])
+    for condition in entry.conditions:
+        say(f"Condition: {condition}")
+    if entry.note:
+        say(f"Note: {entry.note}")
+    say(f"Source: {entry.source}{f', {entry.date}' if entry.date else ''}")
+
+
+def _sizes(entry: ManagedType) -> list[int]:
+    wanted = (entry.least_size, TIB, 10 * TIB, 100 * TIB, entry.most_size or 100 * TIB)
+    found = (entry.size_for(each) for each in wanted)
+    return sorted({each for each in found if each is not None})
+
+
+def _values(entry: ManagedType, size: int, iops: int | None, rate: float | None) -> tuple[float | None, ...]:
+    """Bytes per second of reading and writing, operations per second of both."""
+    bought = rate if rate is not None else entry.throughput.included(size) if entry.throughput else 0.0
+    counted = float(iops) if iops is not None else entry.iops.included(size) if entry.iops else 0.0
+    rates = (law.value(size, bought) if law is not None else None for law in (entry.read, entry.write))
+    counts = (law.value(size, counted) if law is not None else None for law in (entry.read_iops, entry.write_iops))
+    return (*rates, *counts)
+
+
+def _row(row: tuple[float | None, ...]) -> tuple[str, ...]:
+    size, *values = row
+    words = [f"{value / 1e6:,.6g} MB/s" if value is not None else "not stated" for value in values[:2]]
+    words += [f"{value:,.0f}" if value is not None else "not stated" for value in values[2:]]
+    return (format_size(int(size or 0)), *words)
+
+
+def _figures(entry: ManagedType) -> list[tuple[str, str]]:
+    """What is stated, besides what follows from the size."""
+    most = format_size(entry.most_size) if entry.most_size is not None else "as large as you like"
+    step = f", in steps of {format_size(entry.step)}" if entry.step > 1 else ""
+    rows = [
+        ("what it is", f"{entry.label}, of {entry.provider}"),
+        ("zones", str(entry.zones)),
+        ("durability", entry.durability),
+        ("availability", f"{entry.availability:g} %" if entry.availability is not None else ""),
+        ("size", f"{format_size(entry.least_size)} to {most}{step}"),
+        ("paid for", "what is provisioned" if entry.billed == "provisioned" else "what is stored"),
+    ]
+    laws = {"reading": entry.read, "writing": entry.write, "read IOPS": entry.read_iops, "write IOPS": entry.write_iops}
+    rows += [(name, law.words()) for name, law in laws.items() if law is not None]
+    if entry.shared:
+        rows.append(("together", "reads and writes count against one sum"))
+    return [row for row in rows if row[1]]
