@@ -134,7 +134,7 @@ def test_a_busy_table_is_provisioned_and_a_quiet_one_paid_by_request():
 def test_a_cluster_with_kept_data_gets_a_parallel_file_system_in_its_zone():
     advice = advice_on("11")
     assert best(advice).family in rules.PARALLEL and best(advice).durability == "zone"
-    assert "saturates at 1 GB/s; 3 GB/s" in reason(advice, "saturated_nfs")
+    assert "saturates at 1.07 GB/s; 3 GB/s" in reason(advice, "saturated_nfs")
     nfs = next(item for item in advice.rejected if item.design == "nfs-volumes")
     assert {check.requirement for check in nfs.fails} >= {"read", "write"}, "its figures say so, not a rule of 2016"
     assert nfs.closest is not None
@@ -182,7 +182,7 @@ def test_objects_within_a_millisecond_cannot_be_had():
     conflict = next(item for item in advice.conflicts if "p99" in item.requirements)
     assert set(conflict.requirements) == {"p99"}
     assert "with the access, capacity and durability" in conflict.text and "nfs-volumes" not in conflict.text
-    assert "p99 excludes" in conflict.text and "100 to 200 ms; 1 ms are needed" in conflict.text
+    assert "p99 excludes" in conflict.text and "100 ms to 200 ms to the first byte" in conflict.text
     given_up = next(item for item in advice.relaxed if item.requirement == "p99")
     assert given_up.option == "s3 class=s3-standard prefixes=10 stored=50TB", "as cheap, and faster"
 

@@ -318,7 +318,9 @@ def test_availability_that_nobody_promises_is_not_known_and_less_fails():
         assert [check.outcome for check in checks(found, "availability")] == [standing]
     assert advice_on("01", availability=99.9, candidates=["nfs-gp3"]).result in ("unproven", "none")
     (check,) = checks(advice_on("01", budget=None, availability=99.9, candidates=["efs-bursting"]), "availability")
-    assert check.outcome == "unproven" and "nothing is promised" in check.text
+    assert check.outcome == "met" and "99.99 % are promised" in check.text
+    (check,) = checks(advice_on("01", budget=None, availability=99.9, candidates=["nfs-gp3"]), "availability")
+    assert check.outcome != "met"
 
 
 def test_data_lie_only_where_the_need_says(tmp_path):

@@ -133,6 +133,7 @@ def try_design(
     named = {key for key, values in axes.items() if len(values) > 1 or key in candidate.set}
     named |= {*bought_names(template, candidate.set), *counted_names(template, candidate.set)}
     named |= {key for key in (*SIZED, *SHARES) if key in template.parameters}
+    order = sorted(template.parameters, key=lambda name: name in SIZED)
     known: set[Key] = set()
     points = points_of(template, axes, candidate, need)
     if not candidate.set and _hopeless(template, need):
@@ -153,7 +154,7 @@ def try_design(
         known.add(key)
         if key in elsewhere:
             continue
-        telling = {key: values[key] for key in values if key in named and values[key] is not None}
+        telling = {key: values[key] for key in order if key in named and values[key] is not None}
         label = " ".join([tried.name, *(f"{name}={value}" for name, value in telling.items())])
         offers = pricer.offers(bill, design)
         variant = Variant(tried.name, values, telling, design, limits, offers, key, label, sold)
