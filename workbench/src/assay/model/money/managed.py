@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from assay.model.base import AssayError, Frozen
-from assay.model.money.entry import GIB, TIB, Count, Entry, Rate, Size
+from assay.model.money.entry import GIB, TIB, Count, Entry, Rate, Size, mib
 from assay.model.units import format_size, format_throughput
 
 Provider = Literal["aws", "azure", "gcp", "own"]
@@ -36,12 +36,12 @@ class RateLaw(Frozen):
 
     def words(self) -> str:
         """The formula with its numbers."""
-        parts = [_rate(self.base)] if self.base else []
-        parts += [f"{_rate(self.per_tib)} per TiB"] if self.per_tib else []
+        parts = [mib(self.base)] if self.base else []
+        parts += [f"{mib(self.per_tib)} per TiB"] if self.per_tib else []
         parts += [_of_bought(self.per_bought, "throughput")] if self.per_bought else []
         text = " + ".join(parts) or "0 B/s"
-        text += f", at least {_rate(self.least)}" if self.least else ""
-        return text + (f", at most {_rate(self.most)}" if self.most is not None else "")
+        text += f", at least {mib(self.least)}" if self.least else ""
+        return text + (f", at most {mib(self.most)}" if self.most is not None else "")
 
 
 class CountLaw(Frozen):
@@ -64,10 +64,10 @@ class CountLaw(Frozen):
 
     def words(self) -> str:
         """The formula with its numbers."""
-        parts = [f"{self.base:,.6g}"] if self.base else []
-        parts += [f"{self.per_gib:g} per GiB"] if self.per_gib else []
+        parts = [f"{self.base:,.6g} IOPS"] if self.base else []
+        parts += [f"{self.per_gib:g} IOPS per GiB"] if self.per_gib else []
         parts += [_of_bought(self.per_bought, "IOPS")] if self.per_bought else []
-        text = f"{' + '.join(parts) or '0'} IOPS"
+        text = " + ".join(parts) or "0 IOPS"
         text += f", at least {self.least:,.6g}" if self.least else ""
         return text + (f", at most {self.most:,.6g}" if self.most is not None else "")
 

@@ -10,7 +10,7 @@ from assay.model.money.advice import Advice, Change, Counts, Prices
 from assay.model.money.need import Candidate, Need
 from assay.model.money.price import Book
 from assay.model.money.priced import Evidence
-from assay.money.advice.candidates import Tried, try_design
+from assay.money.advice.candidates import Key, Tried, try_design
 from assay.money.advice.checks import Assessed, assess, check_currency, deciding_first
 from assay.money.advice.conflicts import conflicts, relaxed
 from assay.money.advice.decide import Decision, decide, reasons
@@ -76,6 +76,7 @@ def _advise(need: Need, market: Market, evidence: Iterable[Evidence], base: Path
     fastest = _front(meets)
     nothing = not (meets or unproven)
     shown, possible = _shown(decision, meets, fastest, need), best_of_each(unproven, need)
+    used = [*shown, *possible] or best_of_each(failed, need)
     return Advice(
         need=stated,
         prices=_prices(market.books[0], market.currency),
@@ -93,7 +94,7 @@ def _advise(need: Need, market: Market, evidence: Iterable[Evidence], base: Path
         conflicts=conflicts(assessed, need) if nothing and assessed else (),
         relaxed=tuple(relaxed(assessed, need)) if nothing else (),
         counts=_counts(tried, meets, unproven, failed),
-        rows=tuple(dict.fromkeys(row for item in (*shown, *possible) for row in item.variant.best.cost.rows)),
+        rows=tuple(dict.fromkeys(row for item in used for row in item.variant.best.cost.rows)),
         notes=(*_notes(tried, decision), *moving_notes(need, market), *unused(found, strange, tried, need)),
     )
 
@@ -108,13 +109,17 @@ def _tried(need: Need, market: Market, base: Path | None) -> list[Tried]:
         if not need.candidates and template.provider not in (None, *(each.provider for each in market.sold)):
             continue
         asked += [(candidate, template, each) for each in sold or (None,)]
-    found = []
+    found: list[Tried] = []
+    built: set[Key] = set()
     for (candidate, template, each), name in zip(asked, _names(asked), strict=True):
         if each is None:
             about = str(template.source.data.get("about", ""))
             found.append(Tried(name, about, candidate.design, None, template.provider))
         else:
-            found.append(try_design(candidate, need, market, each, base, name))
+            found.append(try_design(candidate, need, market, each, base, name, built))
+        if not need.candidates:
+            # What nobody named is named once, by the first design that has it.
+            built |= {variant.key for variant in (*found[-1].variants, *found[-1].unpriced)}
     return found
 
 

@@ -217,7 +217,10 @@ def _spent(item: Assessed, months: int) -> Decimal:
 
 
 def nfs_most(assessed: Sequence[Assessed]) -> dict[str, float]:
-    """Metric -> the most that one NFS server among the variants does: as measured, else as the rule of thumb allows."""
+    """Metric -> the most that one NFS server among the variants does.
+
+    As measured, else as its figures say, else as the rule of thumb allows.
+    """
     found: dict[str, float] = {}
     for item in assessed:
         if item.variant.design.family == "nfs":
@@ -229,7 +232,7 @@ def nfs_most(assessed: Sequence[Assessed]) -> dict[str, float]:
                     most = figure.value
                 else:
                     known = figure.basis == "rule" and figure.value is not None
-                    most = min(figure.value or 0.0, rules.NFS_RATE) if known else rules.NFS_RATE
+                    most = (figure.value or 0.0) if known else rules.NFS_RATE
                 found[metric] = max(found.get(metric, 0.0), most)
     return found
 
