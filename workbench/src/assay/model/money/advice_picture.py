@@ -3,6 +3,8 @@
 from decimal import Decimal
 from typing import Any, Literal
 
+from pydantic import Field
+
 from assay.model.base import Frozen
 
 Axis = Literal["capacity", "read", "write", "read_iops", "write_iops"]
@@ -13,11 +15,13 @@ class Kept(Frozen):
 
     Attributes:
         design: Its name in the advice.
+        about: What it is.
         values: Parameter -> the value that stays.
     """
 
     design: str
-    values: dict[str, Any] = {}
+    about: str = ""
+    values: dict[str, Any] = Field(default_factory=dict)
 
 
 class Point(Frozen):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,10 @@ from assay.money.advice.bought import BOUGHT
 from assay.money.advice.candidates import Variant, try_design
 from assay.money.advice.checks import Assessed, assess, order
 from assay.money.advice.found import by_variant
-from assay.money.advice.market import Market, market_of
-from assay.money.advice.pricer import Offer
+from assay.money.advice.market import Market, Sold, market_of
+from assay.money.advice.pricer import Offer, Pricer
 from assay.money.advice.sizes import SHARES, SIZED
+from assay.money.cost.bill import make_bill
 
 MOST_DESIGNS = 5
 """Designs that are looked at again."""
@@ -46,6 +48,11 @@ class Narrowed:
     asked: Asked
     kept: Mapping[str, Any]
 
+    @property
+    def about(self) -> str:
+        """What it is, in its own words."""
+        return str(self.asked.template.source.data.get("about", ""))
+
 
 class Again:
     """The best designs of an answer, each narrowed to the kinds that were chosen.
@@ -69,7 +76,9 @@ class Again:
 
         Args:
             advice: The answer.
-            books, evidence, base: As they were given to `advise`.
+            books: As they were given to `advise`.
+            evidence: Likewise.
+            base: Likewise.
         """
         free = advice.need.prefer == "cost"
         self.need = advice.need.model_copy(update={"budget": None}) if free else advice.need
@@ -91,16 +100,44 @@ class Again:
         """The need with these designs as its only candidates."""
         return self.need.model_copy(update={"candidates": tuple(each.candidate for each in self.designs)})
 
-    def all(self, need: Need, but: Callable[[str], bool] = lambda name: False) -> dict[str, Assessed | None]:
+    def all(self, need: Need, but: Callable[[str], bool] | None = None) -> Answer:
         """The best variant of each design for another need.
 
         Args:
             need: The need.
             but: Says of a design that it is left out.
         """
-        return {each.name: self.one(each, need) for each in self.designs if not but(each.name)}
+        if need == self.need:
+            return self.here
+        return {each.name: self._one(each, need) for each in self.designs if but is None or not but(each.name)}
 
-    def one(self, design: Narrowed, need: Need) -> Assessed | None:
+    @cached_property
+    def here(self) -> Answer:
+        """The same for the need as it is."""
+        grown = self.need.grown
+        return {each.name: self._first(self._here(each), grown) for each in self.designs}
+
+    def judged(self, need: Need) -> Answer:
+        """The same for a need that changes neither sizes nor prices: nothing is sized or priced anew."""
+        grown = need.grown
+        return {each.name: self._first(self._here(each), grown) for each in self.designs}
+
+    def billed(self, need: Need) -> Answer:
+        """The same for a need that changes no sizes: nothing is sized anew."""
+        grown = need.grown
+        found = {}
+        for each in self.designs:
+            pricer = Pricer(grown, _sold(each), self.market)
+            priced = [
+                replace(
+                    variant, offers=pricer.offers(make_bill(variant.design, pricer.use(variant.design)), variant.design)
+                )
+                for variant in self._here(each)
+            ]
+            found[each.name] = self._first([variant for variant in priced if not variant.best.unpriced], grown)
+        return found
+
+    def _one(self, design: Narrowed, need: Need) -> Assessed | None:
         """The best variant of a design for a need; None if none meets it."""
         grown = need.grown
         return self._first(self._sized(design, grown), grown)
@@ -159,10 +196,8 @@ class Again:
 
     def _sized(self, design: Narrowed, grown: Need) -> Sequence[Variant]:
         """What is large enough."""
-        sold = design.asked.sold
-        assert sold is not None
         try:
-            tried = try_design(design.candidate, grown, self.market, sold, self._base, design.name)
+            tried = try_design(design.candidate, grown, self.market, _sold(design), self._base, design.name)
         except AssayError:
             # At this size none of its kinds can be built.
             return ()
@@ -228,6 +263,12 @@ class Again:
             before = found.get(key, (Decimal(0), Decimal(0)))
             found[key] = (EXACT.add(before[0], paid), EXACT.add(before[1], present))
         return found
+
+
+def _sold(design: Narrowed) -> Sold:
+    sold = design.asked.sold
+    assert sold is not None
+    return sold
 
 
 def _most(need: Need) -> Decimal | None:

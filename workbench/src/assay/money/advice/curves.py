@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 
 from assay.model.money.advice_picture import Axis, Crossing, Curve, Curves, Point
 from assay.model.money.amount import money
@@ -76,7 +77,7 @@ class _Sweep:
         again, whole = self._again, self._whole
         sizes = [float(Decimal(repr(whole)) * factor) for factor in FACTORS]
         points = [self._at(size) for size in sizes]
-        crossings = [each for low, high in zip(points, points[1:], strict=False) for each in self._between(low, high)]
+        crossings = [each for low, high in pairwise(points) for each in self._between(low, high)]
         return Curves(
             axis=self._axis,
             along=self._along,
@@ -88,7 +89,7 @@ class _Sweep:
             crossings=tuple(crossings),
         )
 
-    def _at(self, size: float, but: Callable[[str], bool] = lambda name: False) -> _At:
+    def _at(self, size: float, but: Callable[[str], bool] | None = None) -> _At:
         found = self._again.all(self.need_at(size), but)
         return _At(size, found, self._again.first(found))
 

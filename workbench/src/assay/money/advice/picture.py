@@ -25,7 +25,9 @@ def picture(
 
     Args:
         advice: The answer.
-        books, evidence, base: As they were given to `advise`.
+        books: As they were given to `advise`.
+        evidence: Likewise.
+        base: Likewise.
 
     Returns:
         None if nothing meets the need, nor may.
@@ -33,14 +35,14 @@ def picture(
     if not advice.options and not advice.unproven:
         return None
     again = Again(advice, books, evidence, base)
-    here = again.all(again.need)
+    here = again.here
     best = again.designs[0].name
     costs = {name: cost for name, item in here.items() if (cost := again.measure(item)) is not None}
     month = costs.pop(best)
     runner_up = min(costs, key=lambda name: costs[name], default=None)
     moving, idle = tornado(again)
     return Picture(
-        designs=tuple(Kept(design=each.name, values=dict(each.kept)) for each in again.designs),
+        designs=tuple(Kept(design=each.name, about=each.about, values=dict(each.kept)) for each in again.designs),
         measure=again.measured,
         month=month,
         gap=costs[runner_up] - month if runner_up is not None else None,
@@ -53,7 +55,7 @@ def picture(
 
 
 def changes_words(found: Picture) -> Iterator[str]:
-    """What would change the choice, a line for each crossing and each assumption that turns it, then the largest ones."""
+    """What would change the choice, a line for each crossing and for the largest assumptions."""
     for curves in (found.capacity, found.rate):
         if curves is None:
             continue
