@@ -88,6 +88,7 @@ PHASES: list[list[list[Step]]] = [
             Step("size budget", [PYTHON, "tools/check_size.py"]),
             Step("reads of files", [PYTHON, "tools/check_reads.py"]),
             Step("kinds of target", [PYTHON, "tools/check_kinds.py"]),
+            Step("prices", [PYTHON, "tools/check_prices.py"]),
             Step("files in folders", [PYTHON, "tools/check_folders.py"]),
             Step("operations named", [PYTHON, "tools/check_operations.py"]),
             Step("python lints", [str(BIN / "ruff"), "check", "--quiet", *ALL_PYTHON], "workbench"),

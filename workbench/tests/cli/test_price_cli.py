@@ -30,7 +30,7 @@ rows:
   - {{dimension: transfer-out, item: internet, unit: GB, tiers: [{{up_to: 100, price: 0}}, {{price: 0.09}}],
      source: made up}}
 """
-LARGE = "nfs-volumes:instance=m5.8xlarge,capacity=5TB"
+LARGE = "nfs-volumes:instance=m5.8xlarge,capacity=9600GB"
 
 
 @pytest.fixture
@@ -82,14 +82,14 @@ def test_several_designs_stand_side_by_side_and_meet(folder: Path) -> None:
     rows = [line.strip() for line in done.stdout.splitlines() if "MB/s" in line]
     assert [row.split("  ")[-1].strip() for row in rows] == ["gp3 volumes", "gp3 volumes", "EFS"]
     meets = [line.strip() for line in done.stdout.splitlines() if "cheaper" in line]
-    # 730 d + 1000 = 1460 d + 500 at d = 500 / 730.
+    # 730 d + 1000 = 1460 d + 960 at d = 40 / 730.
     assert meets[0] == (
-        "nfs-volumes instance=m5.8xlarge capacity=5TB is cheaper than nfs-volumes below a duty cycle of 68.5 % "
-        "(500 hours of a month), and dearer above"
+        "nfs-volumes instance=m5.8xlarge capacity=9600GB is cheaper than nfs-volumes below a duty cycle of 5.5 % "
+        "(40 hours of a month), and dearer above"
     )
     assert meets[1:] == [
         "nfs-volumes is cheaper at every duty cycle than efs-bursting",
-        "nfs-volumes instance=m5.8xlarge capacity=5TB is cheaper at every duty cycle than efs-bursting",
+        "nfs-volumes instance=m5.8xlarge capacity=9600GB is cheaper at every duty cycle than efs-bursting",
     ]
 
 
@@ -97,14 +97,14 @@ def test_what_switching_off_loses_is_said(folder: Path) -> None:
     words = ("--set", "instance=i4i.4xlarge", "--use", "duty=50%")
     assert "its data goes each time it is switched off" in price(folder, "direct-disks", *words, book="").stdout
     assert "switched off" not in price(folder, "nfs-volumes", "--use", "duty=50%").stdout
-    several = price(folder, "direct-disks", "beegfs", "nfs-volumes", book="").stdout
-    assert "The data goes when it is switched off: direct-disks, beegfs\n" in several
+    several = price(folder, "direct-disks", "beegfs:servers=1", "nfs-volumes:capacity=3750GB", book="").stdout
+    assert "The data goes when it is switched off: direct-disks, beegfs servers=1\n" in several
 
 
 def test_what_all_designs_share_is_told_once(folder: Path) -> None:
-    done = price(folder, "nfs-volumes", "--set", "volumes=1", "--vary", "capacity=1TB,2TB,4TB")
+    done = price(folder, "nfs-volumes", "--set", "volumes=1", "--vary", "capacity=960GB,980GB,1TB")
     assert "All are nfs-volumes with volumes=1\n" in done.stdout
-    assert "  capacity=1TB is cheaper at every duty cycle than capacity=2TB, capacity=4TB\n" in done.stdout
+    assert "  capacity=960GB is cheaper at every duty cycle than capacity=980GB, capacity=1TB\n" in done.stdout
     assert done.stdout.count("volumes=1") == 1
 
 
@@ -151,7 +151,7 @@ def test_json_has_money_as_text_and_the_whole_bill(folder: Path) -> None:
     ]
     assert first["limits"]["read"]["binds"] == "gp3 volumes"
     assert first["usable_bytes"] == 10**13
-    assert data["meet"][0]["duty"] == "0.684932"
+    assert data["meet"][0]["duty"] == "0.054795"
 
 
 def test_a_book_of_old_prices_is_warned_of_loudly_and_only_on_standard_error(folder: Path) -> None:

@@ -39,6 +39,7 @@ def command(
     ),
     term: str = typer.Option("", "--term", help="on-demand, reserved-1y, reserved-3y or spot. Default: the cheapest."),
     out: Path = RUNS,
+    whole: bool = typer.Option(False, "--all", help="Print all reasons, options and rejected designs."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
     """Say which design meets a need at which cost, why, and what would change that.
@@ -46,10 +47,9 @@ def command(
     Every variant of every design is priced and checked. Evidence of a design overrides rules of thumb.
     Exit codes: 0 something meets the need, 1 nothing is proven to, 2 wrong input.
 
-    Example: `assay advise need.yaml`, `assay advise need.yaml --evidence last --book aws-eu-west-1 --json`
+    Example: `assay advise need.yaml`, `assay advise need.yaml --all --evidence last --book aws-eu-west-1`
     """
     from assay.cli.money.advise_text import print_advice
-    from assay.cli.money.books import warn_stale
     from assay.cli.output import print_json
     from assay.model.extras import how_to_install
     from assay.money.advice.advise import advise
@@ -72,15 +72,13 @@ def command(
             raise
         inner = () if error.place is None else (error.place,)
         raise _at(error, source, need, ("candidates", place, "set", error.key, *inner)) from None
-    if len(books) == 1:
-        warn_stale(books[0], advice.rows or None)
     if not has_all_instances():
         lacking = f"most designs with instances are left out, which need the package {PACKAGE}"
         note(f"{lacking}: {how_to_install((PACKAGE,))}")
     if as_json:
         print_json(advice)
     else:
-        print_advice(advice)
+        print_advice(advice, whole)
     if advice.result in ("none", "unproven"):
         raise typer.Exit(EXIT_INCOMPLETE)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from assay.cli.money.advise_answer import HEADS, chosen, dates_of, old_words, print_answer, rejected_words
 from assay.cli.output import print_table, say
 from assay.model.money.advice import Advice, Option
 from assay.model.money.amount import money
@@ -10,19 +11,23 @@ from assay.model.units import about_size
 from assay.money.advice.words import amount, counted, percent, seconds
 
 MOST_OPTIONS = 20
-HEADS = {
-    "recommended": "Recommended",
-    "unproven": "Not proven to meet the need, but the best that may",
-    "not separable": "Not separable",
-    "none": "Nothing meets this need",
-}
+LEAST_RATE = 10**6
+"""Bytes per second below which a cost for each GB/s says nothing."""
 
 
-def print_advice(advice: Advice) -> None:
-    """Print advice for people: the choice and why, the others, what would change it, what is excluded."""
+def print_advice(advice: Advice, whole: bool = False) -> None:
+    """Print advice for people.
+
+    Args:
+        advice: The answer.
+        whole: All of it: the choice and why, the others, what would change it, what is excluded. Else a few lines.
+    """
+    if not whole:
+        print_answer(advice)
+        return
     counts, prices = advice.counts, advice.prices
     say(f"need     {advice.need.need}: {_need_words(advice.need)}")
-    say(f"prices   {prices.book} ({prices.region}, {_dates(advice)}, {prices.currency})")
+    say(f"prices   {prices.book} ({prices.region}, {dates_of(advice)}, {prices.currency}){old_words(advice)}")
     say(
         f"variants {counts.enumerated:,}: "
         f"{counts.met:,} meet the need, {counts.unproven:,} may, {counts.failed:,} fail; "
@@ -30,6 +35,7 @@ def print_advice(advice: Advice) -> None:
     )
     say(f"\n{HEADS[advice.result]}{': ' if advice.recommended else ''}{' | '.join(advice.recommended)}")
     _print_reasons(advice)
+    _print_conditions(advice)
     _print_conflicts(advice)
     _print_options(advice)
     if advice.changes:
@@ -42,10 +48,14 @@ def print_advice(advice: Advice) -> None:
         say(f"note: {text}")
 
 
-def _dates(advice: Advice) -> str:
-    """Of the prices that were used."""
-    dates = [row.date or advice.prices.date for row in advice.rows]
-    return f"the oldest price used of {min(dates)}" if dates else f"of {advice.prices.date}"
+def _print_conditions(advice: Advice) -> None:
+    best = chosen(advice)
+    texts = () if best is None else best.conditions
+    if texts:
+        say("What you accept with it:")
+        for text in texts:
+            say(f"  {text}")
+        say("")
 
 
 def _need_words(need: Need) -> str:
@@ -143,7 +153,7 @@ def _rows(options: tuple[Option, ...], advice: Advice) -> Iterator[list[str]]:
             about_size(item.usable),
             money(price.per_tb_month),
             rate,
-            money(price.per_gbs_month) if price.per_gbs_month is not None else "",
+            money(price.per_gbs_month) if price.per_gbs_month is not None and (item.rate or 0.0) >= LEAST_RATE else "",
             basis,
         ]
 
@@ -174,11 +184,7 @@ def _print_rejected(advice: Advice) -> None:
         if item in other:
             continue
         name = item.closest.label if item.closest is not None else item.design
-        say(f"  {name} ({item.variants} tried)")
-        for check in item.fails:
-            say(f"    {check.requirement}: {check.text}")
-        if item.why:
-            say(f"    {item.why}")
+        say(f"  {name} ({item.variants} tried): {rejected_words(item)}")
     if other:
         # Of what cannot even be reached so, the rest says little.
         say(f"  without {advice.need.access} access: {', '.join(item.design for item in other)}")

@@ -7,6 +7,9 @@ from assay.cli.output import note
 from assay.model.money.price import STALE_DAYS, Book, Row, row_name
 from assay.money.books.books import book_names
 
+LISTED = ("aws", "azure", "gcp")
+"""Providers whose price lists `assay prices refresh` reads."""
+
 
 def warn_stale(book: Book, rows: Iterable[Row] | None = None, today: dt.date | None = None) -> None:
     """Say loudly on standard error that prices of the present are old.
@@ -20,7 +23,7 @@ def warn_stale(book: Book, rows: Iterable[Row] | None = None, today: dt.date | N
     old = book.stale(today or dt.date.today(), used)
     if old:
         oldest = f"the oldest of {book.date_of(old[0])} ({row_name(old[0])})"
-        renewed = book.provider == "aws" and book.book in book_names()
+        renewed = book.provider in LISTED and book.book in book_names()
         hint = f"`assay prices refresh {book.book}` renews them" if renewed else "renew its rows and dates"
         note(
             f"WARNING: {len(old)} of {len(used)} prices from {book.book} are older than {STALE_DAYS} days, {oldest}; "

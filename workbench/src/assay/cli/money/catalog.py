@@ -82,8 +82,8 @@ def show(
 
     Example: `assay catalog show gp3 --size 5TB --iops 8000 --throughput 500MiB/s`
     """
-    from assay.cli.output import print_json, print_table
     from assay.cli.money.catalog_managed import show_managed
+    from assay.cli.output import print_json, print_table
     from assay.model.money.catalog import FileSystemType, Instance, ManagedType, VolumeType
     from assay.money.cost.catalog import catalog
 
@@ -144,7 +144,8 @@ def _limits(
             return [(size, volume_limits(entry, size, iops, rate))]
         if isinstance(entry, ProvisionedVolume) and entry.iops_free is None:
             return []
-        sizes = sorted({entry.least_size, max(entry.least_size, 500 * GIB), TIB, entry.most_size})
+        least, most = entry.least_size, entry.most_size
+        sizes = sorted({min(most, max(least, each)) for each in (least, 500 * GIB, TIB, most)})
         return [(each, volume_limits(entry, each)) for each in sizes]
     if iops is not None:
         raise AssayError(f"{entry.name} takes no provisioned IOPS", "gp3, io1 and io2 do")

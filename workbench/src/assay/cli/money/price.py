@@ -26,6 +26,9 @@ def command(
     term: str = typer.Option("on-demand", "--term", help="on-demand, reserved-1y, reserved-3y or spot."),
     payment: str = typer.Option("", "--payment", help="no-upfront, partial-upfront or all-upfront."),
     months: int = typer.Option(0, "--months", help="Say what has been paid after so many months."),
+    capacity: str = typer.Option(
+        "", "--capacity", metavar="SIZE", help="Size each design to so much usable capacity, such as 40TB."
+    ),
     use: list[str] = typer.Option([], "--use", metavar="KEY=VALUE", help="How it is used, such as duty=25%."),
     bill: bool = typer.Option(False, "--bill", help="Print the bill of materials with prices and sources."),
     preset: str = typer.Option("", "--preset", help="Compute the tables of a paper instead."),
@@ -39,7 +42,7 @@ def command(
     inside instances, limit nothing, and are named. Exit codes: 0 priced, 2 wrong input, 3 the book has no such price.
 
     Example: `assay price nfs-volumes --set capacity=24TB --vary volume=gp3,st1 --months 12`,
-    `assay price nfs-gp3:volumes=8 efs-elastic --use retrieved=5TB --use duty=25%`,
+    `assay price nfs-gp3:volumes=8 efs-elastic --capacity 40TB --use retrieved=5TB --use duty=25%`,
     `assay price --preset nfs-aws-2016 --csv`
     """
     if as_json and as_csv:
@@ -47,21 +50,29 @@ def command(
     if listed:
         _list(as_json)
     elif preset:
-        if designs or fixed or varied or use or books:
+        if designs or fixed or varied or use or books or capacity:
             raise AssayError("a preset has its own designs, book and use", "leave all but --json or --csv out")
         from assay.cli.money.price_preset import show_preset
 
         show_preset(preset, as_json, as_csv)
     else:
-        options = _options(designs or [], fixed, varied, _one_book(books), term, payment, use)
+        options = _options(designs or [], fixed, varied, capacity, _one_book(books), term, payment, use)
         _warn(options, use)
-        _show(options, _months(months), bill, as_json, as_csv)
+        _show(options, _months(months), bill, as_json, as_csv, bool(capacity))
 
 
 def _options(
-    designs: list[str], fixed: list[str], varied: list[str], book: str, term: str, payment: str, use: list[str]
+    designs: list[str],
+    fixed: list[str],
+    varied: list[str],
+    capacity: str,
+    book: str,
+    term: str,
+    payment: str,
+    use: list[str],
 ) -> "list[Option]":
     from assay.cli.money.price_choose import choose, read_use
+    from assay.cli.money.price_sized import all_sized, read_capacity
     from assay.model.money.amount import TERM_MONTHS, TERMS, Payment
     from assay.model.money.price import one_currency
     from assay.money.books.books import load_book
@@ -75,6 +86,8 @@ def _options(
         raise AssayError(f"--payment belongs to reservations, not to {chosen_term}", "add --term reserved-1y")
     used = read_use(use)
     found = choose(designs, fixed, varied)
+    if capacity:
+        found = all_sized(found, read_capacity(capacity))
     places = [_place(chosen.design, book, design.book) for chosen, design in found]
     books = {place: load_book(*place) for place in dict.fromkeys(places)}
     one_currency(list(books.values()))
@@ -127,12 +140,12 @@ def _warn(options: "list[Option]", use: list[str]) -> None:
         warn_stale(book, dict.fromkeys(row for cost in costs for row in cost.rows))
 
 
-def _show(options: "list[Option]", months: int | None, bill: bool, as_json: bool, as_csv: bool) -> None:
+def _show(options: "list[Option]", months: int | None, bill: bool, as_json: bool, as_csv: bool, sized: bool) -> None:
     if as_json:
         from assay.cli.money.price_data import as_data
         from assay.cli.output import print_json
 
-        print_json(as_data(options, months))
+        print_json(as_data(options, months, sized))
     elif as_csv:
         from assay.cli.money.price_data import print_csv
 
@@ -140,7 +153,7 @@ def _show(options: "list[Option]", months: int | None, bill: bool, as_json: bool
     else:
         from assay.cli.money.price_text import print_options
 
-        print_options(options, months, bill)
+        print_options(options, months, bill, sized)
 
 
 def _list(as_json: bool) -> None:
@@ -152,11 +165,19 @@ def _list(as_json: bool) -> None:
     presets = [load_preset(name) for name in preset_names()]
     if as_json:
         designs = [
-            {"design": each.name, "about": each.source.data["about"], "parameters": each.parameters}
+            {
+                "design": each.name,
+                "provider": each.source.data.get("provider"),
+                "about": each.source.data["about"],
+                "parameters": each.parameters,
+            }
             for each in templates
         ]
         print_json({"designs": designs, "presets": [{"preset": each.preset, "about": each.about} for each in presets]})
         return
-    rows = [[each.name, each.source.data["about"], ", ".join(each.parameters)] for each in templates]
-    print_table(["design", "what it is", "parameters"], rows)
+    rows = [
+        [each.name, each.source.data.get("provider") or "any", each.source.data["about"], ", ".join(each.parameters)]
+        for each in templates
+    ]
+    print_table(["design", "prices of", "what it is", "parameters"], rows)
     print_table(["preset", "what it computes"], [[each.preset, each.about] for each in presets])

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from assay.cli.money.price_sized import unlike, unpriced
 from assay.model.foreign import safe_row
 from assay.model.money.amount import rounded
 from assay.money.cost.limits import METRICS, Metric
@@ -27,11 +28,14 @@ def plain(amount: Decimal | None) -> str | None:
     return text.rstrip("0").rstrip(".")
 
 
-def as_data(options: Sequence[Option], months: int | None) -> dict[str, Any]:
-    """All designs, and where they meet."""
+def as_data(options: Sequence[Option], months: int | None, sized: bool = False) -> dict[str, Any]:
+    """All designs, and where they meet; `not_compared` says why they are not if they hold unlike amounts."""
+    refused = None if sized or len(options) < 2 else unlike(options)
+    compared = refused is None and 1 < len(options) <= MOST_COMPARED
     return {
         "designs": [_option(option, months) for option in options],
-        "meet": [_pair(pair) for pair in compare(options)] if 1 < len(options) <= MOST_COMPARED else [],
+        "meet": [_pair(pair) for pair in compare(options)] if compared else [],
+        "not_compared": refused,
     }
 
 
@@ -43,6 +47,9 @@ def _option(option: Option, months: int | None) -> dict[str, Any]:
         "about": option.design.about,
         "durability": option.design.durability,
         "failure_domain": option.design.failure_domain,
+        "provider": option.design.provider,
+        "conditions": list(option.design.conditions),
+        "unpriced": unpriced(option),
         "book": {"book": book.book, "date": book.date.isoformat(), "hours_per_month": plain(book.hours_per_month)},
         "currency": cost.currency,
         "term": cost.term,
@@ -189,4 +196,5 @@ def _csv_row(option: Option, months: int | None) -> dict[str, object]:
         **row,
         "cost_per_job": plain(job.money) if job else None,
         "job_exceeds": " ".join(job.exceeds) if job else None,
+        "unpriced": " ".join(unpriced(option)) or None,
     }

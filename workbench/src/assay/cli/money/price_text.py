@@ -4,8 +4,10 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from assay.cli.money.price_data import MOST_COMPARED
+from assay.cli.money.price_sized import unlike, unpriced
 from assay.cli.output import show
 from assay.model.money.amount import EXACT, money, rounded
+from assay.model.money.price import Book
 from assay.model.units import about_size
 from assay.money.advice.words import counted
 from assay.money.cost.frozen import design_ceilings
@@ -26,7 +28,7 @@ from assay.report.pricing import (
 _READING = "TB-month, GB/s and 1,000 IOPS: what a month costs for each of them. A rate is what is kept for ever."
 
 
-def print_options(options: Sequence[Option], months: int | None, bill: bool) -> None:
+def print_options(options: Sequence[Option], months: int | None, bill: bool, sized: bool = False) -> None:
     """Each design alone, or several in a table, and where they meet."""
     alone = len(options) == 1
     blocks = _alone(options[0], months) if alone else _side_by_side(options, months)
@@ -34,17 +36,28 @@ def print_options(options: Sequence[Option], months: int | None, bill: bool) -> 
         for option in options:
             title = "Bill" if alone else f"Bill of {option.label}"
             blocks += [Heading(title, "bill"), bill_table("bill", option.cost, option.book)]
-    show(*blocks, *(_terms(options[0]) if alone else _meeting(options)))
+    show(*blocks, *(_terms(options[0]) if alone else _meeting(options, sized)))
 
 
-def _meeting(options: Sequence[Option]) -> list[Block]:
-    """Where several designs meet."""
+def _meeting(options: Sequence[Option], sized: bool) -> list[Block]:
+    """Where several designs meet, if they hold as much as each other or are sized to one need."""
     if len(options) > MOST_COMPARED:
         return [Paragraph(f"Where designs meet is worked out for up to {MOST_COMPARED} of them.")]
+    refused = None if sized else unlike(options)
+    if refused is not None:
+        return [Paragraph(f"{refused}.")]
     labels = _labels(options)
     names = {option.label: label for option, label in zip(options, labels, strict=True)}
     met = _meet([pair.renamed(names) for pair in compare(options)])
     blocks: list[Block] = [Heading("Where designs meet:", "meet"), met]
+    if sized:
+        blocks.insert(
+            0, Paragraph("Each is as small as it can be had with that capacity; what it holds beyond is paid for.")
+        )
+    accepted = {option.chosen.design: option.design.conditions for option in options if option.design.conditions}
+    if accepted:
+        said = (f"{name}: {' '.join(conditions)}" for name, conditions in accepted.items())
+        blocks += [Heading("What one accepts with them:", "accept"), Bullets(tuple(said))]
     losing = [label for option, label in zip(options, labels, strict=True) if option.loses_when_off]
     if losing:
         blocks.append(Paragraph(f"The data goes when it is switched off: {', '.join(losing)}"))
@@ -57,7 +70,7 @@ def _alone(option: Option, months: int | None) -> list[Block]:
     lines = [
         ("design", option.label),
         ("", option.design.about),
-        ("prices", prices_words(option)),
+        ("prices", prices_words([option])),
         (
             "cost",
             f"{hour}{money(cost.month)} a month, {money(cost.year)} a year, "
@@ -78,6 +91,8 @@ def _alone(option: Option, months: int | None) -> list[Block]:
         ("", f"{money(option.per_tb_month, currency)} for each usable TB and month"),
         *_job(option),
         ("keeps", f"{option.design.durability}; fails together: {option.design.failure_domain}"),
+        *(("unpriced", f"{key}: {why}") for key, why in unpriced(option).items()),
+        *(("accept", text) for text in option.design.conditions),
         *(("note", text) for text in option.design.notes),
     ]
     ceilings = design_ceilings(limits)
@@ -88,12 +103,19 @@ def _alone(option: Option, months: int | None) -> list[Block]:
     return [*blocks, *_unknown(option)]
 
 
-def prices_words(option: Option) -> str:
-    """Which book and term."""
-    book, cost = option.book, option.cost
-    payments = sorted({charge.row.payment for charge in cost.charges if charge.row.payment})
-    term = ", ".join([cost.term, *payments])
-    return f"{book.book} of {book.date}, {cost.hours_per_month} hours a month, {term}"
+def prices_words(options: Sequence[Option]) -> str:
+    """Each book with the days of its prices that were used, and the term."""
+    found = {option.book.book: option.book for option in options}.values()
+    return "; ".join(_prices_of(book, [option for option in options if option.book is book]) for book in found)
+
+
+def _prices_of(book: Book, options: Sequence[Option]) -> str:
+    costs = [option.cost for option in options]
+    dates = sorted({book.date_of(row) for cost in costs for row in cost.rows} or {book.date})
+    days = f"{dates[0]}" if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
+    payments = sorted({charge.row.payment for cost in costs for charge in cost.charges if charge.row.payment})
+    term = ", ".join([costs[0].term, *payments])
+    return f"{book.book} of {days}, {book.hours_per_month} hours a month, {term}"
 
 
 def _unknown(option: Option) -> Iterator[Note]:
@@ -149,8 +171,7 @@ def exceeded(option: Option) -> list[str]:
 
 def _side_by_side(options: Sequence[Option], months: int | None) -> list[Block]:
     currency, labels = options[0].cost.currency, _labels(options)
-    same = {prices_words(option) for option in options}
-    blocks: list[Block] = [Paragraph(f"Prices in {currency}: {'; '.join(sorted(same))}")]
+    blocks: list[Block] = [Paragraph(f"Prices in {currency}: {prices_words(options)}")]
     shared = _shared(options)
     if shared:
         words = " ".join(f"{key}={value}" for key, value in shared.items())
@@ -175,6 +196,9 @@ def _side_by_side(options: Sequence[Option], months: int | None) -> list[Block]:
         rows.append((label, *amounts, *rates, *per, *paid, *job, _bound(option)))
     blocks.append(Table("designs", tuple(columns), tuple(rows), _READING))
     for label, option in zip(labels, options, strict=True):
+        blocks += [
+            Paragraph(f"The price of {label} does not follow {key}: {why}") for key, why in unpriced(option).items()
+        ]
         blocks += [Paragraph(f"The job is too much for {label}: {text}") for text in exceeded(option)]
     return blocks
 

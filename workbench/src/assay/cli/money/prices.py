@@ -12,7 +12,6 @@ from assay.model.base import EXIT_INCOMPLETE, EXIT_USAGE, AssayError
 if TYPE_CHECKING:
     from assay.model.money.price import Book, Row
     from assay.model.source import Problem
-    from assay.money.books.refresh import Refreshed
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)
 
@@ -99,6 +98,7 @@ def show(
     from assay.cli.output import print_json, print_table
     from assay.model.money.price import DIMENSIONS
     from assay.model.units import one_of
+    from assay.money.books.ages import dates_text
     from assay.money.books.books import load_book
 
     book = load_book(ref)
@@ -116,7 +116,7 @@ def show(
         priced = [{**row.model_dump(mode="json"), "date": str(book.date_of(row))} for row in rows]
         print_json({**_facts(book), "about": book.about, "prices": priced})
         return
-    say(f"{book.book}: {book.provider} {book.region}, {book.date}; a month has {book.hours_per_month} hours")
+    say(f"{book.book}: {book.provider} {book.region}, {dates_text(book)}; a month has {book.hours_per_month} hours")
     if book.about:
         say(book.about)
     columns = ("dimension", "item", "term", book.currency, "for each", "date", "source and note")
@@ -135,23 +135,29 @@ def _row(book: "Book", row: "Row") -> tuple[str, ...]:
 
 @app.command()
 def check(
-    files: list[str] = typer.Argument(..., metavar="FILE...", help="Price books: files, or names of those of Assay."),
+    files: list[str] = typer.Argument(
+        None, metavar="[BOOK]...", help="Files, or names of books of Assay; all of Assay's if left out."
+    ),
     max_age: int = typer.Option(
         None, "--max-age", metavar="DAYS", min=0, help="Fail if a price of the present is older."
     ),
 ) -> None:
-    """Check price books.
+    """Check price books, and list the prices that are older than 180 days.
 
-    Each problem is one line `file:line: error: ...` with a hint below it; the exit code is then 2.
+    Each problem is one line `file:line: error: ...` with a hint below it; the exit code is then 2. Old prices are no
+    problem unless `--max-age` says so.
 
-    Example: `assay prices check own.yaml --max-age 180`
+    Example: `assay prices check`, `assay prices check own.yaml --max-age 180`
     """
     from assay.cli.money.books import warn_stale
+    from assay.cli.money.prices_told import print_ages
     from assay.cli.output import note
+    from assay.money.books.ages import dates_text
+    from assay.money.books.books import book_names
 
     wrong = False
     books: list[tuple[str, Book]] = []
-    for ref in files:
+    for ref in files or book_names():
         try:
             book, problems = _checked(ref)
         except AssayError as error:
@@ -166,11 +172,15 @@ def check(
             books.append((ref, book))
     too_old = False
     for ref, book in books:
-        age = "historic" if book.historic else f"{book.age(dt.date.today())} days old"
+        dates = dates_text(book)
+        oldest = "the oldest " if " to " in dates else ""
+        age = "historic" if book.historic else f"{oldest}{book.age(dt.date.today())} days old"
         old = _older(book, max_age)
         said = "too old" if old else "ok"
-        say(f"{said}: {ref}: {len(book.rows)} rows in {book.currency} of {book.date}, {age}")
-        warn_stale(book)
+        say(f"{said}: {ref}: {len(book.rows)} rows in {book.currency} of {dates}, {age}")
+        print_ages(book)
+        if files:
+            warn_stale(book)
         if old:
             note(f"error: {ref}: {old} of {len(book.rows)} prices are older than {max_age} days")
         too_old = too_old or bool(old)
@@ -256,65 +266,54 @@ def import_table(
 def refresh(
     ref: str = typer.Argument(..., metavar="BOOK", help="A book that comes with Assay, or a file."),
     sources: list[str] = typer.Option(
-        [], "--from", metavar="URL|FILE", help="A price list file of AWS, CSV or JSON; the present ones if left out."
+        [],
+        "--from",
+        metavar="URL|FILE",
+        help="A price list of the provider, of AWS CSV or JSON, else pages of JSON; the present ones if left out.",
     ),
+    seen: str = typer.Option("", "--seen", metavar="DATE", help="When files without a date in them were fetched."),
     output: Path = OUTPUT,
     force: bool = FORCE,
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
-    """Renew the prices of a book from the provider's public price list files; the result is a new file.
+    """Renew the prices of a book from the public price lists of AWS, Azure or Google Cloud; the result is a new file.
 
-    Rows that are not in the files keep their price and date, and are listed.
+    Rows that are not in the lists keep their price and date, and are listed. Google's list needs an API key in the
+    environment variable GOOGLE_API_KEY, or copies of its pages: `--from FILE`.
 
     Example: `assay prices refresh aws-us-east-1 -o aws-now.yaml`, `assay prices refresh mine.yaml --from index.csv`
     """
-    from assay.cli.money.prices_fetch import read_files
+    from assay.cli.money.prices_fetch import read_lists
+    from assay.cli.money.prices_told import changes_data, print_changes
     from assay.cli.output import print_json
     from assay.money.books.books import load_book
-    from assay.money.books.refresh import needed_files, wanted_of
+    from assay.money.books.refresh import needed_files, provider_of, wanted_of
     from assay.money.books.refresh import refresh as renew
     from assay.money.books.written import book_text
 
     book = load_book(ref)
-    addresses = needed_files(book)
+    provider, day = provider_of(book), _day(seen)
     path = _destination(output, book.book, force)
-    found = renew(book, read_files(sources or addresses, book.currency, wanted_of(book), may_lack=not sources))
+    lists = sources or needed_files(book)
+    found = renew(book, read_lists(provider, lists, book, wanted_of(book), may_lack=not sources, seen=day), day)
     _write(path, book_text(found.book, dt.date.today()), force)
     if as_json:
-        print_json(_changes(found) | {"file": str(path)})
+        print_json(changes_data(found) | {"file": str(path)})
     else:
-        _print_changes(found, path)
+        print_changes(found, path)
 
 
-def _changes(found: "Refreshed") -> dict[str, Any]:
-    from assay.model.money.price import row_name
-
-    return {
-        "book": found.book.book,
-        "date": str(found.book.date),
-        "unchanged": [row_name(change.new) for change in found.changes if not change.is_new],
-        "changed": [{"old": change.old, "new": change.new} for change in found.changes if change.is_new],
-        "not_found": [{"row": row, "why": why} for row, why in found.left],
-    }
-
-
-def _print_changes(found: "Refreshed", path: Path) -> None:
-    from assay.cli.output import note, print_table
-    from assay.model.money.price import row_name
-    from assay.money.books.refresh import change_text, left_text, price_text
-
-    new = [change for change in found.changes if change.is_new]
-    if new:
-        columns = ("price of", "old", "new", "for each", "change")
-        rows = [
-            (row_name(each.new), price_text(each.old), price_text(each.new), each.new.unit, change_text(each))
-            for each in new
-        ]
-        print_table(columns, rows, right=("change",))
-    for row, why in found.left:
-        note(f"not renewed: {left_text(row, why)}, stays of {row.date or found.book.date}")
-    same = len(found.changes) - len(new)
-    say(f"{path}: new prices: {len(new)}, as before: {same}, not renewed: {len(found.left)}")
+def _day(written: str) -> dt.date | None:
+    """The day that `--seen` says."""
+    if not written:
+        return None
+    try:
+        day = dt.date.fromisoformat(written)
+    except ValueError:
+        raise AssayError(f"--seen: {written!r} is not a date", "write it as 2026-01-31") from None
+    if day > dt.date.today():
+        raise AssayError(f"--seen: {day} is in the future", "say when the files were fetched")
+    return day
 
 
 def _destination(output: Path | None, name: str, force: bool) -> Path:

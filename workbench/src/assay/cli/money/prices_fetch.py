@@ -1,11 +1,13 @@
-"""Reading a provider's price list files, from the network or from a copy."""
+"""Reading a provider's price lists, from the network or from a copy."""
 
 import contextlib
 import datetime as dt
 import gzip
 import http.client
 import io
+import os
 import urllib.error
+import urllib.parse
 import urllib.request
 import zlib
 from collections.abc import Iterator, Sequence
@@ -13,9 +15,15 @@ from typing import IO, Any, TextIO, cast
 
 from assay.cli.output import note
 from assay.model.base import EXIT_INCOMPLETE, AssayError
+from assay.model.money.price import Book
 from assay.model.named import UnreadableError, opened
 from assay.model.written import unprintable
-from assay.money.books.bulk import OfferFile, Wanted, read_offers
+from assay.money.books import gcp
+from assay.money.books.bulk import read_offers, version_address
+from assay.money.books.listed import OfferFile, Wanted
+from assay.money.books.offers import PLANS
+from assay.money.books.pages import MOST_PAGE, MOST_PAGES, Page, PagedList, decoded
+from assay.money.books.providers import Provider
 
 TIMEOUT_S = 60
 MOST_BYTES = 16 << 30
@@ -25,37 +33,130 @@ _GONE = (403, 404)
 """Amazon's file server answers so where there is no such file."""
 
 
-def read_files(refs: Sequence[str], currency: str, wanted: Wanted, may_lack: bool) -> list[OfferFile]:
-    """What price list files say of the products that are wanted.
+def read_lists(
+    provider: Provider, refs: Sequence[str], book: Book, wanted: Wanted, may_lack: bool, seen: dt.date | None
+) -> list[OfferFile]:
+    """What price lists say of the products that are wanted.
 
     Args:
-        refs: Addresses and paths.
-        currency: Of the prices.
+        provider: Whose they are.
+        refs: Addresses and paths; those of pages are the first page of each list, or all pages as files.
+        book: Its currency is that of the prices.
         wanted: Picks the products.
         may_lack: A file that the server does not have is noted and left out.
+        seen: When files without a date of their own were fetched; None: nobody said.
 
     Raises:
-        AssayError: A file cannot be read, or is none.
+        AssayError: A list cannot be read, or is none.
     """
-    files = []
     for ref in refs:
         if unprintable(ref):
             raise AssayError(f"{ref!r} has an unprintable character", "rename the file")
+    if provider.pages:
+        _check_key(refs)
+        return _read_paged(provider.pages, refs, book, wanted, seen)
+    files = []
+    for ref in refs:
         note(f"reading {ref}")
-        try:
-            with _opened(ref) as text:
-                files.append(_of_the_past(read_offers(text, ref, currency, wanted)))
-        except urllib.error.HTTPError as error:
-            if not may_lack or error.code not in _GONE:
-                raise AssayError(f"{ref}: the server answers {error.code} {error.reason}", HINT) from None
-            note(f"warning: {ref}: the server has no such file; the prices in it stay as they are")
-        except UnreadableError as error:
-            raise AssayError(error.message, HINT, EXIT_INCOMPLETE) from None
-        except UnicodeDecodeError as error:
-            raise AssayError(f"{ref}: not UTF-8 text: {error.reason}", "give an index.csv or index.json") from None
-        except (OSError, EOFError, zlib.error, http.client.HTTPException, ValueError) as error:
-            raise AssayError(f"cannot read {ref}: {_reason(error)}", HINT, EXIT_INCOMPLETE) from None
+        with _told(ref, may_lack):
+            address = _plans_of(book.region) if ref == PLANS else ref
+            with _opened(address) as data, _as_text(data) as text:
+                file = _of_the_past(read_offers(text, address, book.currency, wanted))
+                _at_its_end(text)
+            file.url = address if _is_address(address) else ""
+            files.append(file)
     return files
+
+
+def _check_key(refs: Sequence[str]) -> None:
+    """Google's list is given to those who have a key, and to nobody else."""
+    if any(_needs_key(ref) for ref in refs) and not os.environ.get(gcp.KEY):
+        message = f"Google Cloud's price list needs an API key, and the environment variable {gcp.KEY} has none"
+        raise AssayError(message, f"set {gcp.KEY}, or name a list that was fetched elsewhere with --from FILE")
+
+
+def _needs_key(ref: str) -> bool:
+    return ref.startswith(gcp.ROOT + "/")
+
+
+def _read_paged(
+    pages: PagedList, refs: Sequence[str], book: Book, wanted: Wanted, seen: dt.date | None
+) -> list[OfferFile]:
+    """Lists of several pages: each address is followed to its end; files are pages of one list."""
+    files, today = [], dt.date.today()
+    copies = [ref for ref in refs if not _is_address(ref)]
+    if copies and seen is None:
+        raise AssayError(f"{copies[0]} does not say when it was fetched", "say it with --seen DATE")
+    for ref in (ref for ref in refs if _is_address(ref)):
+        note(f"reading {ref}")
+        # Without the question: it may be long, and what it asks is no part of where a price is.
+        file = OfferFile(ref, date=today, url=urllib.parse.urlsplit(ref)._replace(query="").geturl())
+        pages.take((entry for page in _pages(pages, ref) for entry in page.entries), file, book.currency, wanted)
+        files.append(file)
+    if copies:
+        file = OfferFile(", ".join(copies), date=seen)
+        read = []
+        for ref in copies:
+            note(f"reading {ref}")
+            read.append(_page(pages, ref))
+        pages.take((entry for page in read for entry in page.entries), file, book.currency, wanted)
+        if len(copies) <= sum(bool(page.more) for page in read):
+            note(f"warning: {copies[-1]} is not the last page of the list: what is on the others stays as it is")
+        files.append(file)
+    return files
+
+
+def _pages(pages: PagedList, ref: str) -> Iterator[Page]:
+    address = ref
+    seen: set[str] = set()
+    while address:
+        if address in seen:
+            raise AssayError(f"{ref}: its pages lead back to {address[:200]}", HINT, EXIT_INCOMPLETE)
+        if len(seen) >= MOST_PAGES:
+            raise AssayError(f"{ref}: it goes on after {MOST_PAGES} pages", HINT, EXIT_INCOMPLETE)
+        seen.add(address)
+        page = _page(pages, address)
+        yield page
+        address = pages.follow(address, page.more) if page.more else ""
+
+
+def _page(pages: PagedList, ref: str) -> Page:
+    data = _whole(ref)
+    return pages.page(decoded(data, ref, pages.what), ref)
+
+
+def _whole(ref: str) -> bytes:
+    with _told(ref, may_lack=False), _opened(ref) as file:
+        data = _unpacked(file).read(MOST_PAGE + 1)
+        if len(data) > MOST_PAGE:
+            raise OSError(f"more than {MOST_PAGE >> 20} MiB, which no page has")
+    return data
+
+
+def _plans_of(region: str) -> str:
+    """Where the savings plans of a region are: an index says it."""
+    return version_address(decoded(_whole(PLANS), PLANS, "an index of AWS's price lists"), region, PLANS)
+
+
+@contextlib.contextmanager
+def _told(ref: str, may_lack: bool) -> Iterator[None]:
+    """Whatever goes wrong with a file, in one line."""
+    try:
+        yield
+    except urllib.error.HTTPError as error:
+        if 300 <= error.code < 400:
+            endless = "infinite loop" in str(error.reason)
+            why = "redirects without end" if endless else f"redirects to where nobody should go ({error.code})"
+            raise AssayError(f"{ref}: the server {why}", HINT, EXIT_INCOMPLETE) from None
+        if not may_lack or error.code not in _GONE:
+            raise AssayError(f"{ref}: the server answers {error.code} {_reason(error)}", HINT) from None
+        note(f"warning: {ref}: the server has no such file; the prices in it stay as they are")
+    except UnreadableError as error:
+        raise AssayError(error.message, HINT, EXIT_INCOMPLETE) from None
+    except UnicodeDecodeError as error:
+        raise AssayError(f"{ref}: not UTF-8 text: {error.reason}", "give an index.csv or index.json") from None
+    except (OSError, EOFError, zlib.error, http.client.HTTPException, ValueError) as error:
+        raise AssayError(f"cannot read {ref}: {_reason(error).lower()}", HINT, EXIT_INCOMPLETE) from None
 
 
 def _of_the_past(file: OfferFile) -> OfferFile:
@@ -70,24 +171,31 @@ def _of_the_past(file: OfferFile) -> OfferFile:
 def _reason(error: Exception) -> str:
     inner = error.reason if isinstance(error, urllib.error.URLError) else error
     text = (inner.strerror if isinstance(inner, OSError) else None) or str(inner) or type(inner).__name__
-    return " ".join(text.lower().split())
+    return " ".join(text.split())
+
+
+def _is_address(ref: str) -> bool:
+    return ref.startswith(("http://", "https://"))
 
 
 @contextlib.contextmanager
-def _opened(ref: str) -> Iterator[TextIO]:
-    if not ref.startswith(("http://", "https://")):
-        with opened(ref, f"cannot read {ref}", HINT, MOST_BYTES) as file, _as_text(file) as text:
-            yield text
+def _opened(ref: str) -> Iterator[io.BufferedReader]:
+    """The bytes of a file or of an answer; an answer that ends early is an error."""
+    if not _is_address(ref):
+        with opened(ref, f"cannot read {ref}", HINT, MOST_BYTES) as file:
+            yield cast("io.BufferedReader", file)
         return
     request = urllib.request.Request(ref, headers={"Accept-Encoding": "gzip", "User-Agent": "assay"})
+    if _needs_key(ref):
+        # It is for this server only: not for one that the answer leads to, and not for messages.
+        request.add_unredirected_header("X-Goog-Api-Key", os.environ.get(gcp.KEY, ""))
     with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
         length = answer.headers.get("Content-Length")
         counted = _Counted(answer)
-        with _as_text(io.BufferedReader(counted)) as text:
-            yield text
-            # A server that stops early is noticed only by the count.
-            if length is not None and not text.read(1) and counted.count != int(length):
-                raise OSError(f"{counted.count} of {length} bytes came")
+        yield cast("io.BufferedReader", io.BufferedReader(counted))
+        # A server that stops early is noticed only by the count.
+        if length is not None and counted.ended and counted.count != int(length):
+            raise OSError(f"{counted.count} of {length} bytes came")
 
 
 class _Counted(io.RawIOBase):
@@ -95,7 +203,7 @@ class _Counted(io.RawIOBase):
 
     def __init__(self, answer: http.client.HTTPResponse) -> None:
         super().__init__()
-        self.answer, self.count = answer, 0
+        self.answer, self.count, self.ended = answer, 0, False
 
     def readable(self) -> bool:
         """It is."""
@@ -105,10 +213,19 @@ class _Counted(io.RawIOBase):
         """As of any raw stream."""
         size = self.answer.readinto(buffer)
         self.count += size
+        self.ended = self.ended or not size
         return size
 
 
-def _as_text(file: IO[bytes] | io.BufferedReader) -> TextIO:
+def _at_its_end(text: TextIO) -> None:
+    """Read on, so that a count of bytes is of them all; what reads a list stops at its last sign."""
+    text.read(2**20)
+
+
+def _unpacked(file: IO[bytes] | io.BufferedReader) -> IO[bytes]:
     start = cast("io.BufferedReader", file).peek(2)[:2]
-    plain = gzip.GzipFile(fileobj=cast("io.BufferedReader", file)) if start == b"\x1f\x8b" else file
-    return io.TextIOWrapper(cast("io.BufferedReader", plain), encoding="utf-8", newline="")
+    return cast("IO[bytes]", gzip.GzipFile(fileobj=file) if start == b"\x1f\x8b" else file)
+
+
+def _as_text(file: IO[bytes] | io.BufferedReader) -> TextIO:
+    return io.TextIOWrapper(cast("io.BufferedReader", _unpacked(file)), encoding="utf-8", newline="")

@@ -3,6 +3,7 @@
 A design is written with parameters; `assay.money.cost.designs` puts their values in before it is read as a `Design`.
 """
 
+import re
 from decimal import Decimal
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -29,6 +30,8 @@ Years = Annotated[Decimal, BeforeValidator(_years)]
 Throughput = Annotated[float, BeforeValidator(reading(parse_throughput, float)), Field(ge=0, allow_inf_nan=False)]
 Rate = Annotated[float, BeforeValidator(reading(parse_rate, float)), Field(ge=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=100_000)]
+
+_CODE = re.compile(r"([1-9][0-9]?)\+([1-9][0-9]?)")
 
 Layout = Literal["single", "lvm", "raid0", "raid1", "raid10", "raid5", "raid6"]
 """How disks are put together. lvm: one after the other, so that a stream has the rate of one."""
@@ -239,6 +242,8 @@ class Hardware(Rates):
         years: That it is used; whole months.
         support: Item of a `support` row of the book, paid for each piece and month.
         people: Hours of work a month for each piece.
+        apart: Copies, or parts of an erasure code, of each byte that one may hold at most, so that the loss of one is
+            survived; there must be enough of them. None: any number.
     """
 
     item: str = Field(min_length=1)
@@ -249,6 +254,7 @@ class Hardware(Rates):
     years: Years = Decimal(5)
     support: str | None = None
     people: Amount = Decimal(0)
+    apart: Count | None = None
 
 
 class Link(Frozen):
@@ -287,6 +293,7 @@ class Design(Frozen):
         provider: Whose prices it has; None: those of any book.
         served: Clients reach it over the network of its servers; false: its data is used on the instance itself.
         copies: How often each byte is stored by the file system above the servers; writes cross the network so often.
+            `4+2` is an erasure code of 4 parts of data and 2 of parity, which `erasure` then holds.
         usable: Bytes for data, where a figure is known; else it is computed.
         overhead: Share of the computed capacity that formatting takes.
         people: Hours of administration a month for all of it.
@@ -307,6 +314,7 @@ class Design(Frozen):
     link: Link | None = None
     served: bool = True
     copies: Count = 1
+    erasure: tuple[Count, Count] | None = None
     usable: Size | None = None
     overhead: Share = Decimal(0)
     people: Amount = Decimal(0)
@@ -320,6 +328,18 @@ class Design(Frozen):
     sources: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
+    @model_validator(mode="before")
+    @classmethod
+    def _code(cls, written: Any) -> Any:
+        copies = written.get("copies") if isinstance(written, dict) else None
+        if not isinstance(copies, str):
+            return written
+        found = _CODE.fullmatch(copies.strip())
+        if found is None:
+            hint = "write a number of copies, or an erasure code such as 4+2"
+            raise fault(f"{shown(copies)} copies cannot be kept", hint, "copies")
+        return {**written, "copies": 1, "erasure": (int(found[1]), int(found[2]))}
+
     @model_validator(mode="after")
     def _holds_something(self) -> "Design":
         storing = [group for group in self.servers if group.role == "storage" and (group.volumes or group.local)]
@@ -330,6 +350,24 @@ class Design(Frozen):
                 "design",
             )
         return self
+
+    @property
+    def times(self) -> float:
+        """Bytes stored for each byte of data: copies x (data + parity) / data of an erasure code."""
+        data, parity = self.erasure or (1, 0)
+        return self.copies * (data + parity) / data
+
+    @property
+    def parts(self) -> int:
+        """Copies, or parts of an erasure code, of each byte."""
+        return sum(self.erasure) if self.erasure is not None else self.copies
+
+    @property
+    def redundancy(self) -> str:
+        """`3 copies`, or `erasure code 4+2 (1.5 bytes for each)`."""
+        if self.erasure is None:
+            return f"{self.copies} copies"
+        return f"erasure code {self.erasure[0]}+{self.erasure[1]} ({self.times:.4g} bytes for each)"
 
 
 class Parameter(Frozen):

@@ -75,7 +75,8 @@ class Use(Frozen):
         cold_reads: Share of the reads that go to what lies in a class for cold data.
         object_size: Bytes of an object, where a class charges for more; 0: objects are large.
         kept_days: How long bytes are kept, where a class charges for more days; 0: long.
-        filled: Share of what is stored in the end that is stored on average, where only that is paid for.
+        filled: Share of the rented capacity of the end that is rented on average, while the data grow.
+        deleted_when_off: What is rented is deleted while it is switched off, with the data in it.
         people: Hours of administration a month.
         job_bytes, job_hours: UsedSize and length of one job, for the cost of a job.
         job_egress: Bytes of each job that leave the provider.
@@ -97,6 +98,7 @@ class Use(Frozen):
     object_size: UsedSize = 0
     kept_days: int = Field(0, ge=0)
     filled: Share = Decimal(1)
+    deleted_when_off: bool = False
     people: Amount = Decimal(0)
     job_bytes: UsedSize = 0
     job_hours: Hours = Decimal(0)

@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from assay.model.base import AssayError
-from assay.model.money.design import Design, Servers
+from assay.model.money.design import DURABILITIES, Design, Servers
 from assay.model.money.need import Candidate, Need
 from assay.model.money.volumes import ProvisionedVolume
 from assay.money.advice.bought import bought_names
@@ -17,10 +18,24 @@ from assay.money.advice.pricer import Offer, Pricer
 from assay.money.advice.sizes import SHARES, SIZED, counted_names
 from assay.money.cost.bill import make_bill, volume_count
 from assay.money.cost.catalog import catalog
-from assay.money.cost.designs import load_template
+from assay.money.cost.designs import Template, load_template
 from assay.money.cost.limits import Limits, design_limits
 
-Key = Hashable
+
+class Key:
+    """What two ways of writing the same thing share; looked up so often that its hash is kept."""
+
+    __slots__ = ("_hash", "_parts")
+
+    def __init__(self, *parts: Hashable) -> None:
+        """Keep all that is built."""
+        self._parts, self._hash = parts, hash(parts)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Key) and self._hash == other._hash and self._parts == other._parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +127,10 @@ def try_design(
     named |= {*bought_names(template, candidate.set), *counted_names(template, candidate.set)}
     named |= {key for key in (*SIZED, *SHARES) if key in template.parameters}
     known: set[Key] = set()
-    for values, sized in points_of(template, axes, candidate, need):
+    points = points_of(template, axes, candidate, need)
+    if not candidate.set and _hopeless(template, need):
+        points = islice(points, 1)
+    for values, sized in points:
         try:
             design = template.build(values)
             bill = make_bill(design, pricer.use(design))
@@ -135,16 +153,30 @@ def try_design(
     return tried
 
 
+def _hopeless(template: Template, need: Need) -> bool:
+    """No value of any parameter gives it the access or durability that is needed: one variant says so."""
+    if not (template.same_for_all("access") and template.same_for_all("durability")):
+        return False
+    try:
+        design = template.build()
+    except AssayError:
+        return False
+    order = DURABILITIES.index
+    weak = need.durability is not None and order(design.durability) < order(need.durability)
+    return weak or need.access not in design.access
+
+
 def key_of(design: Design) -> Key:
     """What two ways of writing the same thing share: all that is built, with numbers of volumes and what is included.
 
     Names, texts and sources say nothing about it.
     """
     servers = tuple(_resolved(group) for group in design.servers)
-    return (
+    return Key(
         design.family,
         design.served,
         design.copies,
+        design.erasure,
         design.usable,
         design.overhead,
         servers,

@@ -3,71 +3,122 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from assay.model.base import AssayError
 from assay.model.money.design import S3, Efs
 from assay.model.money.need import Need
 from assay.model.units import about_size
 from assay.money.advice.candidates import Variant
-from assay.money.advice.rules import AWS_PAPER, BEEGFS_PAPER, PARALLEL
-from assay.money.advice.words import counted, percent
+from assay.money.advice.facts import BEEGFS_PAPER, PARALLEL
+from assay.money.advice.words import counted
 from assay.money.cost.catalog import catalog
 from assay.money.cost.limits import Metric
 
-CLIENTS_PER_SERVER = 2
-S3_STREAM = 30.85e6
-"""Bytes per second of one stream to S3: the most that the paper's table reaches when reading."""
+TEN_GIGABIT = 1.25e9
+CLIENT_READ, CLIENT_WRITE = 1789e6 / 2, 1699e6 / 2
+"""Bytes per second of one client with a link of 10 Gb/s: the most of the table of BeeGFS-2016, by two clients."""
+S3_STREAM = 85e6
+"""Bytes per second of one request to S3 on which its guide plans."""
+S3_STREAM_2012 = 30.85e6
+"""Of any instance in 2012: the most that the table of AWS-2012, IX.B, reaches when reading."""
+S3_PATTERNS = "docs.aws.amazon.com/AmazonS3/latest/userguide/optimizing-performance-design-patterns.html"
 
 
 @dataclass(frozen=True)
 class Cap:
-    """A limit that the clients set, before `COMPONENT_SHARE` is taken."""
+    """A limit that the clients set.
+
+    Attributes:
+        whole: All of it is to be expected; else the share that holds for limits of components.
+        assumed: What was assumed of the clients, since the need does not say it; empty: nothing.
+    """
 
     what: str
     value: float
     text: str
     source: str
+    whole: bool = False
+    assumed: str = ""
 
 
 def caps(variant: Variant, metric: Metric, need: Need) -> Iterator[Cap]:
     """What the clients of a need let through, whatever the design can do."""
-    for rule in (clients_per_server, s3_streams, efs_clients):
+    for rule in (parallel_clients, wires, s3_streams, efs_clients):
         cap = rule(variant, metric, need)
         if cap is not None:
             yield cap
 
 
-def clients_per_server(variant: Variant, metric: Metric, need: Need) -> Cap | None:
-    """A parallel file system needs two clients for each storage server; fewer reach a part of its network only.
+def client_link(need: Need) -> tuple[float, str] | None:
+    """Bytes per second of the link of each client, and what it is called; None if the need does not say it.
 
-    Source: BeeGFS-2016, Benchmarking: two clients for each storage server at 10 GbE.
+    An instance has what its catalogue's entry says that it keeps.
+    """
+    if need.client is None:
+        return None
+    if isinstance(need.client, float):
+        return need.client, f"a link of {about_size(need.client)}/s"
+    try:
+        keeps = catalog().instance(need.client).network_baseline
+    except AssayError:
+        return None
+    return (keeps, need.client) if keeps is not None else None
+
+
+def client_rate(link: float, metric: Metric) -> float:
+    """What one client of a parallel file system reads or writes over a link: in proportion to 10 Gb/s.
+
+    Source: BeeGFS-2016, Benchmarking, results table: 2 clients of 8 servers read 1,789 MB/s and wrote 1,699 MB/s.
+    """
+    return (CLIENT_READ if metric == "read" else CLIENT_WRITE) * link / TEN_GIGABIT
+
+
+def parallel_clients(variant: Variant, metric: Metric, need: Need) -> Cap | None:
+    """So many clients of a parallel file system ask for so much together.
+
+    Source: as `client_rate`.
     """
     design = variant.design
     servers = sum(group.count for group in design.servers if group.role == "storage")
     if design.family not in PARALLEL or need.clients is None or not servers or metric.endswith("_iops"):
         return None
-    share = need.clients / (CLIENTS_PER_SERVER * servers)
-    network = next((layer for layer in variant.limits.layers if layer.layer.startswith("network")), None)
-    rate = network.keeps(metric) if network is not None else None
-    if share >= 1 or rate is None:
+    known = client_link(need)
+    link, name = known or (TEN_GIGABIT, "10 Gb/s")
+    each = client_rate(link, metric)
+    text = f"{counted(need.clients, 'client')} of {name} x {about_size(each)}/s"
+    text += ", as two clients of 10 Gb/s did" if known is None else ", in proportion to two clients of 10 Gb/s"
+    source = f"{BEEGFS_PAPER}, Benchmarking: 2 clients of 8 servers"
+    assumed = "" if known is not None else "state `client`, its link or instance, if it has more than 10 Gb/s"
+    return Cap("the clients", need.clients * each, text, source, assumed=assumed)
+
+
+def wires(variant: Variant, metric: Metric, need: Need) -> Cap | None:
+    """So many clients carry no more than their links, whatever they use; those of parallel file systems less.
+
+    Source: the need, or the catalogue's entry of the instance that it names.
+    """
+    known = client_link(need)
+    if known is None or need.clients is None or not variant.design.served or variant.design.family in PARALLEL:
         return None
-    text = f"{need.clients} of the {CLIENTS_PER_SERVER * servers} clients that {servers} servers need: {percent(share)}"
-    source = f"{BEEGFS_PAPER}, Benchmarking: two clients for each storage server at 10 GbE"
-    return Cap("the number of clients", rate * share, text, source)
+    link, name = known
+    source = "the need" if isinstance(need.client, float) else catalog().instance(str(need.client)).source
+    value = need.clients * link / (need.profile.record if metric.endswith("_iops") else 1)
+    text = f"{counted(need.clients, 'client')} of {name} x {about_size(link)}/s"
+    return Cap("the network of the clients", value, text, source)
 
 
 def s3_streams(variant: Variant, metric: Metric, need: Need) -> Cap | None:
-    """S3 is for many at once: a single stream to it is slow.
+    """S3 is for many at once: a single request to it is slow.
 
-    Source: AWS-2012, section IX.B: at most 30.85 MB/s of any instance; many at once did not slow each other down.
+    Source: the guide of S3: one request at once for each 85 to 90 MB/s.
     """
-    if not isinstance(variant.design.service, S3) or need.clients is None:
+    service = variant.design.service
+    if not isinstance(service, S3) or service.kind != "s3" or need.clients is None:
         return None
     streams = need.clients * need.profile.streams
     text = f"{counted(need.clients, 'client')} x {counted(need.profile.streams, 'stream')} x {about_size(S3_STREAM)}/s"
     rate = streams * S3_STREAM
     value = rate / need.profile.record if metric.endswith("_iops") else rate
-    return Cap(
-        "the number of streams", value, text, f"{AWS_PAPER}, IX.B: S3 (table), the highest figure of one instance"
-    )
+    return Cap("the number of streams", value, text, S3_PATTERNS, whole=True)
 
 
 def efs_clients(variant: Variant, metric: Metric, need: Need) -> Cap | None:

@@ -8,13 +8,14 @@ from assay.model.base import AssayError
 from assay.model.money.advice import Check, Figure, Outcome, Remark
 from assay.model.money.amount import EXACT, money
 from assay.model.money.design import DURABILITIES
-from assay.model.money.need import Need
+from assay.model.money.need import Budget, Need
 from assay.model.units import about_size
 from assay.money.advice.bought import COMPONENT_SOURCE
 from assay.money.advice.candidates import Variant
-from assay.money.advice.expect import Found, Together, at_once, latency_figure, rate_figure, together
+from assay.money.advice.conditions import conditions_of
+from assay.money.advice.expect import Found, Together, at_once, bounds_of, latency_figure, rate_figure, together
 from assay.money.advice.facts import Facts
-from assay.money.advice.rules import RULES
+from assay.money.advice.rules import RULES, TOLD
 from assay.money.advice.words import amount, percent, seconds
 from assay.money.cost.limits import METRICS, Limits, Metric
 
@@ -27,14 +28,28 @@ class Assessed:
         rate: What decides between variants: of the rates that the need asks for, the lesser, both at once; of none, of
             both.
         failing: Requirements that it fails.
+        facts: What the rules looked at.
+        remarked: What rules said that might have excluded it.
     """
 
     variant: Variant
     figures: Mapping[str, Figure]
     checks: tuple[Check, ...]
-    remarks: tuple[Remark, ...]
     rate: Figure | None
     failing: frozenset[str]
+    facts: Facts
+    remarked: tuple[Remark, ...] = ()
+
+    @property
+    def remarks(self) -> tuple[Remark, ...]:
+        """What rules say for it and against it, with what is only worth its time for those that are shown."""
+        told = [answer for rule in TOLD for answer in rule(self.facts)]
+        return (*self.remarked, *(answer for answer in told if isinstance(answer, Remark)))
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What one accepts with it; only of those that are shown it is worth the time."""
+        return conditions_of(self.facts)
 
     @property
     def outcome(self) -> Outcome:
@@ -70,6 +85,8 @@ class Assessed:
         return len(self.failing), sum(lacks)
 
 
+LEAST_SHARE = Decimal("0.001")
+"""Shares below are not worth a percentage."""
 PAIRS: tuple[tuple[Metric, Metric], ...] = (("read", "write"), ("read_iops", "write_iops"))
 
 
@@ -81,13 +98,16 @@ def assess(variant: Variant, need: Need, found: Found) -> Assessed:
         need: What is asked for.
         found: Evidence by variant.
     """
-    figures: dict[str, Figure] = {metric: rate_figure(variant, metric, need, found) for metric in _wanted(need)}
+    bounds = {metric: bounds_of(variant, metric, need) for metric in _wanted(need)}
+    figures: dict[str, Figure] = {
+        metric: rate_figure(variant, metric, need, found, each) for metric, each in bounds.items()
+    }
     if need.p99 is not None:
         figures |= {f"{side}_p99": latency_figure(variant, f"{side}_latency_p99", need, found) for side in _sides(need)}
     clients = [item.clients or 0 for item in found.get(variant.key, ()) if (item.clients or 0) <= (need.clients or 0)]
     facts = Facts(variant, need, figures, max(clients, default=0))
     said = [answer for rule in RULES for answer in rule(facts)]
-    sums = [together(variant, pair, need, figures) for pair in PAIRS]
+    sums = [together(pair, need, figures, bounds) for pair in PAIRS]
     checks = [*_plain_checks(variant, need), *_figure_checks(figures, need, variant.limits)]
     checks += [
         check
@@ -100,9 +120,10 @@ def assess(variant: Variant, need: Need, found: Found) -> Assessed:
         variant=variant,
         figures=figures,
         checks=tuple(checks),
-        remarks=tuple(answer for answer in said if isinstance(answer, Remark)),
         rate=_deciding(figures, need, sums[0]),
         failing=frozenset(check.requirement for check in checks if check.outcome == "failed"),
+        facts=facts,
+        remarked=tuple(answer for answer in said if isinstance(answer, Remark)),
     )
 
 
@@ -157,7 +178,7 @@ def _budget(variant: Variant, need: Need) -> Check:
     assert budget is not None
     costs = offer.paid if budget.per == "all" else EXACT.divide(offer.paid, Decimal(need.months))
     per = "in all" if budget.per == "all" else "a month"
-    over = f", {percent(costs / budget.amount - 1)} too much" if costs > budget.amount else ""
+    over = f", {_over(costs, budget)} too much" if costs > budget.amount else ""
     text = f"{money(costs, budget.currency)} {per} of a budget of {money(budget.amount, budget.currency)}{over}"
     return Check(
         requirement="budget",
@@ -166,6 +187,12 @@ def _budget(variant: Variant, need: Need) -> Check:
         text=text,
         source="price book",
     )
+
+
+def _over(costs: Decimal, budget: Budget) -> str:
+    """By how much it is above: as a share, of less than a tenth of a percent as an amount."""
+    share = costs / budget.amount - 1
+    return percent(share) if share >= LEAST_SHARE else money(costs - budget.amount, budget.currency)
 
 
 def _figure_checks(figures: Mapping[str, Figure], need: Need, limits: Limits) -> Iterator[Check]:

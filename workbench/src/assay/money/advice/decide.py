@@ -13,6 +13,7 @@ from assay.money.advice.checks import Assessed, deciding_first, order
 from assay.money.advice.options import best_of_each, books_of
 from assay.money.advice.pricer import BEYOND
 from assay.money.advice.words import amount, counted, percent
+from assay.money.cost.cost import MOST_MONTHS
 
 MOST_CHEAPER = 5
 """Cheaper designs of the right size and access that are named with what excludes them."""
@@ -68,6 +69,8 @@ def _missing_turns(best: Assessed, rest: Sequence[Assessed], need: Need) -> tupl
         return None, ""
     text = f"{best.variant.label} costs about {_month(best, need)} a month without {', '.join(offer.lacks)}"
     text += f", {whole.variant.label} {_month(whole, need)} with everything"
+    gap = money((whole.worth - best.worth) / need.months, offer.cost.currency)
+    text += f": what is missing turns the choice from {gap} a month on"
     if offer.beyond is None:
         return whole, f"{text}; no book has a price of anything like it"
     most = money(offer.beyond / need.months, offer.cost.currency)
@@ -139,6 +142,7 @@ def reasons(
         yield Remark(rule="evidence", speaks="note", text=decision.why, source=_sources(decision.chosen))
     yield Remark(rule="cost", speaks="for", text=_price_words(best, meets, need), source=source)
     yield from _also_paid(best, need, source)
+    yield from _paid_back(best, meets, need)
     for check in best.checks:
         speaks: Literal["for", "note"] = "for" if check.outcome == "met" and check.certain else "note"
         text = f"{check.requirement}: {check.text}"
@@ -178,6 +182,38 @@ def _also_paid(best: Assessed, need: Need, source: str) -> Iterator[Remark]:
     if offer.factor != 1:
         text = f"support and tax are in it: {percent(offer.factor - 1)} above the price books"
         yield Remark(rule="cost", speaks="note", text=text, source="the need")
+
+
+def _paid_back(best: Assessed, meets: Sequence[Assessed], need: Need) -> Iterator[Remark]:
+    """From which month on what is bought has cost less than the best that is rented, or the other way round."""
+    bought = _is_bought(best)
+    other = next((item for item in deciding_first(meets, need) if _is_bought(item) != bought), None)
+    if other is None:
+        return
+    own, rented = (best, other) if bought else (other, best)
+    months = range(1, MOST_MONTHS + 1)
+    month = next((month for month in months if _spent(own, month) <= _spent(rented, month)), None)
+    sure = month is not None and all(
+        _spent(own, each) <= _spent(rented, each) for each in range(month, need.months + 1)
+    )
+    if month is None:
+        text = f"{own.variant.label} never costs less in all than {rented.variant.label}, rented, within 20 years"
+    else:
+        text = f"from month {month} on {own.variant.label} has cost less in all than {rented.variant.label}, rented"
+        text += "" if sure or month > need.months else ", until it is bought anew"
+        text += f"; it is needed for {counted(need.months, 'month')}"
+    yield Remark(rule="break_even", speaks="note", text=text, source="price books")
+
+
+def _is_bought(item: Assessed) -> bool:
+    """Most of the first month is paid for hardware."""
+    return any(charge.row.dimension == "purchase" for charge in item.variant.best.cost.charges)
+
+
+def _spent(item: Assessed, months: int) -> Decimal:
+    """All that is paid in so many months, with support, tax and moving in."""
+    offer = item.variant.best
+    return EXACT.add(EXACT.multiply(offer.cost.paid(months), offer.factor), offer.once)
 
 
 def nfs_most(assessed: Sequence[Assessed]) -> dict[str, float]:

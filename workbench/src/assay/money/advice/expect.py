@@ -3,7 +3,7 @@
 Rates are bytes per second, times seconds.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -14,7 +14,8 @@ from assay.model.money.priced import Evidence
 from assay.model.units import format_size
 from assay.money.advice.bought import COMPONENT_SHARE, COMPONENT_SOURCE
 from assay.money.advice.candidates import Key, Variant
-from assay.money.advice.caps import caps
+from assay.money.advice.caps import Cap, caps
+from assay.money.advice.disputed import both_say, disputes
 from assay.money.advice.words import amount, counted, percent, seconds
 from assay.money.cost.limits import Limit, Metric
 
@@ -41,10 +42,25 @@ class _Bound:
     kind: Literal["rate", "iops", "clients"] = "clients"
     shared: bool = False
     share: float = COMPONENT_SHARE
+    cap: Cap | None = None
 
     @property
     def expected(self) -> float:
         return self.value * self.share
+
+    def freed(self, metric: Metric) -> "_Bound | None":
+        """Without what is only assumed, and by the higher of two figures that contradict each other; None: no bound."""
+        if self.cap is not None:
+            return None if self.cap.assumed else self
+        dispute = disputes().get((self.layer, metric)) if self.kind == "rate" else None
+        return self if dispute is None else replace(self, value=self.value * dispute.factor)
+
+    def doubt(self, metric: Metric) -> str:
+        """Why it does not exclude."""
+        if self.cap is not None:
+            return f"{self.cap.text} are {amount(metric, self.cap.value)} ({self.source}): {self.cap.assumed}"
+        dispute = disputes()[self.layer, metric]
+        return f"{dispute.text}: measure it"
 
 
 @dataclass(frozen=True)
@@ -67,7 +83,11 @@ class Together:
         return self.share / self.used
 
 
-def rate_figure(variant: Variant, metric: Metric, need: Need, found: Found) -> Figure:
+Bounds = tuple[list[_Bound], list[Limit]]
+"""What each layer lets through, and the layers of which it is not known."""
+
+
+def rate_figure(variant: Variant, metric: Metric, need: Need, found: Found, bounds: Bounds) -> Figure:
     """The rate that a variant is expected to keep for ever.
 
     A measured one is the best of those that were measured as the need uses it. Otherwise the binding ceiling counts:
@@ -76,49 +96,66 @@ def rate_figure(variant: Variant, metric: Metric, need: Need, found: Found) -> F
     measured, aside = _measured(variant, metric, need, found)
     if measured is not None:
         return measured
-    known, unknown = _bounds(variant, metric, need)
+    known, unknown = bounds
     if not known:
         missing = ", ".join(layer.layer for layer in unknown) or "no layer has a figure"
         how = f"not known ({missing}): measure it{aside}"
         return Figure(metric=metric, value=None, basis="unknown", how=how, source="")
+    known, unsure = _without_what_is_unsure(known, getattr(need, metric), metric)
     binding = min(known, key=lambda bound: bound.expected)
     part = percent(binding.share) if binding.share < 1 else "all"
     how = f"{part} of {amount(metric, binding.value)}, the limit of {binding.layer} ({binding.how})"
     source = "; ".join(part for part in (binding.source, COMPONENT_SOURCE if binding.share < 1 else "") if part)
     if unknown:
         how += f"; but the rate of {', '.join(layer.layer for layer in unknown)} is not known: measure it"
-    basis: Basis = "ceiling" if unknown or need.profile.small_files else "rule"
+    how += unsure
+    basis: Basis = "ceiling" if unknown or unsure or need.profile.small_files else "rule"
     if need.profile.small_files:
         how += "; small files reach less, and how much is not known: measure it"
     return Figure(metric=metric, value=binding.expected, basis=basis, how=how + aside, source=source)
 
 
+def _without_what_is_unsure(known: list[_Bound], wanted: float | None, metric: Metric) -> tuple[list[_Bound], str]:
+    """What excludes by an assumption, or by a limit that evidence contradicts, is told instead: measure it.
+
+    Only where that decides: without it what is needed could be had.
+
+    Returns:
+        The bounds to go by, and the words for what is left open; empty if nothing is.
+    """
+    if wanted is None or min(bound.expected for bound in known) >= wanted:
+        return known, ""
+    free = [bound.freed(metric) for bound in known]
+    sure = [bound for bound in free if bound is not None]
+    if not sure or min(bound.expected for bound in sure) < wanted:
+        return known, ""
+    words = [bound.doubt(metric) for bound in known if bound.expected < wanted]
+    return sure, "".join(f"; {text}" for text in words)
+
+
 def together(
-    variant: Variant, metrics: tuple[Metric, Metric], need: Need, figures: Mapping[str, Figure]
+    metrics: tuple[Metric, Metric], need: Need, figures: Mapping[str, Figure], bounds: Mapping[Metric, Bounds]
 ) -> Together | None:
     """What the reads and writes that are needed take at once of the layers that they share.
 
     Args:
-        variant: The design with its limits.
         metrics: Of reading and of writing.
         need: Asks for both; else there is nothing to add up.
         figures: What is expected of each alone. Measured ones override a layer's limit; if both are, there is no sum.
+        bounds: Of each metric.
     """
     wanted = [getattr(need, metric) for metric in metrics]
     if None in wanted or all(figures[metric].basis == "measured" for metric in metrics):
         return None
-    bounds = [
-        {(bound.layer, bound.kind): bound for bound in _bounds(variant, metric, need)[0] if bound.shared}
-        for metric in metrics
-    ]
+    sides = [{(bound.layer, bound.kind): bound for bound in bounds[metric][0] if bound.shared} for metric in metrics]
     found = []
-    for key in bounds[0].keys() & bounds[1].keys():
+    for key in sides[0].keys() & sides[1].keys():
         parts = []
-        for metric, rate, side in zip(metrics, wanted, bounds, strict=True):
+        for metric, rate, side in zip(metrics, wanted, sides, strict=True):
             figure, limit = figures[metric], side[key].value
             limit = max(limit, figure.value or 0.0) if figure.basis == "measured" else limit
             parts.append(rate / limit if limit else float("inf"))
-        found.append((sum(parts), key, parts, bounds[0][key]))
+        found.append((sum(parts), key, parts, sides[0][key]))
     if not found:
         return None
     used, key, parts, bound = max(found, key=lambda item: (item[0], item[1]))
@@ -176,9 +213,10 @@ def _measured(variant: Variant, metric: str, need: Need, found: Found) -> tuple[
     The nearest number of clients counts. Fewer than the need has cannot ask for more, so that a rate below the need
     excludes nothing; a rate that they reach is proven, since more clients do not lower what the design can do.
     """
-    fitting = [item for item in found.get(variant.key, ()) if item.metric == metric and not unfit(item, need)]
+    own = [item for item in found.get(variant.key, ()) if item.metric == metric]
+    fitting = [item for item in own if not unfit(item, need)]
     if not fitting:
-        return None, ""
+        return None, _otherwise(own, metric, need)
     known = [item for item in fitting if item.clients is not None] if need.clients is not None else fitting
     if not known:
         rate = amount(metric, max(item.measured.value for item in fitting))
@@ -197,7 +235,22 @@ def _measured(variant: Variant, metric: str, need: Need, found: Found) -> tuple[
     how += f" with {by}{' already' if fewer else ''}" if by else ""
     how += f", 95 % interval {amount(metric, low)} to {amount(metric, high)}" if low < high else ""
     how += f", the best of {len(known)}" if len(known) > 1 else ""
+    how += both_say(variant.limits, metric, value, best.source)
     return Figure(metric=metric, value=value, low=low, high=high, basis="measured", how=how, source=best.source), ""
+
+
+def _otherwise(own: Sequence[Evidence], metric: str, need: Need) -> str:
+    """What was measured with other records or another pattern only: a figure to know, though it proves nothing."""
+    near = [item for item in own if not unfit(item.model_copy(update={"pattern": None, "record": None}), need)]
+    if not near:
+        return ""
+    clients = max(item.clients or 0 for item in near)
+    best = max((item for item in near if (item.clients or 0) == clients), key=lambda item: item.measured.value)
+    words = [f"with {counted(best.clients, 'client')}"] if best.clients else []
+    words += [f"{best.pattern} access"] if best.pattern not in (None, need.profile.pattern) else []
+    words += [f"records of {format_size(best.record)}"] if best.record is not None else []
+    rate = amount(metric, best.measured.value)
+    return f"; {rate} measured {', '.join(words)} ({best.source}), but {unfit(best, need)}"
 
 
 def unfit(item: Evidence, need: Need) -> str:
@@ -221,7 +274,7 @@ def unfit(item: Evidence, need: Need) -> str:
     return ""
 
 
-def _bounds(variant: Variant, metric: Metric, need: Need) -> tuple[list[_Bound], list[Limit]]:
+def bounds_of(variant: Variant, metric: Metric, need: Need) -> Bounds:
     """What each layer lets through, and the layers of which it is not known."""
     known: list[_Bound] = []
     unknown = []
@@ -236,7 +289,8 @@ def _bounds(variant: Variant, metric: Metric, need: Need) -> tuple[list[_Bound],
         # Units that are bought can be used up.
         known = [replace(bound, share=1.0) for bound in known]
     for cap in caps(variant, metric, need):
-        known.append(_Bound(cap.value, cap.what, cap.text, cap.source))
+        share = 1.0 if cap.whole else COMPONENT_SHARE
+        known.append(_Bound(cap.value, cap.what, cap.text, cap.source, share=share, cap=cap))
     return known, unknown
 
 

@@ -8,6 +8,12 @@ from assay.model.money.design import Design
 from assay.model.money.need import Need
 from assay.money.advice.candidates import Variant
 
+NFS_PAPER, BEEGFS_PAPER, AWS_PAPER = "NFS-2016", "BeeGFS-2016", "AWS-2012"
+AOE_PAPER, ARRAY_PAPER = "AoE-2007", "PowerScale-2020"
+
+PARALLEL = frozenset({"beegfs", "orangefs", "pvfs2", "fsx-lustre", "lustre"})
+"""Families of file systems that spread files over several servers."""
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -32,5 +38,28 @@ class Facts:
         """Evidence knows this figure."""
         return metric in self.figures and self.figures[metric].basis == "measured"
 
+    @property
+    def storing(self) -> int:
+        """Servers that hold the data, rented or one's own; at least 1."""
+        rented = sum(group.count for group in self.design.servers if group.role == "storage")
+        return max(1, rented + sum(piece.count for piece in self.design.hardware if piece.usable))
+
+    @property
+    def copied(self) -> bool:
+        """A copy of what matters is kept elsewhere, or snapshots are."""
+        return self.need.archive or self.need.snapshots > 0
+
 
 Said = Check | Remark
+
+
+def excluded(requirement: str, rule: str, text: str, source: str, share: float | None = None) -> Check:
+    """A requirement that fails; the share of it that is there is at most 1."""
+    return Check(
+        requirement=requirement,
+        outcome="failed",
+        share=None if share is None else min(share, 1.0),
+        text=text,
+        rule=rule,
+        source=source,
+    )

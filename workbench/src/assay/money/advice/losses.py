@@ -3,14 +3,15 @@
 import re
 from dataclasses import dataclass
 
-from assay.model.money.design import Design, Layout
+from assay.model.money.design import S3, Design, Efs, FsxLustre, Layout, Managed
 from assay.money.advice.words import percent
 from assay.money.cost.bill import volume_count
 from assay.money.cost.catalog import catalog
 
 STRIPED: frozenset[Layout] = frozenset({"single", "lvm", "raid0"})
 """Layouts of which each volume is needed."""
-_SHARE = re.compile(r"([0-9]+(?:\.[0-9]+)?) %")
+_SHARE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?%")
+_A_YEAR = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?% (?:a|per) year")
 
 
 @dataclass(frozen=True)
@@ -23,9 +24,14 @@ class Loss:
 
 
 def yearly_loss(design: Design) -> Loss | None:
-    """1 - (1 - p)^n for n volumes without redundancy, p at its upper end; None if there are none or p is not stated."""
+    """1 - (1 - p)^n for n volumes without redundancy, p at its upper end; of a service as its provider states it.
+
+    None if it is not stated, or if the volumes have redundancy.
+    """
     if design.copies > 1:
         return None
+    if design.service is not None:
+        return _of_service(design)
     kept, words, sources = 1.0, [], []
     for group in design.servers:
         volumes = group.volumes
@@ -44,3 +50,21 @@ def yearly_loss(design: Design) -> Loss | None:
     text = f"{' and '.join(words)}: data are lost with a chance of {percent(1 - kept)} a year; "
     text += "keep snapshots or copies"
     return Loss(1 - kept, text, "; ".join(dict.fromkeys(sources)))
+
+
+def _of_service(design: Design) -> Loss | None:
+    """What the catalogue's entry states for a year, of a bucket the worse of its classes."""
+    service = design.service
+    if isinstance(service, S3):
+        kinds = [catalog().object_class(name) for name in (service.storage_class, service.cold_class) if name]
+        kind = min(kinds, key=lambda each: each.nines)
+        text = f"an object in {kind.name} is lost with a chance of 1 in 10^{kind.nines} a year"
+        return Loss(10.0**-kind.nines, text, kind.source)
+    if not isinstance(service, Efs | FsxLustre | Managed):
+        return None
+    entry = catalog().managed(service.type) if isinstance(service, Managed) else catalog().filesystem(service.type)
+    stated = _A_YEAR.search(entry.durability)
+    if stated is None:
+        return None
+    text = f"the provider states {entry.durability}"
+    return Loss(1 - float(stated[1]) / 100, text, entry.source)

@@ -30,6 +30,7 @@ def option(item: Assessed, need: Need) -> Option:
         figures=tuple(item.figures.values()),
         checks=item.checks,
         remarks=item.remarks,
+        conditions=item.conditions,
         provider=variant.design.provider or variant.sold.provider,
     )
 

@@ -1,6 +1,6 @@
 """What a variant costs on each term that a need allows, in the need's months, and what of it has no price."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -13,7 +13,7 @@ from assay.model.money.use import Use
 from assay.money.advice.market import Market, Sold
 from assay.money.advice.moving import moving_cost
 from assay.money.advice.traffic import use_of
-from assay.money.cost.cost import ZERO, Cost, price_bill
+from assay.money.cost.cost import ZERO, Charge, Cost, price_bill
 from assay.money.cost.frozen import BY_USE
 
 BESIDES = BY_USE | {"people", "support", "power", "rack"}
@@ -61,6 +61,7 @@ class Pricer:
     def __init__(self, need: Need, sold: Sold, market: Market) -> None:
         """Keep the need and the prices."""
         self._need, self._sold, self._market, self._book = need, sold, market, sold.book
+        self._known: dict[Payment | None, dict[tuple[int, str], tuple[Line, Charge]]] = {}
         self._use: dict[tuple[bool, Decimal], Use] = {}
         self._plain = {(row.dimension, row.item) for row in self._book.rows if row.term == "on-demand"}
         self._terms: dict[tuple[Term, Payment | None], set[str]] = {}
@@ -98,15 +99,19 @@ class Pricer:
                 )
             else:
                 # It has no terms; a rule says so.
-                cost = price_bill(bill, self._book, duty=self._need.duty)
+                cost = self._price(bill, "on-demand", None)
                 yield self._offer("on-demand", None, cost, lacking, design)
             return
         for (term, payment), items in self._allowed.items():
             if term == "spot":
                 yield from self._spot(bill, lacking, instances & items, instances, design)
             elif instances <= items:
-                cost = price_bill(bill, self._book, term, payment, self._need.duty)
+                cost = self._price(bill, term, payment)
                 yield self._offer(term, payment, cost, lacking, design)
+
+    def _price(self, bill: Bill, term: Term, payment: Payment | None, but: Container[str] = ()) -> Cost:
+        known = self._known.setdefault(payment, {})
+        return price_bill(bill, self._book, term, payment, self._need.duty, but, known)
 
     def _spot(
         self, bill: Bill, lacking: list[Line], on_spot: set[str], instances: set[str], design: Design
@@ -115,7 +120,7 @@ class Pricer:
         but = instances - on_spot
         if not on_spot or not but <= self._terms.get(("on-demand", None), set()):
             return
-        cost = price_bill(bill, self._book, "spot", None, self._need.duty, but)
+        cost = self._price(bill, "spot", None, but)
         chance = self.interrupted(cost)
         asked = self._need.term == "spot"
         if asked or (chance is not None and chance <= MOST_INTERRUPTED):

@@ -1,26 +1,35 @@
 """Rules of thumb: what papers and providers advise, each with its source.
 
 A rule looks at one variant of a design and one need. It excludes the variant (a failed `Check`), says something for or
-against it (a `Remark`), or nothing. What was measured of exactly that variant overrides a rule about rates or clients.
+against it (a `Remark`), or nothing. What was measured of exactly that variant, and what the design or the catalogue
+states, go before a rule about rates, capacity or clients: that is then a remark with its year.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 
 from assay.model.money.advice import Check, Figure, Remark
-from assay.model.money.amount import TERM_MONTHS
 from assay.model.money.catalog import LustreType
 from assay.model.money.design import S3, Design, DynamoDb, FsxLustre
 from assay.model.money.need import Need
 from assay.model.units import about_size
-from assay.money.advice.candidates import Variant
-from assay.money.advice.facts import Facts, Said
-from assay.money.advice.pricer import Offer
-from assay.money.advice.warnings import both_at_once, growth, requests_unknown, volume_loss
+from assay.money.advice.demands import DEMANDS
+from assay.money.advice.facts import (
+    AOE_PAPER,
+    ARRAY_PAPER,
+    AWS_PAPER,
+    BEEGFS_PAPER,
+    NFS_PAPER,
+    PARALLEL,
+    Facts,
+    Said,
+    excluded,
+)
+from assay.money.advice.hints import HINTS, provisioned_2012
+from assay.money.advice.terms import long_term, spot
+from assay.money.advice.warnings import both_at_once, growth, old_prices, requests_unknown, volume_loss
 from assay.money.advice.words import amount, counted, percent, seconds
 from assay.money.cost.catalog import catalog
 
-NFS_PAPER, BEEGFS_PAPER, AWS_PAPER = "NFS-2016", "BeeGFS-2016", "AWS-2012"
-AOE_PAPER, ARRAY_PAPER = "AoE-2007", "PowerScale-2020"
 S3_GUIDE = "docs.aws.amazon.com/AmazonS3/latest/userguide/optimizing-performance.html"
 
 NFS_CAPACITY, NFS_RATE, NFS_CLIENTS = 48 * 2**40, 1e9, 32
@@ -30,36 +39,50 @@ LINK_ROUND_TRIP = 1.82e-3
 SECOND_LINK = 0.3
 LARGE_TRANSFER = 10**6
 
-PARALLEL = frozenset({"beegfs", "orangefs", "pvfs2", "fsx-lustre", "lustre"})
-
 
 def nfs_small(facts: Facts) -> Iterator[Said]:
-    """One NFS server serves less than 48 TiB, less than 1 GB/s and fewer than 32 clients.
+    """One NFS server was advised for less than 48 TiB, less than 1 GB/s and fewer than 32 clients; several share these.
 
+    It is of 2016: a figure of the design, stated or of the catalogue, goes before it. So many clients are not known to
+    be too many, but unproven.
     Source: NFS-2016, NFS.
     """
     if facts.design.family != "nfs":
         return
     need, source = facts.need, f"{NFS_PAPER}, NFS: below 48 TiB, 1 GB/s and 32 clients"
-    if need.capacity >= NFS_CAPACITY:
-        text = f"one NFS server is for less than 48 TiB; {about_size(need.capacity)} are needed"
-        yield _excluded("capacity", "nfs_small", text, source, NFS_CAPACITY / need.capacity)
+    clients = None if need.clients is None else -(-need.clients // facts.storing)
+    capacity = need.capacity / facts.storing
+    if capacity >= NFS_CAPACITY and facts.variant.limits.usable >= need.capacity:
+        text = f"in 2016 one NFS server was for less than 48 TiB; each holds {about_size(capacity)} here"
+        yield Remark(rule="nfs_small", speaks="against", text=text, source=source)
     for metric in ("read", "write"):
         wanted = getattr(need, metric)
-        if wanted is not None and wanted >= NFS_RATE and not facts.measured(metric):
-            text = f"one NFS server is for less than 1 GB/s; {amount(metric, wanted)} are needed"
-            yield _excluded(metric, "nfs_small", text, source, NFS_RATE / wanted)
-        elif wanted is not None and wanted >= NFS_RATE:
-            text = f"{metric} was measured, which overrides the rule that one NFS server is for less than 1 GB/s"
-            yield Remark(rule="nfs_small", speaks="note", text=text, source=facts.figures[metric].source)
-    if need.clients is not None and need.clients >= NFS_CLIENTS and facts.measured_clients < need.clients:
-        text = f"one NFS server is for fewer than 32 clients; there are {need.clients}"
-        yield _excluded("clients", "nfs_small", text, source, (NFS_CLIENTS - 1) / need.clients)
-    if need.clients is not None and need.clients < NFS_CLIENTS and need.capacity < NFS_CAPACITY:
-        text = (
-            f"{about_size(need.capacity)} and {counted(need.clients, 'client')} are within what one NFS server is for"
-        )
+        if wanted is not None and wanted / facts.storing >= NFS_RATE:
+            yield _nfs_rate(facts, metric, wanted, source)
+    if clients is not None and clients >= NFS_CLIENTS and facts.measured_clients < (need.clients or 0):
+        text = f"in 2016 one NFS server was for fewer than 32 clients; each has {clients} here: measure it with so many"
+        share = (NFS_CLIENTS - 1) / clients
+        yield Check(requirement="clients", outcome="unproven", share=share, text=text, rule="nfs_small", source=source)
+    if clients is not None and clients < NFS_CLIENTS and capacity < NFS_CAPACITY:
+        each = "one NFS server is" if facts.storing == 1 else f"each of {facts.storing} NFS servers is"
+        text = f"{about_size(capacity)} and {counted(clients, 'client')} are within what {each} for"
         yield Remark(rule="nfs_small", speaks="for", text=text, source=source)
+
+
+def _nfs_rate(facts: Facts, metric: str, wanted: float, source: str) -> Said:
+    """Of a rate above the rule: what was measured or is stated overrides it; without that it excludes."""
+    figure, each = facts.figures[metric], amount(metric, wanted / facts.storing)
+    if figure.basis == "measured":
+        text = f"{metric} was measured, which overrides the rule of 2016 that one NFS server is for less than 1 GB/s"
+        return Remark(rule="nfs_small", speaks="note", text=text, source=figure.source)
+    if figure.basis == "rule" and figure.value is not None:
+        text = (
+            f"in 2016 one NFS server was for less than 1 GB/s; each must {metric} {each} here, and by the figures of "
+        )
+        text += f"the design all do {amount(metric, figure.value)}"
+        return Remark(rule="nfs_small", speaks="note", text=text, source=f"{source}; {figure.source}")
+    text = f"in 2016 one NFS server was for less than 1 GB/s, and no figure of this one says more; {each} are needed"
+    return excluded(metric, "nfs_small", text, source, NFS_RATE * facts.storing / wanted)
 
 
 def one_host(facts: Facts) -> Iterator[Said]:
@@ -70,7 +93,7 @@ def one_host(facts: Facts) -> Iterator[Said]:
     clients = facts.need.clients
     if not facts.design.served and clients is not None and clients > 1:
         text = f"it is used on the instance itself, by one host; there are {clients}"
-        yield _excluded("clients", "one_host", text, f"design {facts.variant.template}", 1 / clients)
+        yield excluded("clients", "one_host", text, f"design {facts.variant.template}", 1 / clients)
 
 
 def instance_store(facts: Facts) -> Iterator[Said]:
@@ -83,7 +106,7 @@ def instance_store(facts: Facts) -> Iterator[Said]:
     source = f"{NFS_PAPER}, Which option is best for me: non-critical data, with an archive elsewhere"
     if facts.need.data == "persistent" and not facts.need.archive:
         text = "its data survive nothing, the need says persistent, and no archive elsewhere is named"
-        yield _excluded("data", "instance_store", text, source)
+        yield excluded("data", "instance_store", text, source)
     elif facts.need.data == "persistent":
         text = "its data survive nothing: what is archived elsewhere must be copied back after a failure"
         yield Remark(rule="instance_store", speaks="against", text=text, source=source)
@@ -107,39 +130,6 @@ def volumes_for_integrity(facts: Facts) -> Iterator[Said]:
         yield Remark(rule="volumes_for_integrity", speaks="for", text=text, source=source)
 
 
-def no_spot_servers(facts: Facts) -> Iterator[Said]:
-    """Servers that hold the data are not rented on the spot market; clients may be.
-
-    Source: BeeGFS-2016, Choosing your filesystem servers.
-    """
-    if facts.need.term == "spot" and any(group.role != "client" for group in facts.design.servers):
-        text = "its servers hold the data, and spot instances are taken away"
-        source = f"{BEEGFS_PAPER}, Choosing your filesystem servers: on demand for servers, spot for compute nodes"
-        yield _excluded("term", "no_spot_servers", text, source)
-
-
-def long_term(facts: Facts) -> Iterator[Said]:
-    """Reserved for long terms; spot only for what is short and can start again.
-
-    Source: NFS-2016, Expected costs; AWS-2012, II.
-    """
-    offer = facts.variant.best
-    if facts.need.term is None and facts.design.servers and not _reserved(facts.variant):
-        names = " and ".join(sorted({group.instance for group in facts.design.servers}))
-        text = f"the book has no reserved price of {names}, so that none was compared"
-        yield Remark(rule="long_term", speaks="note", text=text, source="price book")
-    plain = next((other for other in facts.variant.offers if other.term == "on-demand"), None)
-    if offer.term.startswith("reserved") and plain is not None and plain.paid > offer.paid:
-        saved = percent(1 - offer.paid / plain.paid)
-        months = facts.need.months
-        fits = "is long enough" if months == 1 else "are long enough"
-        text = f"{counted(months, 'month')} {fits} for {_term(offer)}, which costs {saved} less than on demand"
-        whole = -(-months // TERM_MONTHS[offer.term]) * TERM_MONTHS[offer.term]
-        text += f", though it is paid for {whole} months" if whole > months else ""
-        source = f"{NFS_PAPER}, Expected costs: reserved for the long term"
-        yield Remark(rule="long_term", speaks="for", text=text, source=source)
-
-
 def volume_types(facts: Facts) -> Iterator[Said]:
     """st1 for the streams of NFS, SSD volumes for databases, sc1 for cold data.
 
@@ -153,15 +143,15 @@ def volume_types(facts: Facts) -> Iterator[Said]:
         if isinstance(kind_of, LustreType) and kind_of.media == "hdd" and not _random_measured(facts):
             text = f"{kind_of.name} has hard disks, which are for streams; access is random, "
             text += f"in records of {about_size(profile.record)}"
-            yield _excluded("profile", "volume_types", text, f"{source}; likewise for {kind_of.source}")
+            yield excluded("profile", "volume_types", text, f"{source}; likewise for {kind_of.source}")
     for kind in sorted({group.volumes.type for group in facts.design.servers if group.volumes}):
         if profile.pattern == "random" and kind in ("st1", "sc1"):
             if not _random_measured(facts):
                 text = f"{kind} volumes are for streams; access is random, in records of {about_size(profile.record)}"
-                yield _excluded("profile", "volume_types", text, source)
+                yield excluded("profile", "volume_types", text, source)
         elif kind == "sc1" and not profile.cold:
             text = "sc1 volumes are for cold data, and the need does not say cold"
-            yield _excluded("profile", "volume_types", text, source)
+            yield excluded("profile", "volume_types", text, source)
         elif kind == "sc1" or (kind == "st1" and facts.design.family == "nfs"):
             word = "the data are cold" if kind == "sc1" else "access is sequential, over NFS"
             yield Remark(rule="volume_types", speaks="for", text=f"{word}, which is what {kind} is for", source=source)
@@ -197,14 +187,17 @@ def larger_transfers(facts: Facts) -> Iterator[Said]:
 def s3_concurrency(facts: Facts) -> Iterator[Said]:
     """S3 when durability and concurrency matter, not for what waits for each operation.
 
+    Its class of one zone for fast access, and stores of others, are not what the guide speaks of.
     Source: AWS-2012, IX.B; the guide of S3: small objects and first bytes take about 100 to 200 ms.
     """
-    if not isinstance(facts.design.service, S3):
+    service = facts.design.service
+    if not isinstance(service, S3):
         return
     need = facts.need
-    if need.p99 is not None and need.p99 < S3_LATENCY and not facts.figures.get("read_p99", _NOTHING).value:
+    slow = service.kind == "s3" and "express" not in service.storage_class
+    if slow and need.p99 is not None and need.p99 < S3_LATENCY and not facts.figures.get("read_p99", _NOTHING).value:
         text = f"first bytes take about 100 to 200 ms; {seconds(need.p99)} are needed"
-        yield _excluded("p99", "s3_concurrency", text, S3_GUIDE, need.p99 / S3_LATENCY)
+        yield excluded("p99", "s3_concurrency", text, S3_GUIDE, need.p99 / S3_LATENCY)
     if need.clients is not None and need.clients * need.profile.streams > 1:
         streams = need.clients * need.profile.streams
         text = f"{streams:,} streams at once, which do not slow each other down"
@@ -217,12 +210,13 @@ def archive_classes(facts: Facts) -> Iterator[Said]:
     Source: the catalogue's entry of the class.
     """
     service = facts.design.service
-    if not isinstance(service, S3):
+    if not isinstance(service, S3) or facts.need.profile.cold:
         return
-    kind = catalog().object_class(service.storage_class)
-    if kind.retrieval_seconds and not facts.need.profile.cold:
-        text = f"reading from {kind.name} begins {kind.retrieval}, and the need does not say cold"
-        yield _excluded("profile", "archive_classes", text, kind.source)
+    for name in filter(None, (service.storage_class, service.cold_class)):
+        kind = catalog().object_class(name)
+        if kind.retrieval_seconds:
+            text = f"reading from {kind.name} begins {kind.retrieval}, and the need does not say cold"
+            yield excluded("profile", "archive_classes", text, kind.source)
 
 
 def table_items(facts: Facts) -> Iterator[Said]:
@@ -234,24 +228,35 @@ def table_items(facts: Facts) -> Iterator[Said]:
         kind, record = catalog().table("dynamodb"), facts.need.profile.record
         if record > kind.largest_item:
             text = f"items of {about_size(record)} are larger than the {about_size(kind.largest_item)} it takes"
-            yield _excluded("profile", "table_items", text, kind.source, kind.largest_item / record)
+            yield excluded("profile", "table_items", text, kind.source, kind.largest_item / record)
 
 
 def aoe_profile(facts: Facts) -> Iterator[Said]:
     """AoE for what is mostly read, or random; not for serving files or keeping backups.
 
+    Who states what his own servers write knows better than a paper of 2007.
     Source: AoE-2007, section 7: sequential writes of large files at 11 MB/s.
     """
     if facts.design.family != "aoe":
         return
     profile, source = facts.need.profile, f"{AOE_PAPER}, section 7"
     written = 1 - float(profile.read_share)
-    if profile.pattern == "sequential" and written > AOE_WRITE_SHARE and not facts.measured("write"):
-        text = f"{percent(written)} is written sequentially, which fell to 11 MB/s over AoE"
-        yield _excluded("profile", "aoe_profile", text, source)
+    many = profile.pattern == "sequential" and written > AOE_WRITE_SHARE
+    if many and not facts.measured("write"):
+        text = f"{percent(written)} is written sequentially, which in 2007 fell to 11 MB/s over AoE"
+        if _states_writes(facts.design):
+            yield Remark(rule="aoe_profile", speaks="against", text=text, source=source)
+        else:
+            yield excluded("profile", "aoe_profile", text, source)
     else:
         word = "random" if profile.pattern == "random" else f"{percent(profile.read_share)} reading"
         yield Remark(rule="aoe_profile", speaks="for", text=f"access is {word}, which AoE is for", source=source)
+
+
+def _states_writes(design: Design) -> bool:
+    """What it writes stands in it, by another source than the paper."""
+    stated = [*design.limits, *(piece for piece in design.hardware if piece.usable)]
+    return any(item.write is not None and AOE_PAPER not in item.source for item in stated)
 
 
 def second_link(facts: Facts) -> Iterator[Said]:
@@ -276,35 +281,46 @@ def close_data_centre(facts: Facts) -> Iterator[Said]:
     source = f"{ARRAY_PAPER}, 9.3; pings in 2.3.2 and 5.3.2"
     wanted = facts.need.p99
     if wanted is not None and wanted < LINK_ROUND_TRIP and not facts.measured("read_p99"):
-        text = f"the round trip over a leased line is {seconds(LINK_ROUND_TRIP)} or more; {seconds(wanted)} are needed"
-        yield _excluded("p99", "close_data_centre", text, source, wanted / LINK_ROUND_TRIP)
+        text = f"in 2020 the round trip over a leased line was {seconds(LINK_ROUND_TRIP)} or more; "
+        text += f"{seconds(wanted)} are needed"
+        yield excluded("p99", "close_data_centre", text, source, wanted / LINK_ROUND_TRIP)
     else:
         text = "take a data centre next to the region: 1.82 to 2.33 ms of round trip there, 87 ms from another country"
         yield Remark(rule="close_data_centre", speaks="note", text=text, source=source)
 
 
-RULES: tuple[Callable[[Facts], Iterator[Said]], ...] = (
+Rule = Callable[[Facts], Iterator[Said]]
+
+RULES: tuple[Rule, ...] = (
     nfs_small,
     one_host,
     instance_store,
-    volumes_for_integrity,
-    no_spot_servers,
-    long_term,
+    spot,
     volume_types,
-    scratch_is_temporary,
-    larger_transfers,
     s3_concurrency,
     archive_classes,
     table_items,
     aoe_profile,
-    second_link,
     close_data_centre,
+    volume_loss,
+    provisioned_2012,
+    *DEMANDS,
+)
+"""Those about single variants that may exclude; `saturated_nfs` compares, and those that bound rates are in `caps`."""
+
+TOLD: tuple[Rule, ...] = (
+    volumes_for_integrity,
+    long_term,
+    scratch_is_temporary,
+    larger_transfers,
+    second_link,
     requests_unknown,
     growth,
-    volume_loss,
     both_at_once,
+    *HINTS,
+    old_prices,
 )
-"""All rules about single variants; `saturated_nfs` compares, and those that bound rates are in `caps`."""
+"""Those that only say something, of what is shown."""
 
 
 def saturated_nfs(design: Design, need: Need, nfs: Mapping[str, float]) -> Remark | None:
@@ -330,25 +346,6 @@ def saturated_nfs(design: Design, need: Need, nfs: Mapping[str, float]) -> Remar
 
 
 _NOTHING = Figure(metric="", value=None, basis="unknown", how="", source="")
-
-
-def _excluded(requirement: str, rule: str, text: str, source: str, share: float | None = None) -> Check:
-    return Check(
-        requirement=requirement,
-        outcome="failed",
-        share=None if share is None else min(share, 1.0),
-        text=text,
-        rule=rule,
-        source=source,
-    )
-
-
-def _term(offer: Offer) -> str:
-    return ", ".join(word for word in (offer.term, offer.payment) if word)
-
-
-def _reserved(variant: Variant) -> bool:
-    return any(offer.term.startswith("reserved") for offer in variant.offers)
 
 
 def _random_measured(facts: Facts) -> bool:

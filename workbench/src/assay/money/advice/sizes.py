@@ -1,6 +1,7 @@
 """Sizes and counts that follow from a need: capacity, numbers of servers, shares in classes for cold data."""
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from assay.model.base import AssayError
@@ -12,7 +13,7 @@ from assay.money.advice.traffic import active_share
 from assay.money.cost.bill import volume_count
 from assay.money.cost.catalog import catalog
 from assay.money.cost.designs import Template
-from assay.money.cost.limits import METRICS, Limits, design_limits
+from assay.money.cost.limits import METRICS, Limit, Limits, Metric, design_limits
 
 SIZED = ("capacity", "stored")
 """Parameters that say how much a design stores; what the need asks for is tried besides their choices."""
@@ -21,7 +22,9 @@ SHARES = ("infrequent", "cold_share")
 MOST_COUNT = 1024
 """Of a count whose design states no most."""
 GB = 10**9
-PAIRS = (("read", "write"), ("read_iops", "write_iops"))
+PAIRS: tuple[tuple[Metric, Metric], ...] = (("read", "write"), ("read_iops", "write_iops"))
+MOST_TIMES = 1000
+"""So many times as large as the data a design may be for its rate."""
 
 
 def counted_names(template: Template, given: Mapping[str, Any]) -> tuple[str, ...]:
@@ -40,16 +43,17 @@ def enough(limits: Limits, need: Need) -> bool:
         wanted, keeps = getattr(need, metric), limits.sustained(metric)
         if wanted is not None and keeps is not None and wanted > keeps * COMPONENT_SHARE:
             return False
-    for layer in (layer for layer in limits.layers if layer.shared):
-        for pair in PAIRS:
-            used = 0.0
-            for metric in METRICS:
-                wanted, keeps = getattr(need, metric), layer.keeps(metric)
-                if metric in pair and wanted is not None and keeps:
-                    used += wanted / keeps
-            if used > COMPONENT_SHARE:
-                return False
-    return True
+    shared = (layer for layer in limits.layers if layer.shared)
+    return all(_used(layer, pair, need) <= COMPONENT_SHARE for layer in shared for pair in PAIRS)
+
+
+def _used(layer: Limit, pair: tuple[Metric, Metric], need: Need) -> float:
+    """Share of a layer that reads and writes take together."""
+    used = 0.0
+    for metric in pair:
+        wanted, keeps = getattr(need, metric), layer.keeps(metric)
+        used += wanted / keeps if wanted is not None and keeps else 0.0
+    return used
 
 
 def shares_for(template: Template, candidate: Candidate, need: Need) -> dict[str, tuple[str, ...]]:
@@ -123,7 +127,7 @@ def sized(template: Template, values: Mapping[str, Any], key: str, wanted: int) 
 def fast_enough(template: Template, values: Mapping[str, Any], key: str, need: Need) -> str | None:
     """A size whose rate is enough, where the rate grows with the size; None if it is at `values` already, or never.
 
-    The first size is what the capacity needs; up to a thousand times as much is looked at.
+    The first size is what the capacity needs; up to `MOST_TIMES` as much is looked at.
     """
     start = parse_size(values[key])
 
@@ -137,11 +141,33 @@ def fast_enough(template: Template, values: Mapping[str, Any], key: str, need: N
 
     if does(start) is not None:
         return None
-    factor = 2
-    while factor <= 1024 and does(start * factor) is None:
-        factor *= 2
-    found = does(start * factor)
-    low, high = start * factor // 2, start * factor
+    guess = math.ceil(start * _times(template, {**values, key: format_size(start)}, need))
+    found = does(guess)
+    if found is not None:
+        # In proportion to the size, which is the rule; a tenth less would not do.
+        return found if does(guess * 9 // 10) is None else _smallest(does, guess // 2, guess, found)
+    while guess <= start * MOST_TIMES and found is None:
+        guess *= 2
+        found = does(guess)
+    return None if found is None else _smallest(does, guess // 2, guess, found)
+
+
+def _times(template: Template, values: Mapping[str, Any], need: Need) -> float:
+    """How many times as large it must be, if its rates were in proportion to its size."""
+    limits = design_limits(template.build(values))
+    least = 1.0
+    for metric in METRICS:
+        wanted, keeps = getattr(need, metric), limits.sustained(metric)
+        if wanted is not None and keeps:
+            least = max(least, wanted / keeps / COMPONENT_SHARE)
+    for layer in (layer for layer in limits.layers if layer.shared):
+        for pair in PAIRS:
+            least = max(least, _used(layer, pair, need) / COMPONENT_SHARE)
+    return min(least, MOST_TIMES)
+
+
+def _smallest(does: Callable[[int], str | None], low: int, high: int, found: str) -> str:
+    """Between a size that does not do and one that does, to a 256th of the way."""
     for _ in range(8):
         middle = (low + high) // 2
         spelled = does(middle)

@@ -116,6 +116,7 @@ def use_of(need: Need, design: Design, hours: Decimal, rare: Decimal = Decimal(0
         object_size=record if need.access == "object" and "record" in need.profile.model_fields_set else 0,
         kept_days=need.months * 365 // 12,
         filled=_filled(need),
+        deleted_when_off=need.data == "scratch",
         people=next((hours for name, hours in need.people.items() if name == provider), Decimal(0)),
     )
 

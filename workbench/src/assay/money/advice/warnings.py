@@ -1,18 +1,25 @@
-"""What a variant must be told with, whatever the need: growth, losses, what was not measured, what costs by use."""
+"""What a variant must be told with: growth, losses, what was not measured, costs by use, old prices."""
 
+import datetime as dt
 from collections.abc import Iterator
+from decimal import Decimal
 
-from assay.model.money.advice import Remark
+from assay.model.money.advice import Check, Remark
+from assay.model.money.amount import EXACT
 from assay.model.units import about_size
-from assay.money.advice.facts import Facts, Said
+from assay.money.advice.facts import Facts, Said, excluded
 from assay.money.advice.losses import yearly_loss
 from assay.money.advice.traffic import follows_words, paid_by_request
 from assay.money.advice.words import amount, percent
+from assay.money.cost.cost import Cost
 from assay.money.cost.limits import METRICS
 
 MOST_LOSS = 0.01
-"""Chance in a year to lose all data from which on one is warned."""
-LARGE_TRANSFER = 10**6
+"""Chance in a year to lose all data from which on one is warned, and which is borne where durability is asked for."""
+OLD_DAYS = 180
+OLD_SHARE = Decimal("0.1")
+"""Of a price: less from old rows is not worth a line."""
+OLD_RULE = "old_prices"
 
 
 def growth(facts: Facts) -> Iterator[Said]:
@@ -31,11 +38,29 @@ def growth(facts: Facts) -> Iterator[Said]:
 def volume_loss(facts: Facts) -> Iterator[Said]:
     """Volumes fail seldom, but without redundancy the loss of one of many is the loss of all data.
 
+    Persistent data without a copy elsewhere must not be lost with a higher chance than the need bears: what it says, or
+    1 % a year if it asks for a class of durability. Else the chance is told.
     Source: the catalogue's entry of the type.
     """
-    loss = yearly_loss(facts.design)
-    if loss is not None and facts.need.data == "persistent" and loss.chance > MOST_LOSS:
+    need, loss = facts.need, yearly_loss(facts.design)
+    if need.data != "persistent":
+        return
+    borne = need.most_loss if need.most_loss is not None else MOST_LOSS if need.durability is not None else None
+    if loss is None:
+        if need.most_loss is not None and not facts.copied:
+            text = f"the chance to lose the data in a year is not known; at most {percent(need.most_loss)} is borne"
+            source = f"design {facts.variant.template}"
+            yield Check(requirement="durability", outcome="unproven", text=text, rule="volume_loss", source=source)
+    elif borne is not None and not facts.copied and loss.chance > borne:
+        text = f"{loss.text}; at most {percent(borne)} is borne"
+        text += "" if need.most_loss is not None else " unless `most_loss` says more"
+        share = float(borne) / loss.chance
+        yield excluded("durability", "volume_loss", text, loss.source, share)
+    elif loss.chance > MOST_LOSS:
         yield Remark(rule="volume_loss", speaks="against", text=loss.text, source=loss.source)
+    elif need.most_loss is not None:
+        text = f"{loss.text}; at most {percent(need.most_loss)} is borne"
+        yield Check(requirement="durability", outcome="met", text=text, rule="volume_loss", source=loss.source)
 
 
 def both_at_once(facts: Facts) -> Iterator[Said]:
@@ -67,3 +92,35 @@ def requests_unknown(facts: Facts) -> Iterator[Said]:
     elif need.monthly.read is None and need.monthly.written is None:
         text = "reads and writes cost money here, and the price has 0 B of them: say monthly.read and monthly.written"
         yield Remark(rule="requests_unknown", speaks="against", text=text, source=source)
+
+
+def old_share(cost: Cost, months: int, today: dt.date) -> tuple[Decimal, dt.date] | None:
+    """Which share of what is paid rests on rows older than `OLD_DAYS`, and the date of the oldest; None: on none.
+
+    Args:
+        cost: Its rows have dates; those without are taken as new.
+        months: That it is paid for.
+        today: The present day.
+    """
+    whole = cost.paid(months)
+    old = [
+        charge for charge in cost.charges if charge.row.date is not None and (today - charge.row.date).days > OLD_DAYS
+    ]
+    if not old or not whole:
+        return None
+    part = cost.model_copy(update={"charges": tuple(old)}).paid(months)
+    dates = [charge.row.date for charge in old if charge.row.date is not None]
+    return EXACT.divide(part, whole), min(dates)
+
+
+def old_prices(facts: Facts) -> Iterator[Said]:
+    """A price of today that rests on old rows by more than a tenth is told so. Books of the past are old on purpose.
+
+    Source: the rows' dates.
+    """
+    if facts.variant.sold.book.historic:
+        return
+    found = old_share(facts.variant.best.cost, facts.need.months, dt.date.today())
+    if found is not None and found[0] > OLD_SHARE:
+        text = f"{percent(found[0])} of the price rests on rows older than {OLD_DAYS} days, the oldest of {found[1]}"
+        yield Remark(rule=OLD_RULE, speaks="note", text=text, source="price book")

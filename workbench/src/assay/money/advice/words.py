@@ -23,8 +23,10 @@ def seconds(value: float) -> str:
 
 
 def percent(share: float | Decimal) -> str:
-    """A share for reading: `12 %`, `0.4 %`."""
+    """A share for reading: `12 %`, `0.4 %`; what would be printed as nothing and is not, is less than 0.1 %."""
     value = float(share) * 100
+    if 0 < abs(value) < 0.05:
+        return "less than 0.1 %"
     return f"{value:.0f} %" if abs(value) >= 9.5 or value == int(value) else f"{value:.1f} %"
 
 

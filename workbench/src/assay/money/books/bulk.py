@@ -2,74 +2,36 @@
 
 They are read as a stream, since those of EC2 have hundreds of megabytes to gigabytes: what does not interest is
 dropped at once. Format: docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/reading-service-price-list-file-for-
-services.html.
+services.html. Files of savings plans have a form of their own: see `savings`.
 """
 
 import csv
 import datetime as dt
 import itertools
-import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
+from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
 from assay.model.base import AssayError
-from assay.model.money.amount import out_of_bounds
+from assay.money.books.listed import (
+    Attributes,
+    Offered,
+    OfferFile,
+    Wanted,
+    broken_off,
+    key_name,
+    price_number,
+    price_range,
+)
+from assay.money.books.savings import RATE, csv_rate, read_rates
+from assay.money.books.stream import Stream
 
-ROOT = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws"
-CHUNK = 2**18
-"""Characters that are read at once."""
-MOST_ENTRY = 2**26
-"""No single product or term is longer; a file that has a longer one is none of AWS's."""
-MOST_LINE = 2**20
-"""No line of a table is longer."""
+HOST = "https://pricing.us-east-1.amazonaws.com"
+ROOT = f"{HOST}/offers/v1.0/aws"
+WHAT, HINT = "an AWS price list file", "give an index.csv or index.json of one service"
 HEAD_LINES = 20
 """The line with the columns' names is among the first ones."""
-
-Attributes = Mapping[str, str]
-Wanted = Callable[[Attributes], bool]
-"""Whether a product is of interest, by its attributes."""
-
-
-@dataclass(frozen=True)
-class Offered:
-    """One price of a product: of one range of its quantity, on one term.
-
-    Attributes:
-        attributes: Of the product, by names in small letters without spaces and signs, `family` among them.
-        lease, paid, offering: Of a reservation: `1yr`, `No Upfront`, `standard`; empty on demand.
-        unit: As AWS prints it: Hrs, GB-Mo, Quantity (of upfront fees), ...
-        start, end: The range, in `unit`; end None: without bound.
-    """
-
-    sku: str
-    attributes: Attributes
-    term: str
-    lease: str
-    paid: str
-    offering: str
-    unit: str
-    price: Decimal
-    start: Decimal
-    end: Decimal | None
-
-
-@dataclass
-class OfferFile:
-    """What is known of a file once it has been read to its end.
-
-    Attributes:
-        offer: Code of the service, such as AmazonEC2.
-        date: When it was published.
-        others: Currencies of prices that were left out.
-    """
-
-    name: str
-    offer: str = ""
-    date: dt.date | None = None
-    found: list[Offered] = field(default_factory=list)
-    others: set[str] = field(default_factory=set)
+_PRICES = {"termtype", "startingrange", "endingrange", "unit", "priceperunit", "currency"}
+_RATES = {RATE, "currency", "unit", "discountedsku", "discountedusagetype", "discountedservicecode", "purchaseoption"}
 
 
 def read_offers(text: TextIO, name: str, currency: str, wanted: Wanted) -> OfferFile:
@@ -84,150 +46,44 @@ def read_offers(text: TextIO, name: str, currency: str, wanted: Wanted) -> Offer
     Raises:
         AssayError: It is no AWS price list file, or is cut off.
     """
-    begin = text.read(CHUNK)
     file = OfferFile(name)
-    reader = _read_json if begin.lstrip("\ufeff \t\r\n").startswith("{") else _read_csv
-    reader(_Stream(text, begin.removeprefix("\ufeff"), name), file, currency, wanted)
+    stream = Stream(text, name, WHAT, HINT)
+    reader = _read_json if stream.starts == "{" else _read_csv
+    reader(stream, file, currency, wanted)
     if not file.offer or file.date is None:
-        raise _not_one(name, "it has no offer code or no publication date")
+        raise stream.wrong("it has no offer code or no publication date")
     return file
 
 
-def key_name(name: str) -> str:
-    """`Pre Installed S/W`, `preInstalledSw` -> `preinstalledsw`."""
-    return "".join(sign for sign in name.lower() if sign.isalnum())
-
-
-def _not_one(name: str, why: str) -> AssayError:
-    return AssayError(f"{name}: not an AWS price list file: {why}", "give an index.csv or index.json of one service")
-
-
-def _broken_off(name: str) -> AssayError:
-    return AssayError(f"{name}: the file breaks off", "fetch it anew")
-
-
-def _number(text: str, where: str) -> Decimal:
-    try:
-        value = Decimal(text)
-    except InvalidOperation:
-        value = Decimal(-1)
-    if not value.is_finite() or value < 0:
-        raise AssayError(f"{where}: {text[:40]!r} is not a price or quantity", "fetch the file anew")
-    beyond = out_of_bounds(value)
-    if beyond:
-        raise AssayError(f"{where}: {text[:40]!r} is {beyond}", "fetch the file anew")
-    return value
-
-
-def _range(start: str, end: str, where: str) -> tuple[Decimal, Decimal | None]:
-    bound = None if end.lower() in ("inf", "") else _number(end, where)
-    return _number(start or "0", where), bound
-
-
-def _date(text: str, name: str) -> dt.date:
+def _date(text: str, stream: Stream) -> dt.date:
     try:
         return dt.date.fromisoformat(text[:10])
     except ValueError:
-        raise _not_one(name, f"its publication date is {text[:40]!r}") from None
+        raise stream.wrong(f"its publication date is {text[:40]!r}") from None
 
 
-class _Stream:
-    """Text that comes in pieces, of which JSON values are taken one by one."""
-
-    def __init__(self, text: TextIO, begin: str, name: str) -> None:
-        self.text, self.buffer, self.at, self.name = text, begin, 0, name
-        self._decoder = json.JSONDecoder()
-        self._ended = False
-        self.cut = False
-
-    def lines(self) -> Iterator[str]:
-        """The whole as lines; `cut` is set before one that does not end is given."""
-        rest = ""
-        for piece in itertools.chain([self.buffer], iter(lambda: self.text.read(CHUNK), "")):
-            *whole, rest = (rest + piece).split("\n")
-            yield from (line + "\n" for line in whole)
-            if len(rest) > MOST_LINE:
-                raise _not_one(self.name, "a line of it has no end")
-        if rest:
-            self.cut = True
-            yield rest
-
-    def _more(self, size: int = CHUNK) -> bool:
-        piece = "" if self._ended else self.text.read(size)
-        self._ended = not piece
-        self.buffer, self.at = self.buffer[self.at :] + piece, 0
-        return bool(piece)
-
-    def sign(self) -> str:
-        """The next sign that is no space, which is left there."""
-        while True:
-            while self.at < len(self.buffer):
-                if not self.buffer[self.at].isspace():
-                    return self.buffer[self.at]
-                self.at += 1
-            if not self._more():
-                raise _broken_off(self.name)
-
-    def value(self) -> Any:
-        """The next value, whole."""
-        self.sign()
-        while True:
-            try:
-                value, end = self._decoder.raw_decode(self.buffer, self.at)
-                # A number that touches the end of what is there may go on.
-                if end < len(self.buffer):
-                    self.at = end
-                    return value
-            except json.JSONDecodeError as error:
-                if len(self.buffer) - self.at > MOST_ENTRY:
-                    raise _not_one(self.name, f"not JSON: {error.msg}") from None
-            except RecursionError:
-                raise _not_one(self.name, "it is nested too deeply") from None
-            # Twice as much each time: what was decoded in vain is decoded again.
-            if not self._more(max(CHUNK, len(self.buffer) - self.at)):
-                raise AssayError(f"{self.name}: the file breaks off, or is not JSON", "fetch it anew")
-
-    def members(self) -> Iterator[str]:
-        """The keys of the mapping that comes next; each value must be taken, or skipped, by the caller."""
-        self._expect("{")
-        if self.sign() == "}":
-            self.at += 1
-            return
-        while True:
-            key = self.value()
-            self._expect(":")
-            yield str(key)
-            if self.sign() == "}":
-                self.at += 1
-                return
-            self._expect(",")
-
-    def _expect(self, sign: str) -> None:
-        if self.sign() != sign:
-            raise _not_one(self.name, f"{self.buffer[self.at : self.at + 20]!r} where JSON has `{sign}`")
-        self.at += 1
-
-
-def _read_csv(stream: _Stream, file: OfferFile, currency: str, wanted: Wanted) -> None:
+def _read_csv(stream: Stream, file: OfferFile, currency: str, wanted: Wanted) -> None:
     reader = csv.reader(stream.lines())
     try:
-        columns, width = _csv_head(reader, file)
+        columns, width = _csv_head(stream, reader, file)
+        offered = csv_rate if RATE in columns else _csv_offer
         for cells in reader:
             if not cells:
                 continue
+            where = f"{file.name}:{reader.line_num}"
             if stream.cut or len(cells) < width:
-                raise _broken_off(f"{file.name}:{reader.line_num}")
+                raise broken_off(where)
             attributes = _Cells(columns, cells)
             if wanted(attributes):
                 given = attributes.get("currency", "")
                 if given == currency:
-                    file.found.append(_csv_offer(attributes, f"{file.name}:{reader.line_num}"))
+                    file.found.append(offered(attributes, where))
                 else:
                     file.others.add(given)
         if stream.cut:
-            raise _broken_off(file.name)
+            raise broken_off(file.name)
     except csv.Error as error:
-        raise _not_one(file.name, str(error)) from None
+        raise stream.wrong(str(error)) from None
 
 
 class _Cells(Mapping[str, str]):
@@ -238,7 +94,7 @@ class _Cells(Mapping[str, str]):
 
     def __getitem__(self, key: str) -> str:
         place = self.columns[key]
-        return self.cells[place] if place < len(self.cells) else ""
+        return self.cells[place].strip() if place < len(self.cells) else ""
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)
@@ -247,26 +103,31 @@ class _Cells(Mapping[str, str]):
         return len(self.columns)
 
 
-def _csv_head(reader: Iterator[list[str]], file: OfferFile) -> tuple[dict[str, int], int]:
+def _csv_head(stream: Stream, reader: Iterator[list[str]], file: OfferFile) -> tuple[dict[str, int], int]:
     """Columns by name, and how many there are; what comes before them says which file it is."""
     for cells in itertools.islice(reader, HEAD_LINES):
         keys = [key_name(cell) for cell in cells]
         if keys[:1] == ["sku"]:
             columns = {key: place for place, key in reversed(list(enumerate(keys)))}
-            missing = {"termtype", "startingrange", "endingrange", "unit", "priceperunit", "currency"} - set(columns)
+            missing = (_RATES if RATE in columns else _PRICES) - set(columns)
             if missing:
-                raise _not_one(file.name, f"it has no column {min(missing)}")
+                raise stream.wrong(f"it has no column {min(missing)}")
+            if RATE in columns:
+                # What a rate is for is the product; the plan's own usage type is not.
+                columns["usagetype"] = columns["discountedusagetype"]
+                columns["servicecode"] = columns["discountedservicecode"]
+                columns["regioncode"] = columns.get("discountedregioncode", len(cells))
             columns["family"] = columns.get("productfamily", len(cells))
             return columns, len(cells)
         if keys[:1] == ["offercode"] and len(cells) > 1:
             file.offer = cells[1]
         if keys[:1] == ["publicationdate"] and len(cells) > 1:
-            file.date = _date(cells[1], file.name)
-    raise _not_one(file.name, "no line names the columns, SKU first")
+            file.date = _date(cells[1], stream)
+    raise stream.wrong("no line names the columns, SKU first")
 
 
-def _csv_offer(cells: _Cells, where: str) -> Offered:
-    start, end = _range(cells["startingrange"], cells["endingrange"], where)
+def _csv_offer(cells: Attributes, where: str) -> Offered:
+    start, end = price_range(cells["startingrange"], cells["endingrange"], where)
     return Offered(
         sku=cells["sku"],
         attributes={key: value for key, value in cells.items() if value},
@@ -275,51 +136,70 @@ def _csv_offer(cells: _Cells, where: str) -> Offered:
         paid=cells.get("purchaseoption", ""),
         offering=cells.get("offeringclass", ""),
         unit=cells["unit"],
-        price=_number(cells["priceperunit"], where),
+        price=price_number(cells["priceperunit"], where),
         start=start,
         end=end,
     )
 
 
-def _read_json(stream: _Stream, file: OfferFile, currency: str, wanted: Wanted) -> None:
+def _read_json(stream: Stream, file: OfferFile, currency: str, wanted: Wanted) -> None:
     products: dict[str, Attributes] = {}
     seen = False
     for key in stream.members():
         if key == "products":
             seen = True
+            if stream.sign() == "[":
+                products = _json_plans(stream)
+                file.offer = "AWSComputeSavingsPlan"
+                continue
             for sku in stream.members():
-                attributes = _json_product(stream.value(), file.name)
+                attributes = _json_product(stream, sku, stream.value())
                 if wanted(attributes):
                     products[sku] = attributes
         elif key == "terms":
             if not seen:
-                raise _not_one(file.name, "the terms come before the products")
-            _json_terms(stream, file, currency, products)
+                raise stream.wrong("the terms come before the products")
+            _json_terms(stream, file, currency, products, wanted)
         else:
             value = stream.value()
             if key == "offerCode":
                 file.offer = str(value)
             elif key == "publicationDate":
-                file.date = _date(str(value), file.name)
+                file.date = _date(str(value), stream)
 
 
-def _json_product(product: Any, name: str) -> Attributes:
+def _json_product(stream: Stream, sku: str, product: Any) -> Attributes:
     try:
         attributes = {key_name(key): str(value) for key, value in product["attributes"].items()}
     except (TypeError, KeyError, AttributeError):
-        raise _not_one(name, "a product has no attributes") from None
-    return attributes | {"family": str(product.get("productFamily", ""))}
+        raise stream.wrong("a product has no attributes") from None
+    return attributes | {"family": str(product.get("productFamily", "")), "sku": sku}
 
 
-def _json_terms(stream: _Stream, file: OfferFile, currency: str, products: Mapping[str, Attributes]) -> None:
+def _json_plans(stream: Stream) -> dict[str, Attributes]:
+    """The plans of a file of savings plans, by SKU."""
+    plans: dict[str, Attributes] = {}
+    for _ in stream.elements():
+        plan = stream.value()
+        sku = str(plan.get("sku", "")) if isinstance(plan, dict) else ""
+        plans[sku] = _json_product(stream, sku, plan)
+    return plans
+
+
+def _json_terms(
+    stream: Stream, file: OfferFile, currency: str, products: Mapping[str, Attributes], wanted: Wanted
+) -> None:
     for term in stream.members():
+        if stream.sign() == "[":
+            read_rates(stream, file, currency, products, wanted)
+            continue
         for sku in stream.members():
             offers = stream.value()
             if sku in products:
                 try:
                     file.found += _json_offers(sku, products[sku], term, offers, currency, file)
                 except (TypeError, KeyError, AttributeError):
-                    raise _not_one(file.name, f"a term of {sku} has another form") from None
+                    raise stream.wrong(f"a term of {sku} has another form") from None
 
 
 def _json_offers(
@@ -333,7 +213,7 @@ def _json_offers(
                 file.others.update(dimension["pricePerUnit"])
                 continue
             where = f"{file.name}, {code}"
-            start, end = _range(dimension.get("beginRange", "0"), dimension.get("endRange", "Inf"), where)
+            start, end = price_range(dimension.get("beginRange", "0"), dimension.get("endRange", "Inf"), where)
             yield Offered(
                 sku=sku,
                 attributes=attributes,
@@ -342,7 +222,24 @@ def _json_offers(
                 paid=of_term.get("purchaseoption", ""),
                 offering=of_term.get("offeringclass", ""),
                 unit=str(dimension["unit"]),
-                price=_number(str(price), where),
+                price=price_number(str(price), where),
                 start=start,
                 end=end,
             )
+
+
+def version_address(index: Any, region: str, where: str) -> str:
+    """Where the table of savings plans of a region is, as an index of regions says.
+
+    Raises:
+        AssayError: It is no such index, or does not have the region.
+    """
+    regions = index.get("regions") if isinstance(index, dict) else None
+    if isinstance(regions, dict):
+        regions = list(regions.values())
+    for each in regions if isinstance(regions, list) else []:
+        if isinstance(each, dict) and each.get("regionCode") == region:
+            path = str(each.get("versionUrl") or each.get("currentVersionUrl") or "")
+            if path.startswith("/"):
+                return HOST + path.removesuffix(".json") + ".csv"
+    raise AssayError(f"{where}: it names no list of the region {region}", "name the list with --from URL|FILE")

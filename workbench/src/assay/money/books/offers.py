@@ -4,16 +4,19 @@ Usage types and attributes are those of the files; infracost's and other public 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
 from assay.model.money.amount import TERM_MONTHS
-from assay.model.money.price import Row
-from assay.money.books.bulk import ROOT, Attributes, Offered
+from assay.model.money.price import Book, Row
+from assay.money.books.bulk import HOST, ROOT
+from assay.money.books.listed import ON_DEMAND, RESERVED, SAVINGS, Attributes, Offered
 
 EC2, S3, EFS, FSX = "AmazonEC2", "AmazonS3", "AmazonEFS", "AmazonFSx"
 DYNAMODB, TRANSFER, LINKS = "AmazonDynamoDB", "AWSDataTransfer", "AWSDirectConnect"
+DEEP = "AmazonS3GlacierDeepArchive"
+"""Deep archive is a service of its own in the price list; reads of it are priced with those of S3."""
 _HERE = {"locationtype": ("AWS Region", "")}
 _LINUX = {
     "operatingsystem": ("Linux",),
@@ -30,6 +33,16 @@ _EFS = {
     "efs-one-zone-ia": "IATimedStorage-Z-ByteHrs",
     "efs-archive": "ArchiveTimedStorage-ByteHrs",
 }
+_ZONES = {
+    ("ontap", "single-az-1"): "SAZ_2N",
+    ("ontap", "single-az-2"): "SAZ_2N2",
+    ("ontap", "multi-az-1"): "MAZ",
+    ("ontap", "multi-az-2"): "MAZ2",
+    ("openzfs", "single-az-2"): "SAZ2",
+    ("openzfs", "multi-az-1"): "MAZ",
+}
+"""How usage types call where a file system is; those of other file systems were not found."""
+_BACKED_UP = {"fsx-lustre": "Lustre", "fsx-openzfs": "OpenZFS", "fsx-windows": "Windows", "fsx-ontap": "ONTAP"}
 _EFS_ACCESS = {
     "efs-elastic": "ETDataAccess-Bytes",
     "efs-ia": "IADataAccess-Bytes",
@@ -42,8 +55,11 @@ _S3 = {
     "s3-glacier-instant": "GIR-",
     "s3-glacier-flexible": "GLACIER-",
     "s3-deep-archive": "GDA-",
+    "s3-express-one-zone": "XZ-",
     "s3-reduced-redundancy": "RRS-",
 }
+_PUTS = {"s3-glacier-flexible": ("PutObject",), "s3-deep-archive": ("PutObject", "PostObject")}
+"""The archives price some of the operations of a request tier otherwise."""
 _RESTORES = {"s3-glacier-flexible": "RestoreObject", "s3-deep-archive": "DeepArchiveRestoreObject"}
 LOCATIONS = {
     "us-east-1": "US East (N. Virginia)",
@@ -64,6 +80,28 @@ LOCATIONS = {
     "ap-northeast-2": "Asia Pacific (Seoul)",
 }
 """Names by which files call regions where they do not give the code."""
+_CODES = {place: code for code, place in LOCATIONS.items()}
+PLANS = f"{HOST}/savingsPlan/v1.0/aws/AWSComputeSavingsPlan/current/region_index.json"
+"""Where it is said where the savings plans of each region are."""
+_COMPUTE_PLANS = ("ComputeSavingsPlans", "")
+"""Of the kinds of plans, the one that holds for every instance type: what the terms `savings-1y` and `-3y` mean."""
+UNITS: dict[str, tuple[str, int | None]] = {
+    "hrs": ("hours", 1),
+    "hours": ("hours", 1),
+    "gb-mo": ("byte-months", None),
+    "gb-month": ("byte-months", None),
+    "gb": ("bytes", None),
+    "iops-mo": ("IOPS-months", 1),
+    "mibps-mo": ("byte/s-months", 2**20),
+    "gibps-mo": ("byte/s-months", 2**30),
+    "ios": ("requests", 1),
+    "requests": ("requests", 1),
+    "readrequestunits": ("requests", 1),
+    "writerequestunits": ("requests", 1),
+    "readcapacityunit-hrs": ("unit-hours", 1),
+    "writecapacityunit-hrs": ("unit-hours", 1),
+}
+"""Units of the files: kind, and base units in one. None: AWS prints GB; its base is what the book's row says."""
 
 _REGION_PREFIX = re.compile(r"(?:[A-Z]{3}[0-9]+|EU)-")
 _LINK_USAGE = re.compile(r"(?:HC)?PortUsage:\S+|DataXfer-Out")
@@ -76,6 +114,7 @@ class Rule:
 
     Attributes:
         offer: The file it is in.
+        also: Another file that may have it.
         usage: Its usage type without the region's prefix; several are the tiers of one price, bounded by `bounds`.
         where: Attributes by name and what they may be.
         bounds: Ends of the tiers that the usage types are, in the file's unit.
@@ -87,14 +126,38 @@ class Rule:
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     bounds: tuple[Decimal | None, ...] = (None,)
     leaving: bool = False
+    also: tuple[str, ...] = ()
+    sums: tuple[tuple[str, Decimal], ...] = ()
+    units: Mapping[str, tuple[str, int | None]] = field(default_factory=lambda: UNITS)
+
+    @property
+    def offers(self) -> tuple[str, ...]:
+        """All files that may have it."""
+        return self.offer, *self.also
 
     def fits(self, attributes: Attributes, region: str) -> bool:
         """Whether a product is this one, in a region."""
         return (
             usage_of(attributes) in self.usage
             and _is_in(attributes, region, self.leaving)
-            and all(attributes.get(name, "") in allowed for name, allowed in self.where.items())
+            and all(_attribute(attributes, name) in allowed for name, allowed in self.where.items())
         )
+
+    def parts(self, fitting: Sequence[Offered]) -> list[list[Offered]]:
+        """One part for each usage type; of products with and without the region's name, the latter."""
+        if len(self.usage) > 1:
+            return [[each for each in fitting if usage_of(each.attributes) == usage] for usage in self.usage]
+        without = [each for each in fitting if not has_prefix(each.attributes) and self.offer != LINKS]
+        return [without or list(fitting)]
+
+
+def _attribute(attributes: Attributes, name: str) -> str:
+    """An attribute; older files give the name of a region and no code."""
+    given = attributes.get(name, "")
+    if not given and name == "toregioncode":
+        place = attributes.get("tolocation", "").replace("Europe (", "EU (")
+        return _CODES.get(place, place)
+    return given
 
 
 def rule_for(row: Row) -> Rule | None:
@@ -102,6 +165,8 @@ def rule_for(row: Row) -> Rule | None:
     if row.term == "spot":
         return None
     item = row.item
+    if row.dimension == "instance" and row.term.startswith("savings-"):
+        return Rule(EC2, (f"BoxUsage:{item}",), {"family": _COMPUTE_PLANS, "discountedoperation": ("RunInstances", "")})
     if row.dimension == "instance":
         return Rule(EC2, (f"BoxUsage:{item}",), {"instancetype": (item,), **_LINUX, **_HERE})
     if row.dimension.startswith(("volume-", "snapshot-")):
@@ -118,11 +183,12 @@ def rule_for(row: Row) -> Rule | None:
 def term_fits(row: Row, offered: Offered) -> bool:
     """Whether a price is on the row's term."""
     if row.term not in TERM_MONTHS:
-        return offered.term == "OnDemand"
+        return offered.term == ON_DEMAND
+    kind, _, length = row.term.partition("-")
     return (
-        offered.term == "Reserved"
-        and offered.offering in ("standard", "")
-        and offered.lease.replace(" ", "") == row.term.removeprefix("reserved-") + "r"
+        offered.term == (SAVINGS if kind == "savings" else RESERVED)
+        and (kind == "savings" or offered.offering in ("standard", ""))
+        and offered.lease.replace(" ", "") == length + "r"
         and offered.paid.lower().replace(" ", "") == (row.payment or "").replace("-", "")
     )
 
@@ -142,9 +208,12 @@ def has_prefix(attributes: Attributes) -> bool:
     return bool(_REGION_PREFIX.match(attributes.get("usagetype", "")))
 
 
-def offer_url(offer: str, region: str) -> str:
-    """Where the file of a service and region is."""
-    return f"{ROOT}/{offer}/current/{region}/index.csv"
+def addresses(book: Book) -> list[str]:
+    """Where the files are that have a book's rows; of savings plans, where it is said where they are."""
+    rules = [rule for row in book.rows if (rule := rule_for(row)) and not row.term.startswith("savings-")]
+    offers = dict.fromkeys(offer for rule in rules for offer in rule.offers)
+    found = [f"{ROOT}/{offer}/current/{book.region}/index.csv" for offer in offers]
+    return found + ([PLANS] if any(row.term.startswith("savings-") and rule_for(row) for row in book.rows) else [])
 
 
 def _is_in(attributes: Attributes, region: str, leaving: bool) -> bool:
@@ -174,8 +243,15 @@ def _volume_rule(dimension: str, item: str) -> Rule | None:
 
 
 def _filesystem_rule(dimension: str, item: str) -> Rule | None:
-    if dimension == "filesystem-throughput":
-        return Rule(EFS, ("ProvisionedTP-MiBpsHrs",), _HERE) if item == "efs-provisioned" else None
+    if (dimension, item) == ("filesystem-throughput", "efs-provisioned"):
+        return Rule(EFS, ("ProvisionedTP-MiBpsHrs",), _HERE)
+    if dimension in ("filesystem-throughput", "filesystem-iops"):
+        return _zoned_rule(dimension, item)
+    if dimension == "filesystem-backup":
+        system = _BACKED_UP.get(item)
+        return Rule(FSX, ("BackupUsage",), {"filesystemtype": (system,), **_HERE}) if system else None
+    if dimension == "filesystem-requests":
+        return None
     if dimension == "filesystem-access":
         name, _, way = item.rpartition("-")
         access = way.capitalize()
@@ -186,10 +262,26 @@ def _filesystem_rule(dimension: str, item: str) -> Rule | None:
         return Rule(EFS, (_EFS[item],), _HERE)
     lustre = re.fullmatch(r"fsx-lustre-(?:scratch-[12]|persistent-(?:(ssd|hdd)-)?([0-9]+))", item)
     if not lustre:
-        return None
+        return _zoned_rule(dimension, item)
     media, rate = lustre.groups()
     usage = f"Storage.{(media or 'ssd').upper()}.{rate}" if rate else "Storage"
     return Rule(FSX, (usage,), {"filesystemtype": ("Lustre",), "family": ("Storage",), **_HERE})
+
+
+def _zoned_rule(dimension: str, item: str) -> Rule | None:
+    """Of file systems that are sold by how many zones they are in: of ONTAP and OpenZFS, as far as names are known."""
+    found = re.fullmatch(r"fsx-(ontap|openzfs)-(capacity-pool-)?((?:single|multi)-az-[12])(-ssd)?", item)
+    if not found:
+        return None
+    system, pool, zones, ssd = found.groups()
+    code = _ZONES.get((system, zones))
+    usage = {
+        "filesystem-capacity": f"Storage.{code}:{'CPoolStd' if pool else 'SSD'}" if pool or ssd else None,
+        "filesystem-throughput": f"ThroughputCapacity.{code}",
+        "filesystem-iops": f"ProvisionedSSDIOPS.{code}",
+    }.get(dimension)
+    where = {"filesystemtype": ("ONTAP" if system == "ontap" else "OpenZFS",), **_HERE}
+    return Rule(FSX, (usage,), where) if code and usage else None
 
 
 def _object_rule(dimension: str, item: str) -> Rule | None:
@@ -197,20 +289,22 @@ def _object_rule(dimension: str, item: str) -> Rule | None:
     if name not in _S3:
         return None
     of = _S3[name]
+    file, also = (DEEP, (S3,)) if name == "s3-deep-archive" else (S3, ())
     if dimension == "object-requests":
         tier = {"put": "Tier1", "get": "Tier2"}.get(request)
         of = "" if name == "s3-reduced-redundancy" else of
-        operation = {"operation": ("PutObject",)} if (name, request) == ("s3-glacier-flexible", "put") else {}
-        return Rule(S3, (f"Requests-{of}{tier}",), {**operation, **_HERE}) if tier else None
+        operation = {"operation": _PUTS[name]} if request == "put" and name in _PUTS else {}
+        return Rule(file, (f"Requests-{of}{tier}",), {**operation, **_HERE}, also=also) if tier else None
     if dimension == "object-retrieval":
         if name in _RESTORES:
-            return Rule(S3, ("Standard-Retrieval-Bytes",), {"operation": (_RESTORES[name],), **_HERE})
+            where = {"operation": (_RESTORES[name],), **_HERE}
+            return Rule(file, ("Standard-Retrieval-Bytes",), where, also=also)
         return Rule(S3, (f"Retrieval-{of.rstrip('-')}",), _HERE) if of else None
     if name == "s3-standard":
         return Rule(S3, ("TimedStorage-ByteHrs",), {"volumetype": ("Standard",), **_HERE})
     if name == "s3-glacier-flexible":
         return Rule(S3, ("TimedStorage-GlacierByteHrs",), _HERE)
-    return Rule(S3, (f"TimedStorage-{of}ByteHrs",), _HERE)
+    return Rule(file, (f"TimedStorage-{of}ByteHrs",), _HERE, also=also)
 
 
 def _table_rule(dimension: str, item: str) -> Rule | None:

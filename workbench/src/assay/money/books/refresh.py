@@ -3,34 +3,16 @@
 import datetime as dt
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 from assay.model.base import AssayError
 from assay.model.money.amount import EXACT, FINEST, TERM_MONTHS, out_of_bounds
 from assay.model.money.price import UNITS, Book, Row, Tier, row_name
-from assay.money.books.bulk import Attributes, Offered, OfferFile, Wanted
-from assay.money.books.offers import LINKS, Rule, has_prefix, offer_url, rule_for, term_fits, usage_of
+from assay.money.books.listed import SAVINGS, UPFRONT, WHOLE_TERM, Attributes, Offered, OfferFile, Rule, Wanted
+from assay.money.books.providers import PROVIDERS, Provider, source_of, url_of
 
-_GIVEN = {
-    "hrs": ("hours", 1),
-    "hours": ("hours", 1),
-    "gb-mo": ("byte-months", None),
-    "gb-month": ("byte-months", None),
-    "gb": ("bytes", None),
-    "iops-mo": ("IOPS-months", 1),
-    "mibps-mo": ("byte/s-months", 2**20),
-    "gibps-mo": ("byte/s-months", 2**30),
-    "ios": ("requests", 1),
-    "requests": ("requests", 1),
-    "readrequestunits": ("requests", 1),
-    "writerequestunits": ("requests", 1),
-    "readcapacityunit-hrs": ("unit-hours", 1),
-    "writecapacityunit-hrs": ("unit-hours", 1),
-}
-"""Units of the files: kind, and base units in one. None: AWS prints GB; its base is what the book's row says."""
-UPFRONT = "quantity"
 _OF_THE_OLD_SOURCE = ("doubtful", "not seen in", "undated")
 """A note that says so speaks of where the old price was found, and goes with it."""
 
@@ -66,54 +48,101 @@ class Refreshed:
     left: tuple[tuple[Row, str], ...]
 
 
-def needed_files(book: Book) -> list[str]:
-    """Addresses of the files that have the book's rows.
+def provider_of(book: Book) -> Provider:
+    """Whose price list has the book's rows.
 
     Raises:
-        AssayError: The book is historic, the provider has no such files, or they have none of the rows.
+        AssayError: The book is historic, or the provider has no list that is read.
     """
     if book.historic:
         raise AssayError(f"{book.book} is of the past on purpose: its prices stay", "refresh a book of the present")
-    if book.provider != "aws":
+    provider = PROVIDERS.get(book.provider)
+    if provider is None:
         raise AssayError(
-            f"only price list files of aws are read; the book {book.book} is of {book.provider}",
+            f"price lists of {', '.join(PROVIDERS)} are read; the book {book.book} is of {book.provider}",
             "write the prices into a table and use `assay prices import`",
         )
-    offers = dict.fromkeys(rule.offer for rule in map(rule_for, book.rows) if rule)
-    if not offers:
-        raise AssayError(f"none of the rows of {book.book} is in AWS's price list files", "nothing was changed")
-    return [offer_url(offer, book.region) for offer in offers]
+    return provider
+
+
+def needed_files(book: Book) -> list[str]:
+    """Addresses of the lists that have the book's rows.
+
+    Raises:
+        AssayError: As `provider_of`; or no list has any of the rows.
+    """
+    provider = provider_of(book)
+    found = provider.addresses(book)
+    if not found:
+        raise AssayError(f"none of the rows of {book.book} is in {provider.label}", "nothing was changed")
+    return found
 
 
 def wanted_of(book: Book) -> Wanted:
-    """Picks the products that a book's rows stand for."""
+    """Picks the products that a book's rows stand for, by a rule or by their SKU."""
+    provider = provider_of(book)
     rules: dict[str, list[Rule]] = defaultdict(list)
-    for rule in filter(None, map(rule_for, book.rows)):
-        for usage in rule.usage:
-            rules[usage].append(rule)
+    for rule in filter(None, map(provider.rule_for, book.rows)):
+        for key in provider.keys(rule):
+            rules[key].append(rule)
+    skus = {sku for row in book.rows for sku in _skus(row)}
 
     def wanted(attributes: Attributes) -> bool:
-        return any(rule.fits(attributes, book.region) for rule in rules.get(usage_of(attributes), ()))
+        if skus and not skus.isdisjoint((attributes.get("sku", ""), attributes.get("meterid", ""))):
+            return True
+        return any(rule.fits(attributes, book.region) for rule in rules.get(provider.key(attributes), ()))
 
     return wanted
 
 
-def refresh(book: Book, files: Sequence[OfferFile]) -> Refreshed:
-    """The book with the files' prices.
+def _skus(row: Row) -> list[str]:
+    """A row's SKUs: of tiers or of a sum there are several."""
+    return [sku for sku in row.sku.replace(",", " ").replace("+", " ").split() if sku]
+
+
+@dataclass(frozen=True)
+class _ByNumber:
+    """The rule for a row that is found by its SKU alone."""
+
+    skus: tuple[str, ...]
+    units: Mapping[str, tuple[str, int | None]]
+    offers: Sequence[str] = ()
+    sums: Sequence[tuple[str, Decimal]] = ()
+    bounds: Sequence[Decimal | None] = field(default=(None,))
+
+    def fits(self, attributes: Attributes, region: str) -> bool:
+        """Whether a product has it; Azure's meters have a number of their own besides, and are of one region."""
+        if attributes.get("regioncode", region) not in (region, ""):
+            return False
+        return attributes.get("sku") in self.skus or attributes.get("meterid") in self.skus
+
+    def parts(self, fitting: Sequence[Offered]) -> list[list[Offered]]:
+        """One."""
+        return [list(fitting)]
+
+
+def refresh(book: Book, files: Sequence[OfferFile], today: dt.date | None = None) -> Refreshed:
+    """The book with the lists' prices.
 
     Of each row found, price, date and source are set; a first tier or amount that is free stays as the book has it,
     since free tiers of an account are no property of what is priced. The book's date is that of its oldest row.
 
+    Args:
+        book: The book.
+        files: What was read.
+        today: When it was read, which a row keeps; None: the clock's day.
+
     Raises:
         AssayError: No row was renewed at all.
     """
+    provider, seen = provider_of(book), today or dt.date.today()
     changes: list[Change] = []
     left: list[tuple[Row, str]] = []
     told: list[str] = []
     rows: list[Row] = []
     for row in book.rows:
         try:
-            found = _renewed(row, book, files)
+            found = _renewed(row, book, files, provider).model_copy(update={"seen": seen})
         except _NoMatchError as error:
             left.append((row, str(error)))
             told += [] if isinstance(error, _AbsentError) else [left_text(row, str(error))]
@@ -151,61 +180,92 @@ class _AbsentError(_NoMatchError):
     """The files do not have it."""
 
 
-def _renewed(row: Row, book: Book, files: Iterable[OfferFile]) -> Row:
-    rule = rule_for(row)
+def _renewed(row: Row, book: Book, files: Iterable[OfferFile], provider: Provider) -> Row:
+    rule = provider.rule_for(row) or (_ByNumber(tuple(_skus(row)), provider.units) if row.sku else None)
     if rule is None:
-        raise _AbsentError("the files have no spot prices" if row.term == "spot" else "no rule finds it in the files")
-    of_offer = [file for file in files if file.offer == rule.offer]
+        spot = row.term == "spot" and provider.name == "aws"
+        raise _AbsentError("the files have no spot prices" if spot else "no rule finds it in the files")
+    lists = [(file, _of_offers(file, rule.offers)) for file in files]
+    of_offer = [(file, found) for file, found in lists if found or file.offer in rule.offers]
     if not of_offer:
-        raise _AbsentError(f"no file of {rule.offer} was read")
-    for file in of_offer:
-        fitting = [
-            offered for offered in file.found if rule.fits(offered.attributes, book.region) and term_fits(row, offered)
-        ]
+        raise _AbsentError(f"no file of {rule.offers[0]} was read" if rule.offers else "not in the files")
+    for file, found in of_offer:
+        fitting = [each for each in found if rule.fits(each.attributes, book.region) and provider.term_fits(row, each)]
         if fitting:
-            prices = _one_price(row, rule, fitting)
+            prices = _price(row, book, rule, fitting)
             date = file.date or dt.date.min
             if date < book.date_of(row):
                 raise _NoMatchError(f"the file is of {date}, older than the row")
-            return _with(row, prices, f"AWS price list of {file.offer}: {file.name}", date)
+            source, url = source_of(provider, file, prices.of), url_of(file, prices.of)
+            return _with(row, prices, {"source": source, "url": url, "date": date})
     raise _AbsentError("not in the file" if len(of_offer) == 1 else "not in the files")
+
+
+def _of_offers(file: OfferFile, offers: Sequence[str]) -> list[Offered]:
+    return [each for offer in offers for each in file.of(offer)] if offers else file.found
 
 
 @dataclass(frozen=True)
 class _Prices:
-    """Tiers in the row's unit, and what is paid at once."""
+    """Tiers in the row's unit, and what is paid at once.
+
+    Attributes:
+        of: The products that it is of, one for each part.
+    """
 
     tiers: tuple[Tier, ...]
     upfront: Decimal = Decimal(0)
+    of: tuple[Offered, ...] = field(default=(), compare=False)
 
 
-def _one_price(row: Row, rule: Rule, fitting: Sequence[Offered]) -> _Prices:
-    """The price that all fitting products agree on; of those with and without the region's name, the latter."""
-    without = [offered for offered in fitting if not has_prefix(offered.attributes) and rule.offer != LINKS]
-    if len(rule.usage) > 1:
-        tiers = []
-        for usage, bound in zip(rule.usage, rule.bounds, strict=True):
-            of_usage = [offered for offered in fitting if usage_of(offered.attributes) == usage]
-            (tier,) = _agreed(row, of_usage).tiers[-1:]
-            tiers.append(tier.model_copy(update={"up_to": bound}))
-        return _Prices(tuple(tiers))
-    return _agreed(row, without or fitting)
+def _price(row: Row, book: Book, rule: Rule, fitting: Sequence[Offered]) -> _Prices:
+    """The price that all fitting products of each part agree on."""
+    parts = rule.parts(fitting)
+    if rule.sums:
+        return _summed(row, rule, parts)
+    found = [_agreed(row, book, rule, part) for part in parts]
+    if len(found) == 1:
+        return found[0]
+    tiers = [part.tiers[-1].model_copy(update={"up_to": bound}) for part, bound in zip(found, rule.bounds, strict=True)]
+    return _Prices(tuple(tiers), of=tuple(each.of[0] for each in found))
 
 
-def _agreed(row: Row, offered: Sequence[Offered]) -> _Prices:
-    by_sku: dict[str, list[Offered]] = defaultdict(list)
+def _summed(row: Row, rule: Rule, parts: Sequence[Sequence[Offered]]) -> _Prices:
+    """A price that the list has in parts, such as that of a machine by core and by GiB of memory."""
+    total, of = Decimal(0), []
+    for (unit, quantity), part in zip(rule.sums, parts, strict=True):
+        prices = {each.price for each in part}
+        if not part:
+            raise _NoMatchError("a part of it is not in the file")
+        if len(prices) > 1 or any(each.unit != unit or each.end is not None for each in part):
+            texts = sorted({f"{each.price:f} for {each.unit or 'no unit'}" for each in part})
+            raise _NoMatchError(f"the file has a part of it at {', '.join(texts[:4])}, not at one price for {unit}")
+        total = EXACT.add(total, EXACT.multiply(part[0].price, quantity))
+        of.append(part[0])
+    return _Prices((Tier(price=_converted(row, total, Decimal(1))),), of=tuple(of))
+
+
+def _agreed(row: Row, book: Book, rule: Rule, offered: Sequence[Offered]) -> _Prices:
+    by_sku: dict[tuple[str, ...], list[Offered]] = defaultdict(list)
     for each in offered:
-        by_sku[each.sku].append(each)
-    found = list(dict.fromkeys(_of_product(row, each) for each in by_sku.values()))
+        by_sku[each.sku, each.attributes.get("meterid", "")].append(each)
+    found = list(dict.fromkeys(_of_product(row, book, rule, each) for each in by_sku.values()))
     if not found:
         raise _NoMatchError("a tier of it is not in the file")
     if len(found) > 1:
-        texts = sorted({tiers_text(each.tiers) for each in found})
+        known = [each for each in found if each.of[0].sku in _skus(row)]
+        if len(known) == 1:
+            return known[0]
+        texts = sorted({price_words(each.tiers, each.upfront) for each in found})
         raise _NoMatchError(f"the file has it at {len(found)} prices: {', '.join(texts[:4])}")
     return found[0]
 
 
-def _of_product(row: Row, lines: Sequence[Offered]) -> _Prices:
+def _of_product(row: Row, book: Book, rule: Rule, lines: Sequence[Offered]) -> _Prices:
+    of = (lines[0],)
+    totals = [each for each in lines if each.unit == WHOLE_TERM]
+    if totals or lines[0].term == SAVINGS:
+        return _committed(row, book, rule, totals or lines)
     upfront = [each.price for each in lines if each.unit.lower() == UPFRONT]
     ranges = sorted((each for each in lines if each.unit.lower() != UPFRONT), key=lambda each: each.start)
     if len(upfront) > 1 or (row.term in TERM_MONTHS) < bool(upfront):
@@ -215,7 +275,7 @@ def _of_product(row: Row, lines: Sequence[Offered]) -> _Prices:
     if row.payment == "no-upfront" and any(upfront):
         raise _NoMatchError("the file has an upfront fee of it, and it is paid no-upfront")
     if not ranges and upfront and row.payment == "all-upfront":
-        return _Prices((Tier(price=Decimal(0)),), upfront[0])
+        return _Prices((Tier(price=Decimal(0)),), upfront[0], of)
     if not ranges or ranges[-1].end is not None:
         raise _NoMatchError("the file has no price of the last part of its quantity")
     for before, after in itertools.pairwise(ranges):
@@ -223,21 +283,43 @@ def _of_product(row: Row, lines: Sequence[Offered]) -> _Prices:
             raise _NoMatchError(f"the file's tiers do not join at {before.end}")
     tiers = []
     for each in ranges:
-        factor = _factor(row, each.unit)
+        factor = _factor(row, book, rule, each.unit)
         bound = None if each.end is None else _plain(EXACT.multiply(each.end, factor))
         tiers.append(Tier(up_to=bound, price=_converted(row, each.price, factor)))
-    return _Prices(tuple(tiers), upfront[0] if upfront else Decimal(0))
+    return _Prices(tuple(tiers), upfront[0] if upfront else Decimal(0), of)
 
 
-def _factor(row: Row, given: str) -> Decimal:
-    """Units of the row in one of the file's."""
-    kind, size = _GIVEN.get(given.lower(), ("", 1))
-    unit = UNITS[row.unit]
+def _committed(row: Row, book: Book, rule: Rule, lines: Sequence[Offered]) -> _Prices:
+    """Of a term whose list has a single figure: the total of the term, or what an hour of it costs.
+
+    It is the same however it is paid: at once, half of it at once, or hour by hour.
+    """
+    if len(lines) > 1:
+        raise _NoMatchError("the file has more than one price of its term")
+    hours = EXACT.multiply(Decimal(TERM_MONTHS[row.term]), book.hours_per_month)
+    line = lines[0]
+    if line.unit == WHOLE_TERM:
+        total, hourly = line.price, EXACT.divide(line.price, hours)
+    else:
+        hourly = EXACT.divide(line.price, _factor(row, book, rule, line.unit))
+        total = EXACT.multiply(hourly, hours)
+    share = {"all-upfront": Decimal(1), "partial-upfront": Decimal("0.5")}.get(row.payment or "", Decimal(0))
+    upfront = _converted(row, EXACT.multiply(total, share), Decimal(1))
+    rest = _converted(row, EXACT.multiply(hourly, 1 - share), Decimal(1))
+    return _Prices((Tier(price=rest),), upfront, (line,))
+
+
+def _factor(row: Row, book: Book, rule: Rule, given: str) -> Decimal:
+    """Units of the row in one of the list's; what is sold by the hour is turned into months as the book does."""
+    kind, size = rule.units.get(given.lower(), ("", 1))
+    unit, hours = UNITS[row.unit], Decimal(1)
+    if kind.endswith("hours") and kind.replace("hours", "months") == unit.kind:
+        kind, hours = unit.kind, book.hours_per_month
     if kind != unit.kind:
-        raise _NoMatchError(f"the file sells it by {given}, not by {row.unit}")
+        raise _NoMatchError(f"the file sells it by {given or 'no unit'}, not by {row.unit}")
     if size is None:
         size = 2**30 if "iB" in row.unit else 10**9
-    return EXACT.divide(Decimal(size), Decimal(unit.factor))
+    return EXACT.divide(Decimal(size), EXACT.multiply(Decimal(unit.factor), hours))
 
 
 def _converted(row: Row, price: Decimal, factor: Decimal) -> Decimal:
@@ -254,7 +336,7 @@ def _plain(value: Decimal) -> Decimal:
     return Decimal(format(value.normalize(EXACT), "f"))
 
 
-def _with(row: Row, prices: _Prices, source: str, date: dt.date) -> Row:
+def _with(row: Row, prices: _Prices, found: Mapping[str, object]) -> Row:
     paid = prices.tiers[1:] if len(prices.tiers) > 1 and not prices.tiers[0].price else prices.tiers
     free = row.tiers[:1] if row.tiers and not row.tiers[0].price else ()
     bound = free[0].up_to if free else None
@@ -266,8 +348,8 @@ def _with(row: Row, prices: _Prices, source: str, date: dt.date) -> Row:
         "price": tiers[0].price if flat else None,
         "tiers": () if flat else tiers,
         "upfront": prices.upfront,
-        "source": source,
-        "date": date,
+        "sku": (" + " if len(tiers) == 1 else ", ").join(dict.fromkeys(each.sku for each in prices.of)),
+        **found,
         "note": "" if any(words in row.note for words in _OF_THE_OLD_SOURCE) else row.note,
     }
     return row.model_copy(update=values)
@@ -279,8 +361,13 @@ def _prices(row: Row) -> tuple[object, ...]:
 
 def price_text(row: Row) -> str:
     """`0.096`, `494 upfront + 0`, `0.023 to 51200, 0.022`."""
-    text = tiers_text(row.tiers) if row.tiers else f"{row.price:f}"
-    return f"{row.upfront:f} upfront + {text}" if row.upfront else text
+    return price_words(row.tiers or (Tier(price=row.price or Decimal(0)),), row.upfront)
+
+
+def price_words(tiers: Iterable[Tier], upfront: Decimal) -> str:
+    """`494 upfront + 0`, `0.023 to 51200, 0.022`."""
+    text = tiers_text(tiers)
+    return f"{upfront:f} upfront + {text}" if upfront else text
 
 
 def tiers_text(tiers: Iterable[Tier]) -> str:
@@ -288,14 +375,24 @@ def tiers_text(tiers: Iterable[Tier]) -> str:
     return ", ".join(f"{tier.price:f}" if tier.up_to is None else f"{tier.price:f} to {tier.up_to:f}" for tier in tiers)
 
 
-def change_text(change: Change) -> str:
-    """How much the price rose or fell, of rows with a single price; else empty."""
-    old, new = change.old.price, change.new.price
+def change_percent(change: Change) -> Decimal | None:
+    """How much the price rose or fell, in percent; of tiers, the first that is paid; None: it was nothing before."""
+    old, new = _first_paid(change.old), _first_paid(change.new)
     if change.old.upfront or change.new.upfront:
         old, new = change.old.upfront, change.new.upfront
-    if not old or new is None:
-        return ""
-    return f"{(new - old) / old * 100:+.1f} %"
+    return (new - old) / old * 100 if old else None
+
+
+def _first_paid(row: Row) -> Decimal:
+    if row.price is not None:
+        return row.price
+    return next((tier.price for tier in row.tiers if tier.price), Decimal(0))
+
+
+def change_text(change: Change) -> str:
+    """`+3.1 %`; empty if it cannot be said."""
+    percent = change_percent(change)
+    return "" if percent is None else f"{percent:+.1f} %"
 
 
 def left_text(row: Row, why: str) -> str:

@@ -1,5 +1,6 @@
 """What a design and its use make one pay for: lines for a price book, without the prices."""
 
+import functools
 import re
 from collections.abc import Iterator
 from decimal import Decimal
@@ -37,8 +38,8 @@ def make_bill(design: Design, use: Use = Use()) -> Bill:  # noqa: B008
         AssayError: The catalogue has no such thing, or a volume cannot be that large.
     """
     lines = [
-        *(line for group in design.servers for line in _servers(group)),
-        *_service(design, use),
+        *(_gone(line, use) for group in design.servers for line in _servers(group, use)),
+        *(_gone(line, use) for line in _service(design, use)),
         *(line for piece in design.hardware for line in _hardware(piece)),
         *_link(design),
         *_use(design, use),
@@ -82,9 +83,17 @@ def sold_as(name: str) -> str:
     return _YEAR.sub("", name)
 
 
+@functools.lru_cache(maxsize=4096)
 def _line(
-    what: str, dimension: str, item: str, each: object, per: Per, pieces: object = 1, stops: bool = False
+    what: str,
+    dimension: str,
+    item: str,
+    each: Decimal | float,
+    per: Per,
+    pieces: Decimal | float = 1,
+    stops: bool = False,
 ) -> Line:
+    """A line; thousands of variants share most of theirs."""
     return Line(
         what=what,
         dimension=dimension,
@@ -96,7 +105,14 @@ def _line(
     )
 
 
-def _servers(group: Servers) -> Iterator[Line]:
+def _gone(line: Line, use: Use) -> Line:
+    """What is rented by the month, and is deleted while nothing runs: it stops, too."""
+    if not use.deleted_when_off or line.per != "month":
+        return line
+    return _line(line.what, line.dimension, line.item, line.each, line.per, line.pieces, stops=True)
+
+
+def _servers(group: Servers, use: Use) -> Iterator[Line]:
     what = f"{group.instance}, {group.role}"
     yield _line(what, "instance", group.instance, 1, "hour", group.count, stops=True)
     if group.volumes is None:
@@ -104,7 +120,8 @@ def _servers(group: Servers) -> Iterator[Line]:
     volumes = group.volumes
     pieces = group.count * volume_count(volumes)
     item = sold_as(volumes.type)
-    yield _line(f"{item} volumes", "volume-capacity", item, volume_size(volumes), "month", pieces)
+    size = volume_size(volumes) * use.filled
+    yield _line(f"{item} volumes", "volume-capacity", item, size, "month", pieces)
     if volumes.iops is not None:
         yield _line(f"IOPS of {item} volumes", "volume-iops", item, volumes.iops, "month", pieces)
     if volumes.throughput is not None:
@@ -125,7 +142,7 @@ def _service(design: Design, use: Use) -> Iterator[Line]:
             yield _line(what, "filesystem-throughput", "efs-provisioned", service.provisioned, "month")
     elif isinstance(service, FsxLustre):
         item = sold_as(service.type)
-        yield _line("FSx for Lustre storage", "filesystem-capacity", item, service.capacity, "month")
+        yield _line("FSx for Lustre storage", "filesystem-capacity", item, service.capacity * use.filled, "month")
     elif isinstance(service, S3):
         yield from _bucket(service, use)
     elif isinstance(service, Managed):
@@ -156,7 +173,7 @@ def _bucket(service: S3, use: Use) -> Iterator[Line]:
 def _managed(service: Managed, use: Use) -> Iterator[Line]:
     kind, size = catalog().managed(service.type), service.capacity
     sold, what = kind.prices, kind.label
-    filled = use.filled if kind.billed == "stored" else ONE
+    filled = use.filled
     rare = size * filled * service.infrequent
     if service.infrequent and sold.infrequent is None:
         raise AssayError(f"{kind.name} has no class for what is seldom read", "leave `infrequent` out")

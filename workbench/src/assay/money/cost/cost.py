@@ -4,7 +4,7 @@ Every amount is an exact decimal; a month has the hours that its price book says
 """
 
 import functools
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, MutableMapping
 from decimal import Decimal
 
 from assay.model.base import AssayError, Frozen
@@ -132,6 +132,7 @@ def price_bill(
     payment: Payment | None = None,
     duty: Decimal = ONE,
     but: Container[str] = (),
+    known: MutableMapping[tuple[int, str], tuple[Line, Charge]] | None = None,
 ) -> Cost:
     """Look up each line's price.
 
@@ -140,6 +141,7 @@ def price_bill(
         book: The prices.
         term: Of the instances; other lines have no terms.
         but: Instances that are on demand whatever the term.
+        known: Charges of lines that many bills share, by the line's identity, for one book and payment.
         payment: Of a reservation; None: the first that the book has.
         duty: Share of the time that the design is on. A reservation is paid for all the time.
 
@@ -153,8 +155,26 @@ def price_bill(
         hours_per_month=book.hours_per_month,
         term=term,
         duty=duty,
-        charges=tuple(_charge(line, book, "on-demand" if line.item in but else term, payment) for line in bill.lines),
+        charges=tuple(
+            _known(line, book, "on-demand" if line.item in but else term, payment, known) for line in bill.lines
+        ),
     )
+
+
+def _known(
+    line: Line,
+    book: Book,
+    term: Term,
+    payment: Payment | None,
+    known: MutableMapping[tuple[int, str], tuple[Line, Charge]] | None,
+) -> Charge:
+    """A charge that is there already, or a new one."""
+    if known is None:
+        return _charge(line, book, term, payment)
+    found = known.get((id(line), term))
+    if found is None or found[0] is not line:
+        found = known[id(line), term] = line, _charge(line, book, term, payment)
+    return found[1]
 
 
 def _charge(line: Line, book: Book, term: Term, payment: Payment | None) -> Charge:
@@ -169,7 +189,7 @@ def _charge(line: Line, book: Book, term: Term, payment: Payment | None) -> Char
             raise AssayError(f"{line.what}: {line.years} years are no whole number of months", "write 5, 2.5 or 0.25")
         return Charge(line=line, row=row, once=amount, once_months=int(months))
     if line.per == "month":
-        return Charge(line=line, row=row, fixed=amount)
+        return Charge(line=line, row=row, running=amount) if line.stops else Charge(line=line, row=row, fixed=amount)
     monthly = EXACT.multiply(amount, book.hours_per_month)
     if of_instance and row.term in TERM_MONTHS:
         once = EXACT.multiply(row.upfront, line.pieces)

@@ -1,10 +1,12 @@
 """Designs by name or file, with values for their parameters.
 
 In a design file `$name` stands for the value of the parameter of that name: alone it is the value itself, inside a
-longer text it is put into it.
+longer text it is put into it, as `${name}` where a letter follows; `$nodes*$disks` and `$groups*10` are products of
+whole numbers.
 """
 
 import itertools
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +26,12 @@ from assay.money.books.books import find_file, read_found
 DESIGNS = Path(__file__).with_name("templates")
 GUIDE = "docs/guides/designs.md"
 
-_NAME = re.compile(r"\$([a-z][a-z0-9_]*)")
+MOST_BUILT = 20_000
+"""Designs of one template that are kept."""
+
+_NAME = re.compile(r"\$(?:\{(?P<braced>[a-z][a-z0-9_]*)\}|(?P<plain>[a-z][a-z0-9_]*))")
+_FACTOR = r"(?:\$[a-z][a-z0-9_]*|[0-9]{1,6})"
+_PRODUCT = re.compile(rf"{_FACTOR}(?:\*{_FACTOR})+")
 
 
 class _Parameters(Frozen):
@@ -50,6 +57,10 @@ class Template:
         found = self.source.data.get("provider")
         return found if isinstance(found, str) else None
 
+    def same_for_all(self, key: str) -> bool:
+        """Whether no parameter changes this key of the design."""
+        return key in self._fixed
+
     @cached_property
     def _fixed(self) -> dict[str, Any]:
         """What no parameter changes: most of a file, and thousands of variants are built of some."""
@@ -60,6 +71,11 @@ class Template:
     def _open(self) -> dict[str, Any]:
         return {key: value for key, value in self.source.data.items() if key not in ("parameters", *self._fixed)}
 
+    @cached_property
+    def _built(self) -> dict[tuple[Any, ...], Design]:
+        """What was built: advice asks for the same design many times while it looks for sizes."""
+        return {}
+
     def build(self, values: Mapping[str, Any] | None = None) -> Design:
         """The design with these values, and the parameters' own for the rest.
 
@@ -67,6 +83,19 @@ class Template:
             AssayError: Unknown parameter, or the values do not make a design.
         """
         values = values or {}
+        try:
+            # 1, 1.0 and True are equal, and not the same value.
+            key = tuple((name, type(value), value) for name, value in sorted(values.items()))
+            found = self._built.get(key)
+        except TypeError:
+            return self._build(values)
+        if found is None:
+            if len(self._built) >= MOST_BUILT:
+                self._built.clear()
+            found = self._built[key] = self._build(values)
+        return found
+
+    def _build(self, values: Mapping[str, Any]) -> Design:
         for key in values:
             if key not in self.parameters:
                 hint = one_of(key, self.parameters) if self.parameters else "it has none"
@@ -135,7 +164,11 @@ def _filled(data: Any, values: Mapping[str, Any]) -> Any:
     if not isinstance(data, str) or "$" not in data:
         return data
     whole = _NAME.fullmatch(data)
-    return values[whole[1]] if whole else _NAME.sub(lambda found: str(values[found[1]]), data)
+    if _PRODUCT.fullmatch(data):
+        factors = [values[each[1:]] if each.startswith("$") else int(each) for each in data.split("*")]
+        if all(isinstance(each, int) and not isinstance(each, bool) for each in factors):
+            return math.prod(factors)
+    return values[_named(whole)] if whole else _NAME.sub(lambda found: str(values[_named(found)]), data)
 
 
 def _names(data: Any) -> Iterator[str]:
@@ -147,4 +180,8 @@ def _names(data: Any) -> Iterator[str]:
         for value in data:
             yield from _names(value)
     elif isinstance(data, str):
-        yield from _NAME.findall(data)
+        yield from (_named(found) for found in _NAME.finditer(data))
+
+
+def _named(found: re.Match[str]) -> str:
+    return found["braced"] or found["plain"]

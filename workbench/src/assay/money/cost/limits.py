@@ -4,6 +4,7 @@ Rates are bytes per second, sizes bytes, times seconds. A layer whose rate is no
 limits say which ones are unknown.
 """
 
+import functools
 from collections.abc import Iterator
 from typing import Literal, get_args
 
@@ -17,6 +18,7 @@ from assay.model.money.design import (
     DynamoDb,
     Efs,
     FsxLustre,
+    Hardware,
     Layout,
     Managed,
     Servers,
@@ -120,7 +122,8 @@ def design_limits(design: Design) -> Limits:
         *_hardware(design),
         *_link(design),
     ]
-    stated = {item.layer: _stated(item) for item in design.limits}
+    said = [item for item in design.limits if any(getattr(item, metric) is not None for metric in METRICS)]
+    stated = {item.layer: _stated(item) for item in said}
     kept = [
         stated.pop(limit.layer, limit).model_copy(update={"shared": limit.shared}) if limit.layer in stated else limit
         for limit in computed
@@ -142,14 +145,15 @@ def _stated(item: Stated) -> Limit:
 
 
 def _servers(group: Servers, design: Design) -> Iterator[Limit]:
-    instance, copies = catalog().instance(group.instance), design.copies
+    copies = design.copies
     if group.count < copies:
         raise AssayError(f"{group.count} servers cannot hold {copies} copies", f"take at least {copies} servers")
     if design.served:
-        yield _network(group, instance, copies)
+        yield _network(group.instance, group.count, copies)
     if group.volumes is not None:
-        if instance.ebs_baseline is not None or instance.ebs_iops_baseline is not None:
-            yield _volume_path(group, instance, copies)
+        path = _volume_path(group.instance, group.count, copies)
+        if path is not None:
+            yield path
         yield _volumes(group, copies)
     if group.local is not None:
         local = group.local
@@ -165,42 +169,49 @@ def _servers(group: Servers, design: Design) -> Iterator[Limit]:
         )
 
 
-def _network(group: Servers, instance: Instance, copies: int) -> Limit:
+@functools.lru_cache(maxsize=4096)
+def _network(name: str, count: int, copies: int) -> Limit:
+    instance: Instance = catalog().instance(name)
     keeps, burst = instance.network_baseline, instance.network_burst
-    share = group.count / copies
+    share = count / copies
     bursts: dict[Metric, float] = {}
     if keeps is not None and burst is not None and burst > keeps:
-        bursts = {"read": burst * group.count, "write": burst * share}
+        bursts = {"read": burst * count, "write": burst * share}
     return Limit(
-        layer=f"network of {group.instance}",
-        read=_times(keeps, group.count),
+        layer=f"network of {name}",
+        read=_times(keeps, count),
         write=_times(keeps, share),
         burst=bursts,
-        how=_counted(group.count, keeps, copies) if keeps is not None else f"not stated: {instance.network_words}",
+        how=_counted(count, keeps, copies) if keeps is not None else f"not stated: {instance.network_words}",
         source=instance.source,
     )
 
 
-def _volume_path(group: Servers, instance: Instance, copies: int) -> Limit:
-    share = group.count / copies
+@functools.lru_cache(maxsize=4096)
+def _volume_path(name: str, count: int, copies: int) -> Limit | None:
+    """Of the instance to its volumes; None if nothing is stated."""
+    instance: Instance = catalog().instance(name)
+    if instance.ebs_baseline is None and instance.ebs_iops_baseline is None:
+        return None
+    share = count / copies
     keeps, burst = instance.ebs_baseline, instance.ebs_burst
     iops, iops_burst = instance.ebs_iops_baseline, instance.ebs_iops_burst
     bursts: dict[Metric, float] = {}
     if keeps is not None and burst is not None and burst > keeps:
-        bursts |= {"read": burst * group.count, "write": burst * share}
+        bursts |= {"read": burst * count, "write": burst * share}
     if iops is not None and iops_burst is not None and iops_burst > iops:
-        bursts |= {"read_iops": iops_burst * group.count, "write_iops": iops_burst * share}
+        bursts |= {"read_iops": iops_burst * count, "write_iops": iops_burst * share}
     return Limit(
-        layer=f"volume bandwidth of {group.instance}",
-        read=_times(keeps, group.count),
+        layer=f"volume bandwidth of {name}",
+        read=_times(keeps, count),
         write=_times(keeps, share),
-        read_iops=_times(iops, group.count),
+        read_iops=_times(iops, count),
         write_iops=_times(iops, share),
         burst=bursts,
         burst_seconds=instance.ebs_burst_seconds,
         iops_burst_seconds=instance.ebs_burst_seconds,
         shared=True,
-        how=_counted(group.count, keeps, copies) if keeps is not None else "bandwidth not stated",
+        how=_counted(count, keeps, copies) if keeps is not None else "bandwidth not stated",
         source=instance.source,
     )
 
@@ -208,20 +219,41 @@ def _volume_path(group: Servers, instance: Instance, copies: int) -> Limit:
 def _volumes(group: Servers, copies: int) -> Limit:
     volumes = group.volumes
     assert volumes is not None
+    size, count = volumes.capacity, volumes.count
+    return _all_volumes(
+        group.count, copies, volumes.type, size, count, volumes.layout, volumes.iops, volumes.throughput
+    )
+
+
+@functools.lru_cache(maxsize=16384)
+def _all_volumes(
+    servers: int,
+    copies: int,
+    name: str,
+    capacity: int,
+    written: int | Literal["auto"],
+    layout: Layout,
+    iops: int | None,
+    throughput: float | None,
+) -> Limit:
+    """Of so many servers; variants that differ in their instance only share it."""
+    volumes = Volumes.model_construct(
+        type=name, capacity=capacity, count=written, layout=layout, iops=iops, throughput=throughput
+    )
     kind, count = catalog().volume(volumes.type), volume_count(volumes)
     if not _fits(volumes.layout, count):
         raise AssayError(_misfit(volumes.layout, count), _fitting_counts(volumes, kind, count))
     one = volume_limits(kind, volume_size(volumes), volumes.iops, volumes.throughput)
     reads, writes, write_iops = _layout_rates(volumes.layout, count)
-    read_all, write_all = reads * group.count, writes * group.count / copies
-    iops_all = write_iops * group.count / copies
+    read_all, write_all = reads * servers, writes * servers / copies
+    iops_all = write_iops * servers / copies
     all_values: dict[Metric, tuple[float, float]] = {
         "read": (one.read_baseline * read_all, one.read_burst * read_all),
         "write": (one.write_baseline * write_all, one.write_burst * write_all),
         "read_iops": (one.iops_baseline * read_all, one.iops_burst * read_all),
         "write_iops": (one.iops_baseline * iops_all, one.iops_burst * iops_all),
     }
-    how = f"{group.count} x {count} volumes in {volumes.layout}; each: {one.how}"
+    how = f"{servers} x {count} volumes in {volumes.layout}; each: {one.how}"
     return Limit(
         layer=f"{volumes.type} volumes",
         burst={metric: burst for metric, (keeps, burst) in all_values.items() if burst > keeps},
@@ -377,7 +409,8 @@ def _table(service: DynamoDb) -> Limit:
 
 def _hardware(design: Design) -> Iterator[Limit]:
     for piece in design.hardware:
-        writes = piece.count / design.copies
+        _check_apart(piece, design)
+        writes = piece.count / design.times
         if any(getattr(piece, metric) is not None for metric in METRICS):
             yield Limit(
                 layer=piece.item,
@@ -385,9 +418,16 @@ def _hardware(design: Design) -> Iterator[Limit]:
                 write=_times(piece.write, writes),
                 read_iops=_times(piece.read_iops, piece.count),
                 write_iops=_times(piece.write_iops, writes),
-                how=f"{piece.count} pieces, as stated" + (f"; writes / {design.copies} copies" * (design.copies > 1)),
+                how=f"{piece.count} pieces, as stated" + (f"; writes / {design.redundancy}" * (design.times > 1)),
                 source=piece.source,
             )
+
+
+def _check_apart(piece: Hardware, design: Design) -> None:
+    least = -(-design.parts // piece.apart) if piece.apart is not None else 0
+    if piece.count < least:
+        problem = f"{piece.count} of {piece.item} cannot hold {design.redundancy} apart"
+        raise AssayError(problem, f"take at least {least}, or fewer copies or parts")
 
 
 def _link(design: Design) -> Iterator[Limit]:
@@ -421,9 +461,9 @@ def _usable(design: Design) -> tuple[int, str]:
     raw += sum(piece.usable * piece.count for piece in design.hardware)
     words += [f"{piece.count} x {piece.item}" for piece in design.hardware if piece.usable]
     how = " + ".join(words)
-    how += f" / {design.copies} copies" if design.copies > 1 else ""
-    how += f" - {design.overhead:%} for formatting" if design.overhead else ""
-    return int(raw / design.copies * (1 - float(design.overhead))), how
+    how += f" / {design.redundancy}" if design.times > 1 else ""
+    how += f" - {float(design.overhead * 100):.4g} % for parity, formatting or reserve" if design.overhead else ""
+    return int(raw / design.times * (1 - float(design.overhead))), how
 
 
 def _times(value: float | None, count: float) -> float | None:

@@ -1,0 +1,170 @@
+"""The answer of advice in a few lines: what to take, what comes next, why, what would change it, what is not known."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from assay.cli.output import say
+from assay.model.money.advice import Advice, Check, Option, Rejected
+from assay.model.money.amount import money
+from assay.money.advice.warnings import OLD_RULE
+from assay.money.advice.words import counted, percent
+
+HEADS = {
+    "recommended": "Recommended",
+    "unproven": "Not proven to meet the need, but the best that may",
+    "not separable": "Not separable",
+    "none": "Nothing meets this need",
+}
+SHORT = 110
+"""Characters of a text that stands for a longer one."""
+LEAST_SHARE, MANY_TIMES = Decimal("0.001"), 2
+MOST_GIVEN_UP, MOST_CONDITIONS = 3, 6
+
+
+def print_answer(advice: Advice) -> None:
+    """Print at most five lines, then what one accepts with the choice; of nothing that is found, at most ten."""
+    best = chosen(advice)
+    for line in _nothing(advice) if best is None else _found(advice, best):
+        say(line)
+    more = () if best is None else best.conditions
+    if more:
+        say("You accept with it:")
+        for text in more[:MOST_CONDITIONS]:
+            say(f"  {text}")
+        if len(more) > MOST_CONDITIONS:
+            say(f"  and {len(more) - MOST_CONDITIONS} more")
+    say(f"\n`--all` prints the reasons, the options and {counted(len(advice.rejected), 'rejected design')}")
+
+
+def chosen(advice: Advice) -> Option | None:
+    """The option that is named first; None: there is none."""
+    label = advice.recommended[0] if advice.recommended else None
+    return next((item for item in (*advice.options, *advice.unproven) if item.label == label), None)
+
+
+def dates_of(advice: Advice) -> str:
+    """From when to when the prices hold that were used."""
+    dates = [row.date or advice.prices.date for row in advice.rows] or [advice.prices.date]
+    first, last = min(dates), max(dates)
+    return f"of {first}" if first == last else f"of {first} to {last}"
+
+
+def old_words(advice: Advice) -> str:
+    """How much of the price is old; empty if little is."""
+    found = next((item.text for item in advice.reasons if item.rule == OLD_RULE), "")
+    return f"; {found}" if found else ""
+
+
+def shortened(text: str) -> str:
+    """The beginning of a text, up to a part of it that ends within `SHORT` characters."""
+    kept = ""
+    for part in text.split("; "):
+        if kept and len(kept) + len(part) + 2 > SHORT:
+            break
+        kept = f"{kept}; {part}" if kept else part
+    return kept if len(kept) <= 2 * SHORT else f"{kept[: 2 * SHORT].rsplit(' ', 1)[0]} ..."
+
+
+def _found(advice: Advice, best: Option) -> Iterator[str]:
+    price, months = best.price, advice.need.months
+    term = ", ".join(word for word in (price.term, price.payment) if word)
+    about, without = ("about ", f", without {', '.join(price.lacks)}") if price.lacks else ("", "")
+    whole = f"{money(price.paid, price.currency)} in {counted(months, 'month')}"
+    monthly = f"{about}{money(price.month, price.currency)} a month"
+    yield f"{HEADS[advice.result]}: {best.label} for {monthly} ({term}, {whole}){without}"
+    yield _next(advice, best)
+    yield f"Reason: {_reason(advice)}"
+    change = (
+        shortened(advice.changes[0].text)
+        if advice.changes
+        else "no price that is a fifth lower or higher, and no other end of an interval"
+    )
+    yield f"Would change it: {change}"
+    yield _prices(advice, best)
+
+
+def _next(advice: Advice, best: Option) -> str:
+    """The other one that cannot be told apart, or the best of another design."""
+    pool = advice.options if best in advice.options else advice.unproven
+    other = next((item for item in pool if item.label in advice.recommended[1:]), None)
+    head = "Not told apart from it" if other is not None else "Next"
+    other = other or next((item for item in pool if item.design != best.design), None)
+    if other is None:
+        return f"{head}: no other design {'meets the need' if best in advice.options else 'may meet it'}"
+    return f"{head}: {other.label} for {money(other.price.month, other.price.currency)} a month, {_more(other, best)}"
+
+
+def _more(other: Option, best: Option) -> str:
+    """How the price of one differs from that of another."""
+    if other.price.month == best.price.month or not best.price.month:
+        return "as much" if other.price.month == best.price.month else "more"
+    share = other.price.month / best.price.month - 1
+    if share >= MANY_TIMES:
+        return f"{share + 1:.3g} times as much"
+    difference = money(abs(other.price.month - best.price.month), best.price.currency)
+    return f"{percent(abs(share)) if abs(share) >= LEAST_SHARE else difference} {'more' if share > 0 else 'less'}"
+
+
+def _reason(advice: Advice) -> str:
+    if advice.result == "not separable" and advice.reasons:
+        return shortened(advice.reasons[0].text)
+    if advice.result == "unproven":
+        return f"no variant is proven to meet the need; it is the cheapest of {advice.counts.unproven:,} that may"
+    least = "costs least" if advice.need.prefer == "cost" else "costs least for each GB/s"
+    designs = len({item.design for item in advice.options})
+    text = f"it {least} of {counted(advice.counts.met, 'variant')} of {counted(designs, 'design')} that meet the need"
+    cheaper = next((item.text for item in advice.reasons if " would cost " in item.text), None)
+    return f"{text}; {shortened(cheaper)}" if cheaper else text
+
+
+def _prices(advice: Advice, best: Option) -> str:
+    """The dates of the prices, and what is not known."""
+    names = ", ".join(best.price.books or (advice.prices.book,))
+    text = f"Prices {dates_of(advice)} ({names}){old_words(advice)}"
+    open_names = [check.requirement for check in best.checks if check.outcome == "unproven"]
+    unknown = [f"whether it meets {' and '.join(dict.fromkeys(open_names))}"] if open_names else []
+    unknown += [f"prices of {counted(advice.counts.unpriced, 'variant')}"] if advice.counts.unpriced else []
+    return f"{text}; not known: {', '.join(unknown)}" if unknown else text
+
+
+def _nothing(advice: Advice) -> Iterator[str]:
+    """What excludes everything, and what giving one up would allow."""
+    counts, designs = advice.counts, len(advice.rejected)
+    yield f"{HEADS['none']}: {counted(counts.enumerated, 'variant')} of {counted(designs, 'design')} were tried"
+    if advice.conflicts:
+        first = advice.conflicts[0]
+        for requirement in first.requirements:
+            yield _excludes(advice, requirement)
+        others = [" + ".join(item.requirements) for item in advice.conflicts[1:]]
+        if others:
+            yield f"So does each of: {'; '.join(others)}"
+    else:
+        yield from (f"{item.design}: {shortened(rejected_words(item))}" for item in advice.rejected[:MOST_GIVEN_UP])
+    # What stands behind in brackets is said above.
+    yield from (item.text.split(" (", 1)[0] for item in advice.relaxed[:MOST_GIVEN_UP])
+    if advice.conflicts and not advice.relaxed:
+        yield "giving up one requirement alone allows nothing that is known to meet the rest"
+    yield f"Prices {dates_of(advice)} ({advice.prices.book}); {counts.unpriced:,} variants have none"
+
+
+def _excludes(advice: Advice, requirement: str) -> str:
+    """The variant that comes closest in this respect, of those that fail least besides."""
+
+    def rank(item: tuple[Rejected, Check]) -> tuple[int, float]:
+        return len({check.requirement for check in item[0].fails}), -(item[1].share or 0.0)
+
+    found = [(item, check) for item in advice.rejected for check in item.fails if check.requirement == requirement]
+    if not found:
+        return f"{requirement} excludes all that is left"
+    item, check = min(found, key=rank)
+    name = item.closest.label if item.closest is not None else item.design
+    return f"{requirement} excludes; closest is {name}: {shortened(check.text)}"
+
+
+def rejected_words(item: Rejected) -> str:
+    """Why a design is rejected, in one line: the first requirement that it fails, and the names of the others."""
+    if not item.fails:
+        return item.why
+    first = item.fails[0]
+    others = dict.fromkeys(check.requirement for check in item.fails if check.requirement != first.requirement)
+    return f"{first.requirement}: {shortened(first.text)}" + (f"; also {', '.join(others)}" if others else "")

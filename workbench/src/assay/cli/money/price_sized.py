@@ -1,0 +1,116 @@
+"""Designs sized to one capacity, so that their prices can be compared; and which ones cannot be."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from assay.model.base import AssayError
+from assay.model.money.design import Design
+from assay.model.money.need import Need
+from assay.model.money.use import Chosen
+from assay.model.units import UnitError, about_size, format_size, parse_size
+from assay.money.advice.points import plain
+from assay.money.advice.sizes import SIZED, counted_names, counts_for, sized
+from assay.money.cost.designs import Template, load_template
+from assay.money.cost.limits import design_limits
+from assay.money.cost.metrics import Option
+
+TB, GB = 10**12, 10**9
+UNLIKE = 0.05
+"""Share by which usable capacities may differ in a comparison."""
+
+
+def read_capacity(written: str) -> int:
+    """Bytes, of `40TB`.
+
+    Raises:
+        AssayError: It is no size, or nothing.
+    """
+    try:
+        size = parse_size(written)
+    except UnitError as error:
+        raise AssayError(f"--capacity: {error.message}", error.hint) from None
+    if size < 1:
+        raise AssayError("--capacity: nothing is to be stored", "write a size such as 40TB")
+    return int(size)
+
+
+def all_sized(found: Sequence[tuple[Chosen, Design]], wanted: int) -> list[tuple[Chosen, Design]]:
+    """Each design as small as it can be had with so many bytes for data.
+
+    Raises:
+        AssayError: One says its own size, cannot be sized, or cannot be that large.
+    """
+    return [_sized(chosen, wanted) for chosen, _ in found]
+
+
+def _sized(chosen: Chosen, wanted: int) -> tuple[Chosen, Design]:
+    template = load_template(chosen.design)
+    own = next((key for key in SIZED if key in chosen.set), None)
+    if own is not None:
+        message = f"design {chosen.label}: {own} is named, and --capacity sizes it"
+        raise AssayError(message, f"leave one of --capacity and {own} out")
+    size = next((key for key in SIZED if key in template.parameters), None)
+    counts = counted_names(template, chosen.set)
+    if size is None and not counts:
+        hint = "leave --capacity or this design out; `assay price --list` shows the parameters of each"
+        raise AssayError(f"design {chosen.label}: no parameter that is free says how much it stores", hint)
+    values = {key: parameter.value for key, parameter in template.parameters.items()} | chosen.set
+    fitting = _fitting(template, values, size, counts, wanted)
+    if fitting is None:
+        raise AssayError(f"design {chosen.label} cannot hold {format_size(wanted)}", _most(template, values, counts))
+    merged = Chosen(design=chosen.design, set={**chosen.set, **fitting})
+    return merged, template.build(merged.set)
+
+
+def _fitting(
+    template: Template, values: dict[str, Any], size: str | None, counts: Sequence[str], wanted: int
+) -> dict[str, Any] | None:
+    """The least size; else the least of the first count that makes it large enough."""
+    if size is not None:
+        found = sized(template, values, size, wanted)
+        return None if found is None else {size: found}
+    need = Need(need="sized", access=template.build(values).access[0], capacity=wanted)
+    for key in counts:
+        count = next(counts_for(template, values, key, need), None)
+        if count is not None:
+            return {key: count}
+    return None
+
+
+def _most(template: Template, values: dict[str, Any], counts: Sequence[str]) -> str:
+    """What it holds at most, where a count says so."""
+    for key in counts:
+        most = template.parameters[key].most
+        if most is not None:
+            usable = design_limits(template.build({**values, key: most})).usable
+            return f"with {key}={most}, which is the most, it holds {about_size(usable)}: leave it out"
+    return "leave it out, or take another type, instance or number"
+
+
+def unlike(options: Sequence[Option]) -> str | None:
+    """Why prices are not compared, and how they can be: their usable capacities differ by more than `UNLIKE`."""
+    sizes = [option.limits.usable for option in options]
+    least, most = min(sizes), max(sizes)
+    if most - least <= UNLIKE * most:
+        return None
+    cheapest = min(options, key=lambda option: option.per_tb_month)
+    return (
+        f"They hold {about_size(least)} to {about_size(most)}, so that their prices are of unlike things; "
+        f"size them with --capacity {_rounded(most)}. For each usable TB {cheapest.label} costs least"
+    )
+
+
+def _rounded(size: int) -> str:
+    """The next whole TB, or GB of less than one."""
+    unit, name = (TB, "TB") if size >= TB else (GB, "GB")
+    return f"{-(-size // unit)}{name}"
+
+
+def unpriced(option: Option) -> dict[str, str]:
+    """Parameters with another value than the design's own one, which the price does not follow, and why."""
+    parameters = load_template(option.chosen.design).parameters if option.design.unpriced else {}
+    return {
+        key: why
+        for key, why in option.design.unpriced.items()
+        if key in option.chosen.set and plain(option.chosen.set[key]) != plain(parameters[key].value)
+    }

@@ -1,0 +1,66 @@
+"""What `assay prices` says of prices that changed, and of those that are old."""
+
+import datetime as dt
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from assay.cli.output import note, print_table, say
+from assay.model.money.price import Book, Row, row_name
+from assay.money.books.ages import OLD_DAYS, old_rows
+from assay.money.books.refresh import Change, Refreshed, change_percent, change_text, left_text, price_text
+
+MOST_NAMES = 6
+"""Of the old rows of one day, so many are named."""
+
+
+def print_ages(book: Book, today: dt.date | None = None) -> None:
+    """Of a book of the present, how many rows are old, and which: a line for each day of theirs."""
+    found = old_rows(book, today or dt.date.today())
+    if not found:
+        return
+    say(f"  older than {OLD_DAYS} days: {sum(map(len, found.values()))} of {len(book.rows)} rows")
+    for day, rows in found.items():
+        say(f"  {day}: {len(rows)}: {_names(rows)}")
+
+
+def _names(rows: Sequence[Row]) -> str:
+    named = [row_name(row) for row in rows[:MOST_NAMES]]
+    more = f"; {len(rows) - MOST_NAMES} more" if len(rows) > MOST_NAMES else ""
+    return "; ".join(named) + more
+
+
+def changes_data(found: Refreshed) -> dict[str, Any]:
+    """As data: what changed, what did not, and what was not found."""
+    return {
+        "book": found.book.book,
+        "date": str(found.book.date),
+        "unchanged": [row_name(change.new) for change in found.changes if not change.is_new],
+        "changed": [{"old": change.old, "new": change.new} for change in found.changes if change.is_new],
+        "not_found": [{"row": row, "why": why} for row, why in found.left],
+    }
+
+
+def print_changes(found: Refreshed, path: Path) -> None:
+    """As a table: old and new price and by how much it changed; then what was not found, and how many there are."""
+    new = [change for change in found.changes if change.is_new]
+    if new:
+        columns = ("price of", "old", "new", "for each", "change")
+        rows = [
+            (row_name(each.new), price_text(each.old), price_text(each.new), each.new.unit, change_text(each))
+            for each in new
+        ]
+        print_table(columns, rows, right=("change",))
+    for row, why in found.left:
+        note(f"not renewed: {left_text(row, why)}, stays of {row.date or found.book.date}")
+    same = len(found.changes) - len(new)
+    say(f"{path}: new prices: {len(new)}{_span(new)}, as before: {same}, not renewed: {len(found.left)}")
+
+
+def _span(new: Sequence[Change]) -> str:
+    """` (-3.0 % to +12.5 %)`: the least and the most that single prices changed."""
+    parts = sorted(part for each in new if (part := change_percent(each)) is not None)
+    if not parts:
+        return ""
+    least, most = f"{parts[0]:+.1f} %", f"{parts[-1]:+.1f} %"
+    return f" ({least})" if least == most else f" ({least} to {most})"

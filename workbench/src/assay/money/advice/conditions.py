@@ -1,0 +1,103 @@
+"""What one accepts with a design: what a person would refuse it for, in sentences with their numbers."""
+
+from collections.abc import Iterator
+
+from assay.model.money.catalog import ObjectClass
+from assay.model.money.design import S3, Managed
+from assay.model.units import about_duration, about_size, format_size
+from assay.money.advice.demands import COPIED_BACK, copying_back, zones_of
+from assay.money.advice.facts import Facts
+from assay.money.advice.losses import yearly_loss
+from assay.money.advice.terms import interruptions, paid_months
+from assay.money.advice.warnings import MOST_LOSS
+from assay.money.advice.words import amount, counted, percent
+from assay.money.cost.catalog import catalog
+
+
+def conditions_of(facts: Facts) -> tuple[str, ...]:
+    """All conditions of a variant for a need, those that weigh most first; each once."""
+    rules = (_classes, _failures, _taken_away, _loss, _committed, _stated)
+    return tuple(dict.fromkeys(text for rule in rules for text in rule(facts)))
+
+
+def _taken_away(facts: Facts) -> Iterator[str]:
+    """Of instances on spot."""
+    yield from (text for text, _ in interruptions(facts.variant.best))
+
+
+def _classes(facts: Facts) -> Iterator[str]:
+    """Of classes of object storage: how soon it can be read, and what is charged at least."""
+    service = facts.design.service
+    if not isinstance(service, S3):
+        return
+    for name in filter(None, (service.storage_class, service.cold_class)):
+        kind = catalog().object_class(name)
+        if kind.retrieval_seconds:
+            wait = about_duration(kind.retrieval_seconds)
+            yield f"data in {kind.name} must be restored before they are read: {kind.retrieval} ({wait} counted)"
+            if facts.need.read is not None:
+                yield f"the {amount('read', facts.need.read)} that are needed hold for restored copies only"
+        if kind.least_days:
+            yield f"{kind.name} charges at least {kind.least_days} days of each object, also if it is deleted before"
+        yield from small_objects(kind, facts.need.profile.record)
+
+
+def small_objects(kind: ObjectClass, record: int) -> Iterator[str]:
+    """What is charged of each object at least, and besides.
+
+    Args:
+        kind: Class of the catalogue.
+        record: Bytes of an object.
+    """
+    if kind.least_object > record:
+        times = kind.least_object / record
+        yield (
+            f"{kind.name} charges at least {format_size(kind.least_object)} of each object: "
+            f"objects of {about_size(record)} cost {times:.3g} times as much"
+        )
+    elif kind.least_object:
+        yield f"{kind.name} charges at least {format_size(kind.least_object)} of each object"
+    if kind.overhead:
+        more = percent(kind.overhead / record)
+        yield (
+            f"{kind.name} charges {format_size(kind.overhead)} of each object besides its own bytes: "
+            f"{more} more for objects of {about_size(record)}"
+        )
+
+
+def _failures(facts: Facts) -> Iterator[str]:
+    """What of the data a failure takes, and how long bringing them back lasts."""
+    design, need = facts.design, facts.need
+    if design.durability in COPIED_BACK:
+        yield f"data do not outlive {design.failure_domain}"
+        if facts.copied:
+            yield f"after such a failure {copying_back(facts)[1]}"
+    elif zones_of(facts) == 1 and need.data == "persistent":
+        yield "all data lie in one zone, and are away or lost with it"
+
+
+def _loss(facts: Facts) -> Iterator[str]:
+    loss = yearly_loss(facts.design)
+    if loss is not None and facts.need.data == "persistent" and loss.chance > MOST_LOSS:
+        yield loss.text
+
+
+def _committed(facts: Facts) -> Iterator[str]:
+    months, whole = facts.need.months, paid_months(facts.variant, facts.need.months)
+    if whole > months:
+        term = facts.variant.best.term
+        yield f"on {term} it is paid for {whole} months, {counted(whole - months, 'month')} longer than it is needed"
+
+
+def _stated(facts: Facts) -> Iterator[str]:
+    """As the design and the catalogue's entry say."""
+    yield from facts.design.conditions
+    service = facts.design.service
+    if isinstance(service, Managed):
+        kind = catalog().managed(service.type)
+        yield from kind.conditions
+        if kind.least_days:
+            yield f"{kind.label} charges at least {kind.least_days} days"
+    if isinstance(service, S3):
+        for name in filter(None, (service.storage_class, service.cold_class)):
+            yield from catalog().object_class(name).conditions

@@ -1,0 +1,86 @@
+"""Where evidence that comes with Assay did more than a limit that comes with Assay: the text says which says what."""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from assay.model.base import AssayError
+from assay.model.money.design import Design
+from assay.money.advice.published import published
+from assay.money.advice.words import amount, counted
+from assay.money.cost.designs import load_template
+from assay.money.cost.limits import METRICS, Limit, Limits, Metric, design_limits
+
+
+@dataclass(frozen=True)
+class Dispute:
+    """A layer that was measured to do more than the catalogue says.
+
+    Attributes:
+        factor: What was measured over the catalogue's limit of the same number of pieces.
+        text: Both figures.
+        source: Of what was measured.
+    """
+
+    factor: float
+    text: str
+    source: str
+
+
+def exceeds(limits: Limits, metric: str, value: float) -> Limit | None:
+    """The layer of which the catalogue's limit is below a measured value by most; None if there is none."""
+    name = _metric(metric)
+    if name is None:
+        return None
+    below = [layer for layer in limits.layers if (keeps := layer.keeps(name)) is not None and keeps < value]
+    return min(below, key=lambda layer: layer.keeps(name) or 0.0, default=None)
+
+
+def both_say(limits: Limits, metric: str, value: float, source: str) -> str:
+    """Of a measured value and a limit below it, which source says what; empty if no limit is below."""
+    layer, name = exceeds(limits, metric, value), _metric(metric)
+    if layer is None or name is None:
+        return ""
+    limit = amount(metric, layer.keeps(name) or 0.0)
+    return f" ({source}); the catalogue's limit of {layer.layer} is {limit} ({layer.source})"
+
+
+@functools.cache
+def disputes() -> Mapping[tuple[str, Metric], Dispute]:
+    """Layer and metric -> by how much what is published exceeds the catalogue, at the most.
+
+    Figures of designs that this catalogue cannot build are passed over.
+    """
+    found: dict[tuple[str, Metric], Dispute] = {}
+    for item in published():
+        try:
+            design, limits = _built(item.chosen.design, tuple(sorted(item.chosen.set.items())))
+        except AssayError:
+            continue
+        layer, metric = exceeds(limits, item.metric, item.measured.value), _metric(item.metric)
+        if layer is None or metric is None:
+            continue
+        factor = item.measured.value / (layer.keeps(metric) or 1.0)
+        with_whom = f" with {counted(item.clients, 'client')}" if item.clients else ""
+        text = f"{_what(design)} did {amount(metric, item.measured.value)}{with_whom} ({item.source}), where the "
+        text += f"catalogue's limit of {layer.layer} is {amount(metric, layer.keeps(metric) or 0.0)}"
+        if factor > found.get((layer.layer, metric), _NONE).factor:
+            found[layer.layer, metric] = Dispute(factor, text, item.source)
+    return found
+
+
+_NONE = Dispute(0.0, "", "")
+
+
+def _built(name: str, values: tuple[tuple[str, object], ...]) -> tuple[Design, Limits]:
+    design = load_template(name).build(dict(values))
+    return design, design_limits(design)
+
+
+def _what(design: Design) -> str:
+    groups = [group for group in design.servers if group.role == "storage"]
+    return " and ".join(f"{group.count} x {group.instance}" for group in groups) or design.design
+
+
+def _metric(name: str) -> Metric | None:
+    return next((metric for metric in METRICS if metric == name), None)

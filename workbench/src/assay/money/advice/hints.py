@@ -1,0 +1,152 @@
+"""What papers advise besides: remarks with their numbers, source and year, which exclude nothing that is possible."""
+
+import datetime as dt
+from collections.abc import Callable, Iterator
+
+from assay.model.money.advice import Remark
+from assay.model.money.design import S3
+from assay.model.money.volumes import ProvisionedVolume
+from assay.model.units import about_size
+from assay.money.advice.caps import S3_STREAM_2012, client_link, client_rate
+from assay.money.advice.facts import (
+    AOE_PAPER,
+    ARRAY_PAPER,
+    AWS_PAPER,
+    BEEGFS_PAPER,
+    PARALLEL,
+    Facts,
+    Said,
+    excluded,
+)
+from assay.money.advice.words import amount, counted
+from assay.money.cost.bill import volume_count, volume_size
+from assay.money.cost.catalog import catalog
+
+CLIENTS_PER_SERVER = 2
+GB, GIGABIT = 10**9, 1.25e8
+IOPS_PER_GB, IOPS_LEAST, IOPS_MOST = 10, 100, 1000
+"""Of a volume with provisioned IOPS in 2012."""
+END_OF_2012 = dt.date(2012, 12, 31)
+LUSTRE = frozenset({"fsx-lustre", "lustre"})
+
+
+def clients_per_server(facts: Facts) -> Iterator[Said]:
+    """A parallel file system reaches most with two clients for each storage server.
+
+    Source: BeeGFS-2016, Benchmarking: two clients for each storage server at 10 GbE.
+    """
+    servers = sum(group.count for group in facts.design.servers if group.role == "storage")
+    clients = facts.need.clients
+    if facts.design.family in PARALLEL and clients is not None and 0 < clients < CLIENTS_PER_SERVER * servers:
+        text = f"{counted(clients, 'client')} for {counted(servers, 'server')}: in 2016 two for each server at 10 Gb/s "
+        text += "made the most of it"
+        source = f"{BEEGFS_PAPER}, Benchmarking: two clients for each storage server at 10 GbE"
+        yield Remark(rule="clients_per_server", speaks="note", text=text, source=source)
+
+
+def client_choice(facts: Facts) -> Iterator[Said]:
+    """Clients are chosen by cost for what they carry; an NFS server must be larger than they are.
+
+    Source: AWS-2012, VIII.C: m1.medium as the cost-efficient client, m1.xlarge as the server of NFS.
+    """
+    need, clients = facts.need, facts.need.clients
+    rates = [rate for rate in (need.read, need.write) if rate is not None]
+    if "file" not in facts.design.access or not facts.design.served or clients is None or not rates:
+        return
+    source = f"{AWS_PAPER}, VIII.C: m1.medium as the cost-efficient client, m1.xlarge as the NFS server"
+    each, known = max(rates) / clients, client_link(need)
+    if known is None:
+        link = each / client_rate(1.0, "read" if need.read == max(rates) else "write") / GIGABIT
+        text = f"each of {counted(clients, 'client')} carries {about_size(each)}/s: take the cheapest instance whose "
+        text += f"network keeps {link:.2g} Gb/s, by what a client of 10 Gb/s reached in 2016"
+        yield Remark(rule="client_choice", speaks="note", text=text, source=f"{source}; {BEEGFS_PAPER}, Benchmarking")
+        return
+    for layer in facts.variant.limits.layers:
+        keeps = layer.keeps("read")
+        if facts.design.family != "nfs" or clients == 1 or not layer.layer.startswith("network") or keeps is None:
+            continue
+        if keeps / facts.storing <= known[0]:
+            text = f"one client with {known[1]} can fill the network of a server ({about_size(keeps)}/s): take a "
+            text += "server with more than its clients have"
+            yield Remark(rule="client_choice", speaks="against", text=text, source=f"{source}; {layer.source}")
+
+
+def nic_per_disk(facts: Facts) -> Iterator[Said]:
+    """AoE gets faster by a network card for each disk, then by faster disks, other file systems and raw devices.
+
+    Source: AoE-2007, section 7.
+    """
+    for piece in facts.design.hardware:
+        if facts.design.family == "aoe" and piece.usable and piece.read is not None:
+            text = f"all disks of a server share {amount('read', piece.read)} of network: a card for each disk gives "
+            text += "each its own wire; then faster disks, XFS for large files, Reiser3 for small ones, or raw devices"
+            yield Remark(rule="nic_per_disk", speaks="note", text=text, source=f"{AOE_PAPER}, section 7")
+
+
+def stripe_targets(facts: Facts) -> Iterator[Said]:
+    """Files of Lustre are striped over several object storage targets, which costs work of administration.
+
+    Source: PowerScale-2020, 9.2.
+    """
+    need = facts.need
+    rates = [rate for rate in (need.read, need.write) if rate is not None]
+    if facts.design.family in LUSTRE and need.profile.pattern == "sequential" and rates:
+        streams = (need.clients or 1) * need.profile.streams
+        text = f"stripe files over several storage targets (OST): {counted(streams, 'stream')} of "
+        text += (
+            f"{about_size(max(rates) / streams)}/s each must spread over {about_size(facts.variant.limits.usable)}, "
+        )
+        text += "and a file on one target has the rate of that one"
+        source = f"{ARRAY_PAPER}, 9.2: AWS recommends striping files over several OSTs"
+        yield Remark(rule="stripe_targets", speaks="note", text=text, source=source)
+
+
+def provisioned_2012(facts: Facts) -> Iterator[Said]:
+    """In 2012 a volume had at most 10 provisioned IOPS for each GB, and 100 to 1,000 in all.
+
+    It excludes only what is priced by a book of then; of today the catalogue says what can be had.
+    Source: AWS-2012, IX.A.
+    """
+    source = f"{AWS_PAPER}, IX.A: 100 to 1000 IOPS, and 10 for each GB"
+    for group in facts.design.servers:
+        volumes = group.volumes
+        if volumes is None or volumes.iops is None:
+            continue
+        kind = catalog().volume(volumes.type)
+        if not isinstance(kind, ProvisionedVolume) or not kind.name.startswith("io"):
+            continue
+        size = volume_size(volumes) / GB
+        most = min(IOPS_MOST, IOPS_PER_GB * size)
+        had = f"in 2012 a volume of {size:,.0f} GB had {IOPS_LEAST} to {most:,.0f} provisioned IOPS"
+        dates = [row.date for row in facts.variant.best.cost.rows if row.dimension.startswith("volume") and row.date]
+        if dates and max(dates) <= END_OF_2012 and not IOPS_LEAST <= volumes.iops <= most:
+            text = f"{had}; {counted(volume_count(volumes), 'volume')} of {volumes.iops:,} are asked for, at its prices"
+            yield excluded("read_iops", "provisioned_2012", text, source, most / volumes.iops)
+        elif volumes.iops > most:
+            text = f"{had}; the catalogue's limit of {kind.name} is {kind.most_iops(volume_size(volumes)):,}"
+            yield Remark(rule="provisioned_2012", speaks="note", text=text, source=f"{source}; {kind.source}")
+
+
+def slow_streams_2012(facts: Facts) -> Iterator[Said]:
+    """In 2012 one stream to S3 was slow; where each must carry more than then, it is told.
+
+    Source: AWS-2012, IX.B, table of S3.
+    """
+    need = facts.need
+    if not isinstance(facts.design.service, S3) or need.read is None or need.clients is None:
+        return
+    each = need.read / (need.clients * need.profile.streams)
+    if each > S3_STREAM_2012:
+        text = f"each stream must read {about_size(each)}/s; in 2012 none of any instance read more than "
+        text += f"{about_size(S3_STREAM_2012)}/s: measure one, or take more streams"
+        yield Remark(rule="slow_streams_2012", speaks="against", text=text, source=f"{AWS_PAPER}, IX.B: S3 (table)")
+
+
+HINTS: tuple[Callable[[Facts], Iterator[Said]], ...] = (
+    clients_per_server,
+    client_choice,
+    nic_per_disk,
+    stripe_targets,
+    slow_streams_2012,
+)
+"""Those that only say something; `provisioned_2012` may exclude."""

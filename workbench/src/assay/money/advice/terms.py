@@ -1,0 +1,104 @@
+"""Rules of thumb about terms: reserved for long, spot for what is short and can start again."""
+
+from collections.abc import Iterator
+
+from assay.model.money.advice import Remark
+from assay.model.money.amount import TERM_MONTHS
+from assay.money.advice.candidates import Variant
+from assay.money.advice.facts import AWS_PAPER, BEEGFS_PAPER, NFS_PAPER, Facts, Said, excluded
+from assay.money.advice.pricer import SHORT, Offer
+from assay.money.advice.words import counted, percent
+
+
+def spot(facts: Facts) -> Iterator[Said]:
+    """Spot is for servers of short scratch; those of data that persist are not rented so, and services cannot be.
+
+    Source: BeeGFS-2016, Choosing your filesystem servers; NFS-2016, Expected costs; AWS-2012, II.
+    """
+    need, offer = facts.need, facts.variant.best
+    if need.term == "spot" and not facts.design.servers:
+        text = "it has no spot price: there is no server in it that could be rented so"
+        yield excluded("term", "spot", text, f"design {facts.variant.template}")
+        return
+    if need.term not in (None, "on-demand", "spot") and not facts.design.servers:
+        text = f"{need.term} is for instances: it has none, and one price only"
+        yield Remark(rule="long_term", speaks="note", text=text, source=f"design {facts.variant.template}")
+    if need.term != "spot" and offer.term != "spot":
+        return
+    if need.data != "scratch" and any(group.role != "client" for group in facts.design.servers):
+        text = "its servers hold the data, which are to persist, and spot instances are taken away"
+        source = f"{BEEGFS_PAPER}, Choosing your filesystem servers: on demand for servers, spot for compute nodes"
+        yield excluded("term", "spot", text, source)
+        return
+    yield from _spot_remarks(facts)
+
+
+def _spot_remarks(facts: Facts) -> Iterator[Remark]:
+    need, offer = facts.need, facts.variant.best
+    if offer.term != "spot":
+        return
+    chance = offer.interrupted
+    if chance is not None:
+        text = f"in {counted(need.months, 'month')} one of its servers is taken away with a chance of {percent(chance)}"
+        yield Remark(rule="spot", speaks="against", text=text, source="price book: interruptions of a month")
+    for text, source in interruptions(offer):
+        yield Remark(rule="spot", speaks="against", text=text, source=source)
+    plain = next((other for other in facts.variant.offers if other.term == "on-demand"), None)
+    if plain is not None and plain.paid > offer.paid:
+        text = f"the data are scratch, and spot costs {percent(1 - offer.paid / plain.paid)} less than on demand"
+        source = f"{NFS_PAPER}, Expected costs, and {AWS_PAPER}, II: spot for what is short and can start again"
+        yield Remark(rule="spot", speaks="for", text=text, source=source)
+    if need.months > SHORT:
+        text = f"{counted(need.months, 'month')} are long for spot: each interruption loses the scratch data, and the "
+        text += "work on it starts again"
+        source = f"{AWS_PAPER}, II: spot suits short runs of predictable length"
+        yield Remark(rule="spot", speaks="against", text=text, source=source)
+
+
+def interruptions(offer: Offer) -> Iterator[tuple[str, str]]:
+    """How often instances on spot are taken away, of each instance: in words, and the source."""
+    for row in offer.cost.rows:
+        if row.dimension != "instance" or row.term != "spot":
+            continue
+        often = getattr(row, "interruptions", None)
+        if often:
+            text = f"up to {percent(often)} of {row.item} on spot are taken away in a month, with what they hold"
+        else:
+            text = f"{row.item} on spot may be taken away, with what it holds; how often is not stated"
+        yield text, row.source
+
+
+def long_term(facts: Facts) -> Iterator[Said]:
+    """Reserved, or with a savings plan, for long terms.
+
+    Source: NFS-2016, Expected costs; AWS-2012, II.
+    """
+    offer = facts.variant.best
+    if facts.need.term is None and facts.design.servers and not any(map(_committed, facts.variant.offers)):
+        names = " and ".join(sorted({group.instance for group in facts.design.servers}))
+        text = f"the book has no reserved price of {names}, so that none was compared"
+        yield Remark(rule="long_term", speaks="note", text=text, source="price book")
+    plain = next((other for other in facts.variant.offers if other.term == "on-demand"), None)
+    if _committed(offer) and plain is not None and plain.paid > offer.paid:
+        saved = percent(1 - offer.paid / plain.paid)
+        months = facts.need.months
+        fits = "is long enough" if months == 1 else "are long enough"
+        text = f"{counted(months, 'month')} {fits} for {_term(offer)}, which costs {saved} less than on demand"
+        whole = paid_months(facts.variant, months)
+        text += f", though it is paid for {whole} months" if whole > months else ""
+        source = f"{NFS_PAPER}, Expected costs: reserved for the long term"
+        yield Remark(rule="long_term", speaks="for", text=text, source=source)
+
+
+def paid_months(variant: Variant, months: int) -> int:
+    """For how long the best offer of a variant is paid: whole terms of a commitment, else as long as it is needed."""
+    term = TERM_MONTHS.get(variant.best.term)
+    return months if term is None else -(-months // term) * term
+
+
+def _committed(offer: Offer) -> bool:
+    return offer.term in TERM_MONTHS
+
+
+def _term(offer: Offer) -> str:
+    return ", ".join(word for word in (offer.term, offer.payment) if word)

@@ -1,0 +1,50 @@
+"""How old the prices of a book are, and whether each says where and when it was found."""
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from assay.model.money.price import Book, Row
+
+OLD_DAYS = 180
+"""Half a year: rows that are older are listed, so that somebody looks for newer ones."""
+
+
+def old_rows(book: Book, today: dt.date, days: int = OLD_DAYS) -> dict[dt.date, list[Row]]:
+    """Of a book of the present, rows whose price held more than so many days ago, by day, the oldest first."""
+    found: dict[dt.date, list[Row]] = defaultdict(list)
+    for row in () if book.historic else book.rows:
+        if (today - book.date_of(row)).days > days:
+            found[book.date_of(row)].append(row)
+    return dict(sorted(found.items()))
+
+
+def dates_text(book: Book) -> str:
+    """When its prices held: `2026-01-01`, or `2020-06-18 to 2026-07-20`."""
+    days = sorted(book.date_of(row) for row in book.rows)
+    return str(days[0]) if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
+
+
+def undocumented(written: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+    """Of a book as it is written, the places of rows without source or date, and what they lack.
+
+    A row without a date of its own has the book's.
+    """
+    rows = written.get("rows")
+    for place, row in enumerate(rows if isinstance(rows, list) else ()):
+        source, date = row.get("source"), row.get("date", written.get("date"))
+        if not isinstance(source, str) or not source.strip():
+            yield place, "no source"
+        if not _is_day(date):
+            yield place, "no date"
+
+
+def _is_day(written: object) -> bool:
+    if isinstance(written, dt.date):
+        return True
+    try:
+        dt.date.fromisoformat(str(written))
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,155 @@
+"""Azure's public list of retail prices: https://prices.azure.com/api/retail/prices, pages of JSON.
+
+Format: learn.microsoft.com/rest/api/cost-management/retail-prices/azure-retail-prices. Each entry is one price of one
+meter in one region: of a range that begins at `tierMinimumUnits`, from `effectiveStartDate` on. The list has no date
+of its own: its prices hold on the day when it is read. The price of a reservation is the total of its term.
+"""
+
+import urllib.parse
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from assay.model.base import AssayError
+from assay.money.books.listed import (
+    ON_DEMAND,
+    RESERVED,
+    SAVINGS,
+    SPOT,
+    WHOLE_TERM,
+    Offered,
+    OfferFile,
+    Wanted,
+    price_number,
+)
+from assay.money.books.pages import Page, PagedList, entries_of, in_force, joined, not_a_page, offer
+
+ROOT = "https://prices.azure.com/api/retail/prices"
+VERSION = "2023-01-01-preview"
+"""Of the interface: the one that has savings plans."""
+WHAT = "a page of Azure's retail prices"
+_NEEDED = ("retailPrice", "currencyCode", "meterName", "productName", "skuName", "serviceName", "unitOfMeasure", "type")
+_NAMES = {
+    "serviceName": "servicecode",
+    "productName": "productname",
+    "skuName": "skuname",
+    "meterName": "metername",
+    "armSkuName": "armskuname",
+    "armRegionName": "regioncode",
+    "meterId": "meterid",
+    "skuId": "sku",
+    "type": "type",
+    "unitOfMeasure": "unit",
+}
+
+
+def address(query: str, currency: str) -> str:
+    """Where the entries are that a filter picks."""
+    words = {"api-version": VERSION, "currencyCode": f"'{currency}'", "$filter": query}
+    return f"{ROOT}?" + urllib.parse.urlencode(words, quote_via=urllib.parse.quote, safe="$'")
+
+
+def read_page(data: Any, name: str) -> Page:
+    """A page, or a plain list of entries.
+
+    Raises:
+        AssayError: It is none, or has fewer entries than it says.
+    """
+    entries = entries_of(data, "Items", name, WHAT)
+    if not isinstance(data, dict):
+        return Page(entries, "")
+    count = data.get("Count")
+    if isinstance(count, int) and count != len(entries):
+        raise AssayError(f"{name}: the page breaks off: {len(entries)} of {count} entries", "fetch it anew")
+    return Page(entries, str(data.get("NextPageLink") or ""))
+
+
+def follow(this: str, link: str) -> str:
+    """The next page, which must be of the same server.
+
+    Raises:
+        AssayError: It is not.
+    """
+    here, there = urllib.parse.urlsplit(this), urllib.parse.urlsplit(link)
+    if (here.scheme, here.hostname) != (there.scheme, there.hostname):
+        raise AssayError(f"{this}: its next page is at another server: {link[:200]}", "give the pages with --from FILE")
+    return link
+
+
+def take(entries: Iterable[Mapping[str, Any]], file: OfferFile, currency: str, wanted: Wanted) -> None:
+    """What the entries say of what is wanted: those in force on the file's date.
+
+    Of two entries for one range the one that came into force later holds.
+
+    Raises:
+        AssayError: An entry has another form.
+    """
+    found: dict[tuple[str, ...], dict[Decimal, Mapping[str, Any]]] = defaultdict(dict)
+    for entry in entries:
+        missing = next((key for key in _NEEDED if key not in entry), None)
+        if missing:
+            raise not_a_page(file.name, WHAT, f"an entry has no {missing}")
+        start, end = str(entry.get("effectiveStartDate") or ""), str(entry.get("effectiveEndDate") or "")
+        if not wanted(attributes_of(entry)) or (file.date and not in_force(start, end, file.date)):
+            continue
+        if entry["currencyCode"] != currency:
+            file.others.add(str(entry["currencyCode"]))
+            continue
+        begin = price_number(str(entry.get("tierMinimumUnits") or 0), _where(entry, file))
+        ranges = found[_key(entry)]
+        if begin not in ranges or str(ranges[begin].get("effectiveStartDate") or "") < start:
+            ranges[begin] = entry
+    for ranges in found.values():
+        file.found += _offered(ranges, file)
+
+
+def attributes_of(entry: Mapping[str, Any]) -> dict[str, str]:
+    """What rules look at."""
+    return {name: str(entry.get(key) or "") for key, name in _NAMES.items()}
+
+
+def _key(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    names = (
+        "meterId",
+        "skuId",
+        "armSkuName",
+        "armRegionName",
+        "type",
+        "reservationTerm",
+        "unitOfMeasure",
+        "productName",
+    )
+    return tuple(str(entry.get(name) or "") for name in names)
+
+
+def _where(entry: Mapping[str, Any], file: OfferFile) -> str:
+    return f"{file.name}, {entry['productName']}, {entry['meterName']}"
+
+
+def _offered(ranges: Mapping[Decimal, Mapping[str, Any]], file: OfferFile) -> Iterable[Offered]:
+    entry = next(iter(ranges.values()))
+    attributes, where = attributes_of(entry), _where(entry, file)
+    sku, unit = attributes["sku"], attributes["unit"]
+    prices = {begin: price_number(str(each["retailPrice"]), where) for begin, each in ranges.items()}
+    if entry["type"] == "Reservation":
+        lease = _lease(entry.get("reservationTerm"))
+        yield from (offer(sku, attributes, RESERVED, lease, "", WHOLE_TERM, price) for price in prices.values())
+        return
+    if entry["type"] != "Consumption":
+        return
+    term = SPOT if attributes["metername"].endswith(" Spot") else ON_DEMAND
+    for start, price, end in joined(prices.items()):
+        yield Offered(sku, attributes, term, "", "", "", unit, price, start, end)
+    plans = entry.get("savingsPlan") or []
+    for plan in plans if term == ON_DEMAND else []:
+        price = price_number(str(plan.get("retailPrice", "")), where)
+        yield offer(sku, attributes, SAVINGS, _lease(plan.get("term")), "No Upfront", unit, price)
+
+
+def _lease(term: object) -> str:
+    """`3 Years` -> `3yr`."""
+    return str(term or "").split(" ", 1)[0] + "yr"
+
+
+AZURE_PAGES = PagedList(WHAT, read_page, take, follow)

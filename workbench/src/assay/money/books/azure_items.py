@@ -1,0 +1,234 @@
+"""Which meters of Azure's retail prices the rows of a price book stand for.
+
+Names of products, SKUs and meters are those of the list; public readers of it were compared (infracost, and tools that
+quote the meters of Premium SSD v2, Files and NetApp Files). An item names tier and redundancy: `blob-cool-lrs`,
+`files-premium-zrs`, `anf-standard`, `premium-ssd-p30-lrs`.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from assay.model.money.amount import TERM_MONTHS
+from assay.model.money.price import Book, Row
+from assay.money.books.azure import address
+from assay.money.books.listed import ON_DEMAND, RESERVED, SAVINGS, SPOT, Attributes, Offered
+
+MACHINES, STORAGE, NETAPP, TRAFFIC = "Virtual Machines", "Storage", "Azure NetApp Files", "Bandwidth"
+GIB = 2**30
+MACHINES_AT_ONCE = 12
+"""How many types one address asks for: longer ones are refused."""
+UNITS: dict[str, tuple[str, int | None]] = {
+    "1 hour": ("hours", 1),
+    "1 gb": ("bytes", None),
+    "1 gib": ("bytes", GIB),
+    "1 gb/month": ("byte-months", None),
+    "1 gib/month": ("byte-months", GIB),
+    "1 gib/hour": ("byte-hours", GIB),
+    "10k": ("requests", 10**4),
+    "1m": ("requests", 10**6),
+}
+"""Units of the list: kind, and base units in one. None: the list says GB; its base is what the book's row says."""
+DISK_GIB = {1: 4, 2: 8, 3: 16, 4: 32, 6: 64, 10: 128, 15: 256, 20: 512, 30: 1024, 40: 2048, 50: 4096}
+DISK_GIB |= {60: 8192, 70: 16384, 80: 32767}
+"""Sizes of managed disks by the number in their names."""
+_DISKS = {"p": "Premium SSD Managed Disks", "e": "Standard SSD Managed Disks", "s": "Standard HDD Managed Disks"}
+_COPIES = r"(?P<copies>lrs|zrs|grs|ra-?grs|gzrs|ra-?gzrs)"
+_BLOB = re.compile(rf"blob-(?P<tier>hot|cool|cold|archive|premium)(?:-{_COPIES})?(?:/(?P<request>put|get))?")
+_FILES = re.compile(rf"files-(?P<tier>hot|cool|transaction-optimized|premium)(?:-{_COPIES})?")
+_FILES_V2 = re.compile(rf"files-(?:(?:provisioned-)?v2-)?(?P<media>ssd|hdd)(?:-v2)?(?:-{_COPIES})?")
+_ANF = re.compile(r"(?:anf|netapp-files)-(?P<level>standard|premium|ultra|flexible)")
+_DISK = re.compile(
+    rf"(?:(?:premium|standard)-(?:ssd|hdd)-)?(?P<kind>[pes])(?P<size>[0-9]+)(?:-\w+-(?:ssd|hdd))?(?:-{_COPIES})?"
+)
+_PER_GIB = re.compile(rf"(?P<name>premium-ssd-v2|premiumv2|ultra-ssd|ultra)(?:-disk)?(?:-{_COPIES})?")
+_TIER_AND_COPIES = r"(?:\w+ )?(?:(?:RA-)?G?Z?R?L?RS )?"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a meter must be.
+
+    Attributes:
+        offer: Its service.
+        products: Names of its product; the first of which the list has any is taken.
+        meter: What its name is.
+        sku: What the name of its SKU is; None: any.
+        machine: The type of machine it is of; empty: any.
+        units: What its units mean.
+    """
+
+    offer: str
+    products: tuple[str, ...]
+    meter: re.Pattern[str]
+    sku: str | None = None
+    machine: str = ""
+    units: Mapping[str, tuple[str, int | None]] = field(default_factory=lambda: UNITS)
+    sums: tuple[tuple[str, Decimal], ...] = ()
+    bounds: tuple[Decimal | None, ...] = (None,)
+
+    @property
+    def offers(self) -> tuple[str, ...]:
+        """The services whose lists have it."""
+        return (self.offer,)
+
+    def fits(self, attributes: Attributes, region: str) -> bool:
+        """Whether a meter is this one, in a region."""
+        return (
+            attributes.get("servicecode") == self.offer
+            and attributes.get("regioncode") == region
+            and (not self.products or attributes.get("productname") in self.products)
+            and (self.sku is None or attributes.get("skuname", "").lower() == self.sku.lower())
+            and (not self.machine or attributes.get("armskuname", "").lower() == self.machine.lower())
+            and bool(self.meter.fullmatch(attributes.get("metername", "")))
+            and not (self.machine and _is_other_machine(attributes))
+        )
+
+    def parts(self, fitting: Sequence[Offered]) -> list[list[Offered]]:
+        """Those of the first product that the list has."""
+        for product in self.products:
+            of_product = [each for each in fitting if each.attributes.get("productname") == product]
+            if of_product:
+                return [of_product]
+        return [list(fitting)]
+
+
+def _is_other_machine(attributes: Attributes) -> bool:
+    """Whether a price is of Windows, of a whole host or of Cloud Services, not of a machine with Linux."""
+    product, meter = attributes.get("productname", ""), attributes.get("metername", "")
+    return (
+        product.endswith(("Windows", "CloudServices", "Cloud Services"))
+        or "Dedicated Host" in product
+        or meter.endswith("Low Priority")
+    )
+
+
+def rule_for(row: Row) -> Rule | None:
+    """How a row's meters are found; None: no rule finds them."""
+    item, dimension = row.item, row.dimension
+    if dimension == "instance":
+        return Rule(MACHINES, (), re.compile(".*"), machine=item) if item.lower().startswith("standard_") else None
+    if dimension.startswith("object-"):
+        return _blob_rule(dimension, item)
+    if dimension.startswith("filesystem-"):
+        return _files_rule(dimension, item) or _netapp_rule(dimension, item)
+    if dimension.startswith("volume-"):
+        return _disk_rule(dimension, item) or _per_gib_rule(dimension, item)
+    if dimension == "snapshot-capacity" and item in ("standard", "disk-snapshot", "managed-disk"):
+        return Rule(STORAGE, ("Standard HDD Managed Disks",), re.compile("LRS Snapshots"))
+    if (dimension, item) == ("transfer-out", "internet"):
+        return Rule(TRAFFIC, ("Rtn Preference: MGN",), re.compile("Standard Data Transfer Out"))
+    return None
+
+
+def term_fits(row: Row, offered: Offered) -> bool:
+    """Whether a price is on the row's term."""
+    if row.term not in TERM_MONTHS:
+        return offered.term == (SPOT if row.term == "spot" else ON_DEMAND)
+    kind, _, length = row.term.partition("-")
+    return offered.term == (SAVINGS if kind == "savings" else RESERVED) and offered.lease == length + "r"
+
+
+def addresses(book: Book) -> list[str]:
+    """What to ask the list for a book's rows: by service and region, of machines by type as well."""
+    rules = [rule for rule in map(rule_for, book.rows) if rule]
+    machines = sorted({rule.machine for rule in rules if rule.machine})
+    here = f"armRegionName eq '{book.region}' and serviceName eq"
+    found = []
+    for at in range(0, len(machines), MACHINES_AT_ONCE):
+        names = " or ".join(f"armSkuName eq '{name}'" for name in machines[at : at + MACHINES_AT_ONCE])
+        found.append(address(f"{here} '{MACHINES}' and ({names})", book.currency))
+    services = dict.fromkeys(rule.offer for rule in rules if not rule.machine)
+    return found + [address(f"{here} '{service}'", book.currency) for service in services]
+
+
+def _copies(match: re.Match[str]) -> str:
+    return (match["copies"] or "lrs").upper().replace("RAG", "RA-G")
+
+
+def _blob_rule(dimension: str, item: str) -> Rule | None:
+    found = _BLOB.fullmatch(item)
+    if not found or bool(found["request"]) != (dimension == "object-requests"):
+        return None
+    meter = {
+        "object-capacity": "Data Stored",
+        "object-retrieval": "Data Retrieval",
+        "object-requests": "Write Operations" if found["request"] == "put" else "Read Operations",
+    }[dimension]
+    products = ("General Block Blob v2", "Blob Storage")
+    if found["tier"] == "premium":
+        products = ("Premium Block Blob", "Premium Block Blob v2")
+    sku = f"{found['tier'].capitalize()} {_copies(found)}"
+    return Rule(STORAGE, products, re.compile(_TIER_AND_COPIES + meter), sku)
+
+
+def _files_rule(dimension: str, item: str) -> Rule | None:
+    new = _FILES_V2.fullmatch(item)
+    if new:
+        sku = f"{new['media'].upper()} {_copies(new)}"
+        bought = {"capacity": "Storage", "iops": "IOPS", "throughput": "Throughput (?i:MiBPS)"}
+        name = bought.get(dimension.removeprefix("filesystem-"))
+        meter = re.compile(f"{sku} Provisioned {name}")
+        return Rule(STORAGE, ("Azure Files Provisioned v2",), meter, sku, units=_per_hour(dimension)) if name else None
+    name = item.partition("/")[0]
+    found = _FILES.fullmatch(name)
+    if not found:
+        return None
+    premium = found["tier"] == "premium"
+    tier = "Standard" if found["tier"] == "transaction-optimized" else found["tier"].capitalize()
+    request = {"read": "Read Operations", "write": "Write Operations"}.get(item.partition("/")[2])
+    wanted = {"filesystem-capacity": "Provisioned" if premium else "Data Stored", "filesystem-requests": request}
+    wanted["filesystem-backup"] = "Snapshots" if premium else None
+    meter_name = wanted.get(dimension)
+    if not meter_name:
+        return None
+    products = ("Premium Files",) if premium else ("Files v2",)
+    return Rule(STORAGE, products, re.compile(_TIER_AND_COPIES + meter_name), f"{tier} {_copies(found)}")
+
+
+def _netapp_rule(dimension: str, item: str) -> Rule | None:
+    found = _ANF.fullmatch(item)
+    if not found:
+        return None
+    sku = "Flexible Service Level" if found["level"] == "flexible" else found["level"].capitalize()
+    if dimension == "filesystem-capacity":
+        return Rule(NETAPP, (NETAPP,), re.compile(f"{sku} Capacity"), sku)
+    if dimension == "filesystem-throughput" and found["level"] == "flexible":
+        meter = re.compile(f"{sku} Throughput (?i:MiBPS)")
+        return Rule(NETAPP, (NETAPP,), meter, sku, units=_per_hour(dimension))
+    return None
+
+
+def _disk_rule(dimension: str, item: str) -> Rule | None:
+    found = _DISK.fullmatch(item.lower())
+    if not found or int(found["size"]) not in DISK_GIB:
+        return None
+    disk = f"{found['kind']}{found['size']}".upper()
+    copies, product = _copies(found), _DISKS[found["kind"]]
+    if dimension == "volume-requests":
+        return Rule(STORAGE, (product,), re.compile(f"{disk} {copies} Disk Operations"), f"{disk} {copies}")
+    if dimension != "volume-capacity":
+        return None
+    # A disk is sold whole; a book says what each GiB of it costs.
+    units = UNITS | {"1/month": ("byte-months", DISK_GIB[int(found["size"])] * GIB)}
+    return Rule(STORAGE, (product,), re.compile(f"{disk} (?:{copies} )?Disks?"), f"{disk} {copies}", units=units)
+
+
+def _per_gib_rule(dimension: str, item: str) -> Rule | None:
+    found = _PER_GIB.fullmatch(item)
+    names = {"capacity": "Capacity", "iops": "IOPS", "throughput": r"Throughput \(MBps\)"}
+    name = names.get(dimension.removeprefix("volume-"))
+    if not found or not name:
+        return None
+    ultra = found["name"].startswith("ultra")
+    sku = f"{'Ultra' if ultra else 'Premium'} {_copies(found)}"
+    product = "Ultra Disks" if ultra else "Azure Premium SSD v2"
+    return Rule(STORAGE, (product,), re.compile(f"{sku} Provisioned {name}"), sku, units=_per_hour(dimension))
+
+
+def _per_hour(dimension: str) -> Mapping[str, tuple[str, int | None]]:
+    """What `1/Hour` is an hour of: an operation a second, or a rate; rates of disks are in MB/s, of files in MiB/s."""
+    rate = 10**6 if dimension.startswith("volume-") else 2**20
+    hourly = ("IOPS-hours", 1) if dimension.endswith("-iops") else ("byte/s-hours", rate)
+    return UNITS | {"1/hour": hourly}

@@ -1,0 +1,101 @@
+"""Price lists that come as pages of JSON: those of Azure and of Google Cloud."""
+
+import datetime as dt
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from assay.model.base import AssayError
+from assay.money.books.listed import Offered, OfferFile, Wanted
+
+MOST_PAGE = 64 << 20
+"""Bytes of a page; a real one has less than one megabyte."""
+MOST_PAGES = 2000
+"""Of one list; a service of one region has some hundred at most."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of a list.
+
+    Attributes:
+        entries: What is on it.
+        more: What leads to the next one; empty: it is the last.
+    """
+
+    entries: tuple[dict[str, Any], ...]
+    more: str
+
+
+@dataclass(frozen=True)
+class PagedList:
+    """How a provider's pages are read.
+
+    Attributes:
+        what: What a page is, for messages.
+        page: Reads one.
+        take: What the entries of all pages say, put into a file whose date and name are set.
+        follow: Address of the next page, from that of this one and what leads there.
+    """
+
+    what: str
+    page: Callable[[Any, str], Page]
+    take: Callable[[Iterable[Mapping[str, Any]], OfferFile, str, Wanted], None]
+    follow: Callable[[str, str], str]
+
+
+def decoded(data: bytes, name: str, what: str) -> Any:
+    """A page as JSON says it; numbers with a point as texts, so that they stay exact.
+
+    Raises:
+        AssayError: It is no JSON, or is cut off.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+        return json.loads(text, parse_float=str)
+    except UnicodeDecodeError as error:
+        raise AssayError(f"{name}: not UTF-8 text: {error.reason}", f"give {what}") from None
+    except RecursionError:
+        raise not_a_page(name, what, "it is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        if text.lstrip()[:1] in ("{", "[") and error.pos >= len(text.rstrip()) - 1:
+            raise AssayError(f"{name}: the page breaks off", "fetch it anew") from None
+        raise not_a_page(name, what, f"line {error.lineno} is not JSON: {error.msg.lower()}") from None
+
+
+def not_a_page(name: str, what: str, why: str) -> AssayError:
+    """It is not what it should be."""
+    return AssayError(f"{name}: not {what}: {why}", f"give {what}")
+
+
+def entries_of(data: Any, key: str, name: str, what: str) -> tuple[dict[str, Any], ...]:
+    """The entries of a page, or of a plain list of them.
+
+    Raises:
+        AssayError: It has none.
+    """
+    entries = data.get(key) if isinstance(data, dict) else data
+    if not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
+        raise not_a_page(name, what, f"it has no list of {key}")
+    return tuple(entries)
+
+
+def in_force(start: str, end: str, day: dt.date) -> bool:
+    """Whether a price holds on a day: at noon, since a list ends it a minute before midnight, or at midnight."""
+    return (not start or start[:10] <= str(day)) and (not end or end[:16] > f"{day}T12:00")
+
+
+def joined(ranges: Iterable[tuple[Decimal, Decimal]]) -> list[tuple[Decimal, Decimal, Decimal | None]]:
+    """Begin and price of each range -> begin, price and end: each ends where the next one begins."""
+    ordered = sorted(ranges)
+    ends: list[Decimal | None] = [start for start, _ in ordered[1:]]
+    return [(start, price, end) for (start, price), end in zip(ordered, [*ends, None], strict=True)]
+
+
+def offer(
+    sku: str, attributes: Mapping[str, str], term: str, lease: str, paid: str, unit: str, price: Decimal
+) -> Offered:
+    """A price without ranges."""
+    return Offered(sku, attributes, term, lease, paid, "", unit, price, Decimal(0), None)
