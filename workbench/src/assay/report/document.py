@@ -315,7 +315,7 @@ class PlotLine:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """Lines over two logarithmic scales.
+    """Lines over two logarithmic scales; the caption says what the upright one shows.
 
     Attributes:
         x_ticks: Values at which the scale has a number, and these in words.
@@ -328,7 +328,6 @@ class Plot:
     title: str
     caption: str
     x_title: str
-    y_title: str
     x_ticks: tuple[tuple[float, str], ...]
     lines: tuple[PlotLine, ...]
     here: tuple[float, str]
@@ -342,10 +341,12 @@ class Plots:
 
     Attributes:
         legend: Number, name and small print of each line.
+        caption: What holds for all of them.
     """
 
     legend: tuple[tuple[int, str, str], ...]
     figures: tuple[Plot, ...]
+    caption: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 from assay.report.advice.scales import Linear, Logarithmic
 from assay.report.document import Plot, PlotLine, Plots, SpanRow, Spans
 
-WIDTH, HEIGHT = 480, 300
-LEFT, RIGHT, TOP, BOTTOM = 66, 468, 42, 252
+WIDTH, HEIGHT = 480, 244
+LEFT, RIGHT, TOP, BOTTOM = 66, 452, 40, 200
 """Edges of the drawn area."""
 APART = 17
 """Least distance of two signs."""
-LANE = 18
+LANE = 15
 
 Escape = Callable[[str], str]
 
@@ -29,12 +29,14 @@ def plots_html(block: Plots, escape: Escape) -> str:
         for number, name, detail in block.legend
     )
     figures = "".join(_figure(plot, escape) for plot in block.figures)
-    return f'<ul class=keys>{keys}</ul><div class="gallery plots">{figures}</div>'
+    caption = f"<p class=caption>{escape(block.caption)}</p>" if block.caption else ""
+    return f'<ul class=keys>{keys}</ul><div class="gallery plots">{figures}</div>{caption}'
 
 
 def _figure(plot: Plot, escape: Escape) -> str:
-    words = f"<figcaption><b>{escape(plot.title)}</b> <span>{escape(plot.caption)}</span></figcaption>"
-    label = escape(f"{plot.title}. {plot.caption}")
+    small = f" <span>{escape(plot.caption)}</span>" if plot.caption else ""
+    words = f"<figcaption><b>{escape(plot.title)}</b>{small}</figcaption>"
+    label = escape(f"{plot.title}. {plot.caption}".removesuffix(". "))
     return (
         f'<figure class=card>{words}<svg class=plot id="{plot.id}" role="img" aria-label="{label}" '
         f'viewBox="0 0 {WIDTH} {HEIGHT}">{_plot(plot, escape)}</svg></figure>'
@@ -60,13 +62,11 @@ def _grid(plot: Plot, across: Logarithmic, up: Logarithmic, escape: Escape) -> s
         found.append(f'<text x="{LEFT - 6}" y="{y + 3.5:.1f}" text-anchor="end">{amount(value)}</text>')
     for value, words in plot.x_ticks:
         x = across.place(value)
-        anchor = "end" if x > RIGHT - 12 else "middle"
         found.append(f'<line class=grid x1="{x:.1f}" x2="{x:.1f}" y1="{BOTTOM}" y2="{BOTTOM + 4}"/>')
-        found.append(f'<text x="{x:.1f}" y="{BOTTOM + 17}" text-anchor="{anchor}">{escape(words)}</text>')
+        found.append(f'<text x="{x:.1f}" y="{BOTTOM + 17}" text-anchor="middle">{escape(words)}</text>')
     middle = (LEFT + RIGHT) / 2
     found.append(f'<line class=edge x1="{LEFT}" x2="{RIGHT}" y1="{BOTTOM}" y2="{BOTTOM}"/>')
     found.append(f'<text class=title x="{middle}" y="{HEIGHT - 8}" text-anchor="middle">{escape(plot.x_title)}</text>')
-    found.append(f'<text class=title x="2" y="11" text-anchor="start">{escape(plot.y_title)}</text>')
     return "".join(found)
 
 
@@ -75,9 +75,7 @@ def _signs(plot: Plot, across: Logarithmic, escape: Escape) -> str:
     value, words = plot.here
     x = across.place(value)
     found = [f'<line class=here x1="{x:.1f}" x2="{x:.1f}" y1="{TOP - 4}" y2="{BOTTOM}"/>']
-    # The title of the scale is at the left of the same height.
-    anchor = "end" if x > RIGHT - 60 else "start" if x < LEFT + 130 else "middle"
-    found.append(f'<text class=here x="{max(x, LEFT + 130):.1f}" y="11" text-anchor="{anchor}">{escape(words)}</text>')
+    found.append(f'<text class=here x="{x:.1f}" y="11" text-anchor="middle">{escape(words)}</text>')
     last = -float("inf")
     for value, sign in sorted(plot.marks):
         x = across.place(value)
@@ -108,7 +106,8 @@ def _line(line: PlotLine, across: Logarithmic, up: Logarithmic, escape: Escape) 
         open_path = y is not None
     marks = "".join(_mark(line.target, x, y) for x, y in places if y is not None)
     strong = " strong" if line.strong else ""
-    return f'<g class="t{line.target % 8}{strong}"><title>{escape(line.name)}</title><path d="{"".join(paths)}"/>{marks}</g>'
+    title = f"<title>{escape(line.name)}</title>"
+    return f'<g class="t{line.target % 8}{strong}">{title}<path d="{"".join(paths)}"/>{marks}</g>'
 
 
 def _mark(number: int, x: float, y: float) -> str:
@@ -146,7 +145,8 @@ def spans_html(block: Spans, escape: Escape) -> str:
         side = "left" if x < 50 else "right"
         beyond = f" <i class=beyond>{'◂' if side == 'left' else '▸'} {escape(block.limit[1])}</i>"
     axis = f"<div class=row><b></b>{_axis(scale)}<small></small></div>"
-    heads = f"<div class=row><b></b><span class=unit>{escape(block.title)}{beyond}</span><small>{escape(block.note_title)}</small></div>"
+    head = f"<span class=unit>{escape(block.title)}{beyond}</span><small>{escape(block.note_title)}</small>"
+    heads = f"<div class=row><b></b>{head}</div>"
     return f'<div class=spans id="{block.id}">{heads}{rows}{axis}<p class=caption>{escape(block.caption)}</p></div>'
 
 
@@ -171,11 +171,11 @@ def _bar(kind: str, end: tuple[float, str], base: float, scale: Linear, escape: 
     value, words = end
     low, high = sorted((scale.place(base), scale.place(value)))
     # Two bars to one side share the height.
-    y = 2 if kind == "low" else LANE / 2
+    y = 1.5 if kind == "low" else LANE / 2
     width = max(high - low, 0.25)
     title = escape(f"{words}: {amount(value)}")
     return (
-        f'<rect class={kind} x="{low:.2f}%" y="{y:g}" width="{width:.2f}%" height="{LANE / 2 - 2:g}">'
+        f'<rect class={kind} x="{low:.2f}%" y="{y:g}" width="{width:.2f}%" height="{LANE / 2 - 1.5:g}">'
         f"<title>{title}</title></rect>"
     )
 

@@ -8,9 +8,9 @@ from assay.model.money.advice_picture import Assumption, End, Kept, Picture
 from assay.model.money.amount import money
 from assay.model.money.price import Book
 from assay.model.money.priced import Evidence
-from assay.money.advice.again import Again
-from assay.money.advice.curves import capacity_curves, rate_curves, size_words
-from assay.money.advice.tornado import tornado
+from assay.money.advice.outlook.again import Again
+from assay.money.advice.outlook.curves import capacity_curves, rate_curves, size_words
+from assay.money.advice.outlook.tornado import tornado
 
 MOST_SAID = 6
 """Assumptions that are said in words."""

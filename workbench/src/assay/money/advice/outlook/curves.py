@@ -10,8 +10,8 @@ from assay.model.money.advice_picture import Axis, Crossing, Curve, Curves, Poin
 from assay.model.money.amount import money
 from assay.model.money.need import Need
 from assay.model.units import about_size
-from assay.money.advice.again import Again
 from assay.money.advice.checks import Assessed
+from assay.money.advice.outlook.again import Again
 from assay.money.advice.words import amount as rate_words
 
 FACTORS = tuple(Decimal(text) for text in ("0.1", "0.2", "0.5", "1", "2", "5", "10"))

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
+from operator import eq
 from typing import Any
 
 from assay.model.money.need import MOST_MONTHS, Need
 from assay.model.units import about_size
-from assay.money.advice.again import Again, Answer, RowOf
+from assay.money.advice.outlook.again import Again, Answer, RowOf
 from assay.money.advice.traffic import moved, paid_by_request
 from assay.money.advice.words import counted, percent
 
@@ -19,6 +21,14 @@ USED = Decimal("0.1")
 """Low end of traffic that nobody states: a tenth of what the rates allow."""
 MOST_SHARE = Decimal("0.99")
 PEOPLE, POWER = ("people", "administrator"), ("power", "electricity")
+PLAIN = {
+    "power": "electricity",
+    "rack": "rack space",
+    "snapshot-capacity": "snapshots",
+    "transfer-out": "egress",
+    "transfer-zone": "zone traffic",
+}
+"""Dimensions whose items say little by themselves."""
 TRAFFIC = {
     "read": "reads a month",
     "written": "writes a month",
@@ -206,8 +216,7 @@ def _prices(again: Again) -> Iterator[Range]:
     everywhere = [row for item in again.here.values() if item is not None for row in again.parts(item.variant)]
     electricity = [row for row in everywhere if row[1:] == POWER]
     for row in dict.fromkeys([*electricity, *_largest(again)]):
-        name = "price of electricity" if row[1:] == POWER else f"price of {row[2]}"
-        yield _priced(again, name, row[0], words, lambda other, row=row: other == row)  # type: ignore[misc]
+        yield _priced(again, f"price of {PLAIN.get(row[1], row[2])}", row[0], words, partial(eq, row))
 
 
 def _origin(again: Again) -> RowOf | None:

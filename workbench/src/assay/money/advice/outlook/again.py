@@ -177,7 +177,7 @@ class Again:
     @property
     def measured(self) -> str:
         """What `measure` is, in words: `USD a month`."""
-        worth = " as money of the first day" if self.need.discount else ""
+        worth = ", discounted" if self.need.discount else ""
         per = " for each GB/s" if self.need.prefer == "cost-per-rate" else ""
         return f"{self.market.currency} a month{per}{worth}"
 

@@ -4,8 +4,8 @@ from decimal import Decimal
 
 from assay.model.money.advice_picture import Assumption, End
 from assay.model.money.need import Need
-from assay.money.advice.again import Again, Answer
-from assay.money.advice.ranges import Other, Range, ranges
+from assay.money.advice.outlook.again import Again, Answer
+from assay.money.advice.outlook.ranges import Other, Range, ranges
 
 LEAST = Decimal("0.005")
 """Less than half a cent is no change."""
