@@ -299,6 +299,92 @@ class Gallery:
 
 
 @dataclass(frozen=True, slots=True)
+class PlotLine:
+    """One line of a plot; it is broken where y is None.
+
+    Attributes:
+        target: Number for its colour and mark.
+        strong: It stands out.
+    """
+
+    name: str
+    target: int
+    points: tuple[tuple[float, float | None], ...]
+    strong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """Lines over two logarithmic scales; the caption says what the upright one shows.
+
+    Attributes:
+        x_ticks: Values at which the scale has a number, and these in words.
+        here: Where the reader stands on the scale, and that in words.
+        marks: Places on the scale with a sign each, which the text explains.
+        level: A height to mark, and what it is.
+    """
+
+    id: str
+    title: str
+    caption: str
+    x_title: str
+    x_ticks: tuple[tuple[float, str], ...]
+    lines: tuple[PlotLine, ...]
+    here: tuple[float, str]
+    marks: tuple[tuple[float, str], ...] = ()
+    level: tuple[float, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plots:
+    """Plots side by side whose lines mean the same.
+
+    Attributes:
+        legend: Number, name and small print of each line.
+        caption: What holds for all of them.
+    """
+
+    legend: tuple[tuple[int, str, str], ...]
+    figures: tuple[Plot, ...]
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SpanRow:
+    """What an assumption moves a value to.
+
+    Attributes:
+        low, high: The value at both ends of the assumption, and these ends in words; None: there is no such end.
+        strong: It stands out.
+        note: What it comes to, in words.
+    """
+
+    label: str
+    low: tuple[float, str] | None
+    high: tuple[float, str] | None
+    note: str = ""
+    strong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Bars to both sides of a value, on a linear scale.
+
+    Attributes:
+        base: The value as it is.
+        limit: A value to mark, and what lies beyond it.
+    """
+
+    id: str
+    title: str
+    caption: str
+    base: float
+    rows: tuple[SpanRow, ...]
+    note_title: str = ""
+    limit: tuple[float, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Code:
     """Text in fixed-width type, verbatim."""
 
@@ -334,6 +420,8 @@ Block = (
     | Chart
     | Surface
     | Gallery
+    | Plots
+    | Spans
     | Code
     | Note
     | Fold
@@ -357,6 +445,7 @@ class Document:
         kicker: The small line above the title.
         title: The question.
         meta: Name and value of what identifies the run.
+        look: Name of a style for all of it; empty: the usual one.
     """
 
     kicker: str
@@ -364,3 +453,4 @@ class Document:
     description: str
     meta: tuple[tuple[str, str], ...]
     sections: tuple[Section, ...] = field(default=())
+    look: str = ""

@@ -16,6 +16,7 @@ from typing import Any
 
 from assay.model.foreign import lines
 from assay.report import document as doc
+from assay.report.advice.draw import plots_html, spans_html
 from assay.report.charts.drawn import drawable
 from assay.report.first.draw import dots_html
 from assay.report.surface import surface_svg
@@ -67,7 +68,10 @@ def render_html(document: doc.Document) -> str:
         f"<title>{escape(document.title)} · Assay</title>\n"
         f"<style>\n{_asset('report.css')}{_alignments(document)}</style>\n</head>\n"
     )
-    page = f"<body>\n{_HATCH}\n{_header(document)}\n<div class=page>\n{_contents(document)}\n<main>\n{body}</main>\n"
+    look = f' class="{document.look}"' if document.look else ""
+    page = (
+        f"<body{look}>\n{_HATCH}\n{_header(document)}\n<div class=page>\n{_contents(document)}\n<main>\n{body}</main>\n"
+    )
     tail = "".join(f"<script>{script}</script>\n" for script in scripts)
     return f"{head}{page}</div>\n{_footer(charts)}\n{tail}</body>\n</html>\n"
 
@@ -194,6 +198,14 @@ def _dots(block: doc.Dots) -> str:
     return dots_html(block, escape, _text)
 
 
+def _plots(block: doc.Plots) -> str:
+    return plots_html(block, escape)
+
+
+def _spans(block: doc.Spans) -> str:
+    return spans_html(block, escape)
+
+
 def _panels(block: doc.Panels) -> str:
     return f"<div class=panels>{''.join(_panel(title, items) for title, items in block.items)}</div>"
 
@@ -308,6 +320,8 @@ _WRITERS: dict[type[Any], Writer] = {
     doc.Chart: _chart,
     doc.Surface: _surface,
     doc.Gallery: _gallery,
+    doc.Plots: _plots,
+    doc.Spans: _spans,
     doc.Code: _code,
     doc.Note: _note,
     doc.Fold: _fold,

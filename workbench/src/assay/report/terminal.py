@@ -265,6 +265,8 @@ _WRITERS: dict[type[Any], Callable[[Any, int | None], list[Line]]] = {
     doc.Chart: _nothing,
     doc.Surface: _nothing,
     doc.Gallery: _nothing,
+    doc.Plots: _nothing,
+    doc.Spans: _nothing,
     doc.Code: _code,
     doc.Note: _note,
     doc.Fold: _fold,

@@ -11,6 +11,7 @@ from assay.cli.settings import RUNS
 from assay.model.base import EXIT_INCOMPLETE, AssayError
 
 if TYPE_CHECKING:
+    from assay.model.money.advice import Advice
     from assay.model.money.need import Need
     from assay.model.money.price import Book
     from assay.model.money.priced import Evidence
@@ -41,6 +42,9 @@ def command(
     out: Path = RUNS,
     whole: bool = typer.Option(False, "--all", help="Print all reasons, options and rejected designs."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+    report: Path | None = typer.Option(
+        None, "--report", metavar="FILE", help="Write the answer as one page, with what would change it as pictures."
+    ),
 ) -> None:
     """Say which design meets a need at which cost, why, and what would change that.
 
@@ -72,6 +76,10 @@ def command(
             raise
         inner = () if error.place is None else (error.place,)
         raise _at(error, source, need, ("candidates", place, "set", error.key, *inner)) from None
+    if report is not None:
+        from assay.money.advice.outlook.picture import picture
+
+        advice = advice.model_copy(update={"picture": picture(advice, books, known, base)})
     if not has_all_instances():
         lacking = f"most designs with instances are left out, which need the package {PACKAGE}"
         note(f"{lacking}: {how_to_install((PACKAGE,))}")
@@ -79,8 +87,27 @@ def command(
         print_json(advice)
     else:
         print_advice(advice, whole)
+    if report is not None:
+        _write_page(advice, report)
     if advice.result in ("none", "unproven"):
         raise typer.Exit(EXIT_INCOMPLETE)
+
+
+def _write_page(advice: "Advice", path: Path) -> None:
+    """The page, whole or not at all; an existing file is replaced. Its name is told beside what is printed."""
+    import datetime as dt
+
+    from assay.report.advice.page import build_page
+    from assay.report.atomic import write_whole
+    from assay.report.html import render_html
+
+    text = render_html(build_page(advice, dt.date.today()))
+    write_whole(path, lambda place: _write(place, text), force=True, option="--report")
+    note(f"the page is {path}")
+
+
+def _write(place: Path, text: str) -> None:
+    place.write_text(text, encoding="utf-8", newline="\n")
 
 
 def _books(need: "Need", source: "Source", path: Path, given: list[str]) -> "tuple[Book, ...]":

@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from assay.model.base import Frozen
+from assay.model.money.advice_picture import Picture
 from assay.model.money.amount import Payment, Term
 from assay.model.money.need import Exchange, Need
 from assay.model.money.price import Row
@@ -226,6 +227,7 @@ class Advice(Frozen):
         unpriced: Designs that cannot be priced by this book, and what it lacks.
         rows: Prices of the options, so that the answer stands by itself.
         notes: About the evidence and the prices.
+        picture: What would change the choice, if it was asked for.
     """
 
     schema_version: int = ADVICE_SCHEMA
@@ -247,3 +249,4 @@ class Advice(Frozen):
     counts: Counts
     rows: tuple[Row, ...] = ()
     notes: tuple[str, ...] = ()
+    picture: Picture | None = None

@@ -4,6 +4,7 @@ import contextlib
 import gc
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from assay.model.money.advice import Advice, Change, Counts, Prices
@@ -99,26 +100,45 @@ def _advise(need: Need, market: Market, evidence: Iterable[Evidence], base: Path
     )
 
 
-def _tried(need: Need, market: Market, base: Path | None) -> list[Tried]:
+@dataclass(frozen=True)
+class Asked:
+    """A design that is considered, and what prices it.
+
+    Attributes:
+        sold: None: no book is of its provider.
+        name: In labels.
+    """
+
+    candidate: Candidate
+    template: Template
+    sold: Sold | None
+    name: str
+
+
+def asked(need: Need, market: Market, base: Path | None = None) -> list[Asked]:
     """Every design by each book of its provider; a shipped one that nobody named only if there is such a book."""
     named = need.candidates or tuple(Candidate(design=name) for name in design_names())
-    asked = []
+    found = []
     for candidate in named:
         template = load_template(candidate.design, base)
         sold: Sequence[Sold | None] = market.of(template.provider)
         if not need.candidates and template.provider not in (None, *(each.provider for each in market.sold)):
             continue
-        asked += [(candidate, template, each) for each in sold or (None,)]
+        found += [(candidate, template, each) for each in sold or (None,)]
+    return [Asked(*each, name) for each, name in zip(found, _names(found), strict=True)]
+
+
+def _tried(need: Need, market: Market, base: Path | None) -> list[Tried]:
+    """All variants of each design; of what nobody named each thing once, by the first design that has it."""
     found: list[Tried] = []
     built: set[Key] = set()
-    for (candidate, template, each), name in zip(asked, _names(asked), strict=True):
-        if each is None:
-            about = str(template.source.data.get("about", ""))
-            found.append(Tried(name, about, candidate.design, None, template.provider))
+    for each in asked(need, market, base):
+        if each.sold is None:
+            about = str(each.template.source.data.get("about", ""))
+            found.append(Tried(each.name, about, each.candidate.design, None, each.template.provider))
         else:
-            found.append(try_design(candidate, need, market, each, base, name, built))
+            found.append(try_design(each.candidate, need, market, each.sold, base, each.name, built))
         if not need.candidates:
-            # What nobody named is named once, by the first design that has it.
             built |= {variant.key for variant in (*found[-1].variants, *found[-1].unpriced)}
     return found
 

@@ -1,0 +1,87 @@
+"""What would change a choice of storage: cost against size, crossings, and what each assumption weighs."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from assay.model.money.advice import Advice
+from assay.model.money.advice_picture import Assumption, End, Kept, Picture
+from assay.model.money.amount import money
+from assay.model.money.price import Book
+from assay.model.money.priced import Evidence
+from assay.money.advice.outlook.again import Again
+from assay.money.advice.outlook.curves import capacity_curves, rate_curves, size_words
+from assay.money.advice.outlook.tornado import tornado
+
+MOST_SAID = 6
+"""Assumptions that are said in words."""
+
+
+def picture(
+    advice: Advice, books: Book | Sequence[Book], evidence: Iterable[Evidence] = (), base: Path | None = None
+) -> Picture | None:
+    """What would change the choice of an answer.
+
+    The best designs, at most five, are sized and priced anew; their kinds stay as they were chosen.
+
+    Args:
+        advice: The answer.
+        books: As they were given to `advise`.
+        evidence: Likewise.
+        base: Likewise.
+
+    Returns:
+        None if nothing meets the need, nor may.
+    """
+    if not advice.options and not advice.unproven:
+        return None
+    again = Again(advice, books, evidence, base)
+    here = again.here
+    best = again.designs[0].name
+    costs = {name: cost for name, item in here.items() if (cost := again.measure(item)) is not None}
+    month = costs.pop(best)
+    runner_up = min(costs, key=lambda name: costs[name], default=None)
+    moving, idle = tornado(again)
+    return Picture(
+        designs=tuple(Kept(design=each.name, about=each.about, values=dict(each.kept)) for each in again.designs),
+        measure=again.measured,
+        month=month,
+        gap=costs[runner_up] - month if runner_up is not None else None,
+        runner_up=runner_up,
+        capacity=capacity_curves(again),
+        rate=rate_curves(again),
+        tornado=moving,
+        idle=idle,
+    )
+
+
+def changes_words(found: Picture) -> Iterator[str]:
+    """What would change the choice, a line for each crossing and for the largest assumptions."""
+    for curves in (found.capacity, found.rate):
+        if curves is None:
+            continue
+        scale = curves.axis.replace("_iops", " operations")
+        along = f" (with {' and '.join(curves.along)} in proportion)" if curves.along else ""
+        for crossing in curves.crossings:
+            yield f"{scale}{along}: {crossing.text}"
+        if not curves.crossings:
+            points = curves.curves[0].points
+            ends = " to ".join(size_words(curves.axis, point.at) for point in (points[0], points[-1]))
+            yield f"{scale}{along}: from {ends} {found.designs[0].design} stays the choice"
+    for each in found.tornado[:MOST_SAID]:
+        yield assumption_words(each, found)
+
+
+def assumption_words(each: Assumption, found: Picture) -> str:
+    """`months: at 10 months 1,700.00, at 14 months 1,600.00 against 1,650.00 USD a month; ...`."""
+    ends = [end for end in (each.low, each.high) if end is not None]
+    costs = ", ".join(f"at {end.value} {_cost(end)}" for end in ends)
+    text = f"{each.name} ({each.value}): {costs}, against {money(found.month)} {found.measure} now"
+    best = found.designs[0].design
+    turned = [end for end in ends if end.choice != best]
+    for end in turned if each.turns else ():
+        text += f"; at {end.value} {f'{end.choice} would be the choice' if end.choice else 'nothing would be left'}"
+    return text
+
+
+def _cost(end: End) -> str:
+    return "it does not meet the need" if end.month is None else money(end.month)

@@ -1,0 +1,1 @@
+"""Advice as one page."""

@@ -1,0 +1,192 @@
+"""Advice as one page: the answer, why, what one accepts, what would change it, what is not known, which books."""
+
+import datetime as dt
+from collections.abc import Iterator
+from decimal import Decimal
+
+from assay.model.money.advice import Advice
+from assay.model.money.advice_picture import Assumption, Curves, End, Picture
+from assay.model.money.amount import money, rounded
+from assay.money.advice.outlook.curves import size_words
+from assay.money.advice.words import counted
+from assay.report.advice import words
+from assay.report.document import (
+    Block,
+    Bullets,
+    Document,
+    Paragraph,
+    Plot,
+    PlotLine,
+    Plots,
+    Section,
+    SpanRow,
+    Spans,
+    Strong,
+    Text,
+)
+
+LOOK = "advice"
+MOST_ROWS, MOST_CHANGES, MOST_SAID = 7, 2, 8
+TITLES = {
+    "capacity": "capacity",
+    "read": "reading, of all clients together",
+    "write": "writing, of all clients together",
+    "read_iops": "reads a second",
+    "write_iops": "writes a second",
+}
+
+
+def build_page(advice: Advice, today: dt.date) -> Document:
+    """The page; the same answer and day give the same page.
+
+    Args:
+        advice: The answer, with its picture.
+        today: From which the age of prices counts.
+    """
+    next_one = words.next_one(advice)
+    first: list[Block] = [Paragraph(words.answer(advice), lead=True)]
+    first += [Paragraph(next_one)] if next_one else []
+    sections = [
+        Section("answer", "Answer", tuple(first)),
+        Section("why", "Why", (Bullets(tuple(words.why(advice))),)),
+        Section("accept", "What you accept with it", (Bullets(tuple(words.accepted(advice))),)),
+        Section("change", "What would change it", tuple(_change(advice))),
+        Section("unknown", "What is not known", (Bullets(tuple(words.unknown(advice, today))),)),
+        Section("books", "Price books", (Bullets(tuple(words.books(advice))),)),
+    ]
+    if words.chosen(advice) is None:
+        sections = [section for section in sections if section.id != "accept"]
+    return Document(
+        f"Assay advice · {today}", advice.need.need, advice.need.about, tuple(words.meta(advice)), tuple(sections), LOOK
+    )
+
+
+def _change(advice: Advice) -> Iterator[Block]:
+    found = advice.picture
+    if found is None:
+        relaxed = tuple(words.sentence(item.text) for item in advice.relaxed)
+        yield Bullets(relaxed or ("Giving up one requirement alone allows nothing that is known to meet the rest.",))
+        return
+    said = list(_said(advice, found))
+    more = [f"{len(said) - MOST_SAID} more: see --json."] if len(said) > MOST_SAID else []
+    yield Bullets((*said[:MOST_SAID], *more))
+    legend = tuple(
+        (number, each.design, ", ".join(f"{key} {value}" for key, value in each.values.items()))
+        for number, each in enumerate(found.designs)
+    )
+    plots = [_plot(advice, found, curves) for curves in (found.capacity, found.rate) if curves is not None]
+    gaps = any(line_y is None for plot in plots for line in plot.lines for _, line_y in line.points)
+    caption = "Both scales are logarithmic. Each point is sized and priced anew with all else as in the need; "
+    caption += "the kinds in small print stay."
+    caption += " Where a line ends, nothing of this design meets the need." if gaps else ""
+    caption += " Numbers: where the cheapest changes." if any(plot.marks for plot in plots) else ""
+    yield Plots(legend, tuple(plots), caption)
+    if found.tornado:
+        yield _spans(found)
+    elif found.idle:
+        yield Paragraph(f"At both ends of these nothing changes: {', '.join(found.idle)}.")
+
+
+def _said(advice: Advice, found: Picture) -> Iterator[Text]:
+    """Crossings, assumptions that turn the choice, and changes that the picture does not show."""
+    best = found.designs[0].design
+    for axis, _, sign, text in words.crossings(found):
+        yield (Strong(f"{sign} "), f"{axis.replace('_iops', ' operations')}: {text}.")
+    for curves in (found.capacity, found.rate):
+        if curves is not None and not curves.crossings:
+            points = curves.curves[0].points
+            ends = " to ".join(size_words(curves.axis, point.at) for point in (points[0], points[-1]))
+            yield f"{curves.axis.replace('_iops', ' operations')}: from {ends} the cheapest stays {best}."
+    for each in found.tornado:
+        for end in (each.low, each.high):
+            if each.turns and end is not None and end.choice != best:
+                yield f"{each.name} {end.value}: {_turn(advice, end)}."
+    others = [change.text for change in advice.changes if change.kind != "price"]
+    yield from (words.sentence(text) for text in others[:MOST_CHANGES])
+
+
+def _turn(advice: Advice, end: End) -> str:
+    if end.choice is not None:
+        return f"{end.choice} would be the choice"
+    return (
+        "nothing of these would be within the budget" if advice.need.budget is not None else "nothing of these would do"
+    )
+
+
+def _plot(advice: Advice, found: Picture, curves: Curves) -> Plot:
+    axis = curves.axis
+    points = curves.curves[0].points
+    lines = tuple(
+        PlotLine(
+            each.design,
+            number,
+            tuple((point.at, None if point.month is None else float(point.month)) for point in each.points),
+            strong=number == 0,
+        )
+        for number, each in enumerate(curves.curves)
+    )
+    along = f"; {' and '.join(name.replace('_', ' ') for name in curves.along)} in proportion" if curves.along else ""
+    budget = advice.need.budget
+    level = None
+    if budget is not None and found.measure.endswith("a month"):
+        most = budget.amount if budget.per == "month" else budget.amount / advice.need.months
+        level = (float(most), f"budget {money(most)}")
+    marks = tuple((at, sign) for name, at, sign, _ in words.crossings(found) if name == axis)
+    return Plot(
+        f"curve-{axis}",
+        f"Cost against {'capacity' if axis == 'capacity' else 'rate'}",
+        found.measure + along,
+        TITLES[axis],
+        tuple((point.at, size_words(axis, point.at).removesuffix(" IOPS")) for point in points),
+        lines,
+        (curves.need, f"need: {size_words(axis, curves.need)}"),
+        marks,
+        level,
+    )
+
+
+def _spans(found: Picture) -> Spans:
+    """The tornado: by how much the best of the others is dearer; without others what the choice costs."""
+    gap = found.gap is not None
+    rows = tuple(_row(each, found) for each in found.tornado[:MOST_ROWS])
+    more = len(found.tornado) - MOST_ROWS
+    title = "By how much the next one is dearer" if gap else "Cost of the choice"
+    caption = "From the value now (black) to the low end (light) and the high end (dark) of each assumption"
+    caption += "; left of the red line another one is cheaper." if gap else "."
+    caption += f" {counted(more, 'smaller one')} not shown." if more > 0 else ""
+    caption += f" Nothing changes at either end of: {', '.join(found.idle)}." if found.idle else ""
+    base = found.gap if found.gap is not None else found.month
+    return Spans(
+        "tornado",
+        f"{title}, {found.measure}",
+        caption,
+        float(base),
+        rows,
+        f"Cost of the choice, now {rounded(found.month, 0):,}",
+        (0.0, "another one is cheaper") if gap else None,
+    )
+
+
+def _row(each: Assumption, found: Picture) -> SpanRow:
+    def end(which: End | None) -> tuple[float, str] | None:
+        value: Decimal | None = None if which is None else which.month if found.gap is None else which.gap
+        return None if which is None or value is None else (float(value), which.value)
+
+    return SpanRow(_label(each), end(each.low), end(each.high), _costs(each, found), each.turns)
+
+
+def _label(each: Assumption) -> str:
+    """`price of st1, 20 % less or more`, `months: 12 months, or 10 months to 14 months`."""
+    low, high = each.low, each.high
+    if low is not None and high is not None and low.value.endswith(" less"):
+        return f"{each.name}, {low.value} or more"
+    ends = " to ".join(end.value for end in (low, high) if end is not None)
+    return f"{each.name}: {each.value}; {ends}"
+
+
+def _costs(each: Assumption, found: Picture) -> str:
+    """What the choice costs at the ends."""
+    costs = [None if end.month is None else rounded(end.month, 0) for end in (each.low, each.high) if end is not None]
+    if all(cost == rounded(found.month, 0) for cost in costs):
+        return "the same"
+    return " to ".join("not met" if cost is None else f"{cost:,}" for cost in costs)

@@ -1,0 +1,271 @@
+"""The sentences of the page of advice; each follows from the answer, its rows and its picture."""
+
+import datetime as dt
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+
+from assay.model.money.advice import Advice, Option, Remark
+from assay.model.money.advice_picture import Picture
+from assay.model.money.amount import TERM_MONTHS, money
+from assay.model.units import about_size
+from assay.money.advice.words import amount, counted, percent
+from assay.report.document import Mono, Strong, Text
+
+RATES = ("read", "write", "read_iops", "write_iops", "p99")
+MOST_REASONS, MOST_ACCEPTED, MOST_UNKNOWN = 3, 6, 9
+LONG = 230
+"""Characters of a sentence."""
+
+
+def chosen(advice: Advice) -> Option | None:
+    """The option that is named first."""
+    label = advice.recommended[0] if advice.recommended else None
+    return next((item for item in (*advice.options, *advice.unproven) if item.label == label), None)
+
+
+def runner_up(advice: Advice, best: Option) -> Option | None:
+    """The other one that cannot be told apart, else the best of another design."""
+    pool = advice.options if best in advice.options else advice.unproven
+    beside = next((item for item in pool if item.label in advice.recommended[1:]), None)
+    return beside or next((item for item in pool if item.design != best.design), None)
+
+
+def answer(advice: Advice) -> Text:
+    """The answer in one sentence with the price."""
+    best = chosen(advice)
+    if best is None:
+        return (Strong("Nothing meets this need"), f": {counted(advice.counts.enumerated, 'variant')} were tried.")
+    price, months = best.price, counted(advice.need.months, "month")
+    nearly = "about " if price.lacks else ""
+    costs = f"{nearly}{money(price.month, price.currency)} a month"
+    term = " ".join(word for word in (price.term, price.payment) if word)
+    whole = f" ({money(price.paid, price.currency)} in {months}, {term}): "
+    before, does = {
+        "recommended": ("", " meets the need for "),
+        "not separable": ("The evidence does not tell the best two apart. The first is ", " for "),
+        "unproven": ("Nothing is proven to meet the need. The cheapest that may is ", " for "),
+    }[advice.result]
+    return (before, Strong(_about(advice, best)), does, Strong(costs), whole, Mono(best.label), ".")
+
+
+def _about(advice: Advice, option: Option) -> str:
+    kept = advice.picture.designs if advice.picture is not None else ()
+    return next((each.about for each in kept if each.design == option.design and each.about), option.design)
+
+
+def next_one(advice: Advice) -> Text:
+    """The runner-up and what it costs more."""
+    best = chosen(advice)
+    other = runner_up(advice, best) if best is not None else None
+    if best is None:
+        return ""
+    if other is None:
+        does = "meets the need" if best in advice.options else "may meet the need"
+        return (Strong("Runner-up: "), f"no other design {does}.")
+    more = other.price.month - best.price.month
+    about = _about(advice, other)
+    name = f"{about} " if about not in (other.design, _about(advice, best)) else ""
+    cost = f"for {money(other.price.month, other.price.currency)} a month, {_difference(more, best)}: "
+    return (Strong("Runner-up: "), name, cost, Mono(other.label), ".")
+
+
+def _difference(more: Decimal, best: Option) -> str:
+    if not more:
+        return "as much"
+    share = f" ({percent(abs(more) / best.price.month)})" if best.price.month else ""
+    return f"{money(abs(more), best.price.currency)}{share} {'more' if more > 0 else 'less'}"
+
+
+def why(advice: Advice) -> Iterator[str]:
+    """Three reasons with numbers: the cost, the rate, and why nothing cheaper; others where these are not there."""
+    best = chosen(advice)
+    if best is None:
+        for conflict in advice.conflicts[:MOST_REASONS]:
+            yield sentence(f"{' + '.join(conflict.requirements)}: {conflict.text}")
+        return
+    if advice.result == "not separable" and advice.reasons:
+        yield sentence(advice.reasons[0].text)
+    yield from _ranked(advice)
+
+
+def _ranked(advice: Advice) -> list[str]:
+    fitting = [each for each in advice.reasons if any(sign.isdigit() for sign in each.text)]
+    kinds = (
+        [each for each in fitting if each.rule == "cost" and each.speaks == "for"],
+        [each for each in fitting if each.speaks == "for" and each.text.startswith(RATES)],
+        [each for each in fitting if " would cost " in each.text],
+        [each for each in fitting if each.speaks == "for"],
+    )
+    firsts: list[Remark] = []
+    for kind in kinds:
+        firsts += [each for each in kind if each not in firsts][: 1 if kind is not kinds[-1] else None]
+    return [sentence(each.text) for each in firsts[:MOST_REASONS]]
+
+
+def accepted(advice: Advice) -> Iterator[str]:
+    """What one takes with it: conditions, and what speaks against it."""
+    best = chosen(advice)
+    if best is None:
+        return
+    texts = [*best.conditions, *(each.text for each in advice.reasons if each.speaks == "against")]
+    months = TERM_MONTHS.get(best.price.term)
+    if months is not None and best.price.payment:
+        texts.append(f"{best.price.term}, {best.price.payment}: it is paid for {months} months, used or not")
+    if best.price.once:
+        texts.append(f"{money(best.price.once, best.price.currency)} of it are paid once for moving the data in")
+    kept = list(dict.fromkeys(sentence(text) for text in texts))
+    yield from kept[:MOST_ACCEPTED]
+    if len(kept) > MOST_ACCEPTED:
+        yield f"{len(kept) - MOST_ACCEPTED} more: see --all."
+    if not kept:
+        yield f"Nothing: no condition of {best.design} is on record, and no rule speaks against it."
+
+
+def unknown(advice: Advice, today: dt.date) -> Iterator[str]:
+    """What the answer does not know, or takes for granted."""
+    best = chosen(advice)
+    if best is not None:
+        yield from _of_option(advice, best)
+    if advice.counts.unpriced:
+        yield f"{counted(advice.counts.unpriced, 'variant')} had no price in these books, and could be cheaper."
+    yield dates(advice, today)
+    if advice.exchange is not None:
+        rates = ", ".join(
+            f"1 {key} = {value:f} {advice.prices.currency}" for key, value in advice.exchange.rates.items()
+        )
+        source = f", {advice.exchange.source}" if advice.exchange.source else ""
+        yield f"Exchange rate of {advice.exchange.date}: {rates}{source}."
+    yield f"{percent(advice.need.tax)} of tax is in all costs." if advice.need.tax else "No tax is in the costs."
+    yield _power(advice)
+    assumed = [
+        key for key in ("pattern", "record", "read_share", "streams") if key not in advice.need.profile.model_fields_set
+    ]
+    if assumed:
+        profile = advice.need.profile
+        values = {
+            "pattern": profile.pattern,
+            "record": f"records of {about_size(profile.record)}",
+            "read_share": f"{percent(profile.read_share)} reading",
+            "streams": f"{counted(profile.streams, 'stream')} of each client",
+        }
+        yield f"The need does not say how it is used; assumed: {', '.join(values[key] for key in assumed)}."
+
+
+def _of_option(advice: Advice, best: Option) -> Iterator[str]:
+    if best.price.lacks:
+        yield f"The price is without {', '.join(best.price.lacks)}: no book has a price of it."
+    other = runner_up(advice, best)
+    if other is not None and other.price.lacks:
+        yield f"The price of the runner-up is without {', '.join(other.price.lacks)}."
+    for check in best.checks:
+        if check.outcome == "unproven" or not check.certain:
+            yield sentence(f"not proven: {check.requirement}: {check.text}")
+    bases = {
+        figure.metric: figure.basis for figure in best.figures if getattr(advice.need, figure.metric, None) is not None
+    }
+    ruled = [amount_words(advice, metric) for metric, basis in bases.items() if basis == "rule"]
+    if ruled:
+        yield f"Not measured: {' and '.join(ruled)} rest on published limits and a rule of thumb; measure first."
+
+
+def amount_words(advice: Advice, metric: str) -> str:
+    """`read 3 GB/s`."""
+    return f"{metric.removesuffix('_iops')} {amount(metric, getattr(advice.need, metric))}"
+
+
+def dates(advice: Advice, today: dt.date) -> str:
+    """From when the prices are that were used, and how old the oldest is."""
+    found = [row.date or advice.prices.date for row in advice.rows] or [advice.prices.date]
+    first, last = min(found), max(found)
+    span = f"of {first}" if first == last else f"of {first} to {last}"
+    age = (today - first).days
+    old = f"the oldest is {counted(age, 'day')} old" if age >= 0 else "they lie in the future"
+    return f"Prices {span}: on {today} {old}."
+
+
+def _power(advice: Advice) -> str:
+    rows = [row for row in advice.rows if row.dimension == "power"]
+    if not rows:
+        return "No option that is shown pays for electricity by itself."
+    each = ", ".join(
+        f"{money(row.price or Decimal(0), advice.prices.currency)} for 1 {row.unit.split('-')[0]}" for row in rows
+    )
+    return f"Electricity of own hardware: {each}."
+
+
+def books(advice: Advice) -> Iterator[Text]:
+    """The price books, and what of the answer each prices."""
+    best = chosen(advice)
+    other = runner_up(advice, best) if best is not None else None
+    for book in advice.books or (advice.prices,):
+        uses = [
+            name
+            for name, option in (("the choice", best), ("the runner-up", other))
+            if option is not None and book.book in option.price.books
+        ]
+        used = f"; prices {' and '.join(uses)}" if uses else ""
+        yield (Strong(book.book), f": {book.region}, {book.currency}, {book.date}{used}")
+
+
+def sentence(text: str) -> str:
+    """One sentence: the first part of a remark, ended with a full stop; of a very long one the bracketed parts go."""
+    first = _part(text)
+    if len(first) > LONG:
+        first = _without_brackets(first)
+    if len(first) > LONG:
+        first = f"{first[:LONG].rsplit(' ', 1)[0]} …"
+    if first.split(" ", 1)[0].rstrip(":,").isalpha():
+        # A label stays as it is written.
+        first = first[:1].upper() + first[1:]
+    return first if first.endswith((".", "…")) else f"{first}."
+
+
+def _part(text: str) -> str:
+    depth = 0
+    for place, sign in enumerate(text):
+        depth += (sign == "(") - (sign == ")")
+        if sign == ";" and depth <= 0:
+            return text[:place]
+    return text
+
+
+def _without_brackets(text: str) -> str:
+    kept, depth = [], 0
+    for sign in text:
+        depth += sign == "("
+        if depth <= 0:
+            kept.append(sign)
+        depth -= sign == ")"
+    return " ".join("".join(kept).split()).replace(" ,", ",")
+
+
+def meta(advice: Advice) -> Iterable[tuple[str, str]]:
+    """What identifies the answer."""
+    need = advice.need
+    asked = [f"{need.access}, {about_size(need.capacity)}"]
+    asked += [amount_words(advice, metric) for metric in RATES[:4] if getattr(need, metric) is not None]
+    yield "Need", ", ".join(asked)
+    more = [counted(need.clients, "client")] if need.clients else []
+    more += [f"durability {need.durability}"] if need.durability else []
+    more += [f"availability {need.availability:g} %"] if need.availability else []
+    more += [f"growth {percent(need.growth)}"] if need.growth else []
+    more += [f"growth {percent(need.growth_per_year)} a year"] if need.growth_per_year else []
+    if more:
+        yield "With", ", ".join(more)
+    yield "For", counted(need.months, "month") + (f", on {percent(need.duty)} of the time" if need.duty < 1 else "")
+    if need.budget is not None:
+        per = "a month" if need.budget.per == "month" else "in all"
+        yield "Budget", f"{money(need.budget.amount, need.budget.currency)} {per}"
+    designs = len({item.design for item in advice.options})
+    met = f"{advice.counts.met:,} of {counted(designs, 'design')} meet the need"
+    yield "Tried", f"{counted(advice.counts.enumerated, 'variant')}, of which {met}"
+
+
+def crossings(found: Picture) -> Iterator[tuple[str, float, str, str]]:
+    """Axis, place, sign and sentence of each crossing; signs are numbers through both plots."""
+    number = 0
+    for curves in (found.capacity, found.rate):
+        if curves is not None:
+            for crossing in curves.crossings:
+                number += 1
+                yield curves.axis, crossing.at, str(number), crossing.text
