@@ -221,6 +221,14 @@ def test_classes_state_when_they_are_read_and_what_they_charge_at_least(
     assert not kind.retrieval_free
 
 
+def test_hard_disks_inside_instances_bound_what_the_network_would_carry(book: Book) -> None:
+    # 75 Gbit/s are 9.375 GB/s; 24 disks of 13,980 GB; 2 x 6.30864 + 0.1728 an hour, for 730 hours
+    design, limits = built("beegfs-dense", servers=2)
+    assert limits.sustained("read") == 2 * 6.2e9
+    assert limits.usable == 2 * 24 * 13_980 * 10**9
+    assert month(design, book) == (2 * Decimal("6.30864") + Decimal("0.1728")) * 730
+
+
 # All of them.
 
 
