@@ -86,9 +86,12 @@ def rejected(
         unpriced: Design of which none has one -> its variants.
         need: What is asked for.
     """
+    by_design: dict[str, list[Assessed]] = {}
+    for item in assessed:
+        by_design.setdefault(item.variant.template, []).append(item)
     found = []
     for design in tried:
-        own = [item for item in assessed if item.variant.template == design.name]
+        own = by_design.get(design.name, [])
         if any(item.outcome != "failed" for item in own):
             continue
         if own:
