@@ -23,6 +23,7 @@ from second_opinion import (
     bucket,
     lost,
     need,
+    size,
     too_slow,
     up,
 )
@@ -98,17 +99,19 @@ def need_02(asked: Asked) -> list[Candidate]:
 
     def volumes(instance: str, count: int, most: int) -> Candidate:
         each = max(up(iops / count, 100), Decimal(3000))
+        rate = max(up(iops * size("16KiB") / count / MIB), Decimal(125))
         lines = [
             book.machines(instance),
             book.line("volume-capacity", "gp3", stored),
             book.line("volume-iops", "gp3", each * count, each=count),
+            book.line("volume-throughput", "gp3", rate * count * MIB, each=count),
         ]
         settings = {
             "instance": instance,
             "volume": "gp3",
             "volumes": count,
             "iops": int(each),
-            "throughput": "125MiB/s",
+            "throughput": f"{rate}MiB/s",
             "capacity": "4TB",
         }
         few = "" if most >= iops else f"{most:,} IOPS of the instance for {iops:,.0f}"
@@ -403,6 +406,7 @@ def need_14(asked: Asked) -> list[Candidate]:
 @need
 def need_15(asked: Asked) -> list[Candidate]:
     stored, duty = asked.bytes("capacity"), Decimal("0.1")
+    dense = int(up(asked.both / (6200 * MB)))
     parallel = up(stored / TIB, 4) * TIB
     reads, writes = parallel * Decimal("1.15") / 1024, parallel / 2 / 1024
     slow = too_slow(reads, asked.bytes("read") / USABLE) or too_slow(writes, asked.bytes("write") / USABLE)
@@ -418,6 +422,12 @@ def need_15(asked: Asked) -> list[Candidate]:
         return Candidate(whole.design, whole.settings, shares)
 
     return [
+        Candidate(
+            "beegfs-dense",
+            {"servers": dense, "layout": "raid0"},
+            [AWS.machines("d3en.12xlarge", dense, duty, "spot"), AWS.machines("m6a.xlarge", 1, duty)],
+            term="spot",
+        ),
         Candidate(
             "gcp-parallelstore",
             {"capacity": f"{parallel / TIB:.0f}TiB"},
@@ -480,7 +490,7 @@ def need_17(asked: Asked) -> list[Candidate]:
     stored = asked.bytes("capacity")
     google = up(max(asked.both / (125 * MB) * TIB, stored) / GIB, 72_000) * GIB
     ultra = up(max(asked.both / (128 * MIB), stored / TIB)) * TIB
-    tiered = up(asked.both, 4000 * int(MB))
+    tiered = 80_000 * MB  # the least of the listed steps that is enough
     servers = up(asked.both / (TO_VOLUMES["c6in.2xlarge"] * MB))
     each = 8 * up(stored / servers / 8, int(GB))
     how = {
