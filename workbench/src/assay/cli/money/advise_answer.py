@@ -7,7 +7,7 @@ from assay.cli.output import say
 from assay.model.money.advice import Advice, Check, Option, Rejected
 from assay.model.money.amount import money
 from assay.money.advice.warnings import OLD_RULE
-from assay.money.advice.words import counted, percent
+from assay.money.advice.words import counted, percent, term_words
 
 HEADS = {
     "recommended": "Recommended",
@@ -67,7 +67,7 @@ def shortened(text: str) -> str:
 
 def _found(advice: Advice, best: Option) -> Iterator[str]:
     price, months = best.price, advice.need.months
-    term = ", ".join(word for word in (price.term, price.payment) if word)
+    term = term_words(price.term, price.payment, price.bought)
     about, without = ("about ", f", without {', '.join(price.lacks)}") if price.lacks else ("", "")
     whole = f"{money(price.paid, price.currency)} in {counted(months, 'month')}"
     monthly = f"{about}{money(price.month, price.currency)} a month"

@@ -8,7 +8,7 @@ from assay.model.money.advice import Advice, Option
 from assay.model.money.amount import money
 from assay.model.money.need import Need
 from assay.model.units import about_size
-from assay.money.advice.words import amount, counted, percent, seconds
+from assay.money.advice.words import amount, counted, percent, seconds, term_words
 
 MOST_OPTIONS = 20
 LEAST_RATE = 10**6
@@ -149,7 +149,7 @@ def _rows(options: tuple[Option, ...], advice: Advice) -> Iterator[list[str]]:
         yield [
             "*" if item.label in advice.front else "",
             item.label,
-            price.term,
+            term_words(price.term, None, price.bought),
             money(price.month),
             about_size(item.usable),
             money(price.per_tb_month),

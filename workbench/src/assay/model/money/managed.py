@@ -3,6 +3,7 @@
 Rates are bytes per second, sizes bytes, times seconds.
 """
 
+import math
 from typing import Literal
 
 from pydantic import Field
@@ -77,11 +78,13 @@ class BoughtRate(Frozen):
 
     Attributes:
         choices: The only ones that are sold; empty: any.
+        step: It is sold in multiples of it; 0: in any amount.
         included_base: Bytes per second that the price of the capacity pays for.
         included_per_tib: Likewise for each TiB.
     """
 
     choices: tuple[Rate, ...] = ()
+    step: Rate = 0.0
     least: Rate = 0.0
     most: Rate | None = None
     included_base: Rate = 0.0
@@ -96,6 +99,8 @@ class BoughtRate(Frozen):
         if self.choices:
             return min((choice for choice in self.choices if choice >= wanted), default=None)
         wanted = max(wanted, self.least)
+        if self.step:
+            wanted = math.ceil(wanted / self.step) * self.step
         return wanted if self.most is None or wanted <= self.most else None
 
 
@@ -241,7 +246,7 @@ class ManagedType(Entry):
         if sold.choices:
             return f"there are {', '.join(_rate(choice) for choice in sold.choices)}"
         most = f" to {_rate(sold.most)}" if sold.most is not None else " or more"
-        return f"{_rate(sold.least)}{most}"
+        return f"{_rate(sold.least)}{most}" + (f", in steps of {_rate(sold.step)}" if sold.step else "")
 
 
 def _rate(value: float) -> str:

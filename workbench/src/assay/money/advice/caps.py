@@ -115,7 +115,11 @@ def s3_streams(variant: Variant, metric: Metric, need: Need) -> Cap | None:
     Source: the guide of S3: one request at once for each 85 to 90 MB/s.
     """
     service = variant.design.service
-    if not isinstance(service, S3) or service.kind != "s3" or need.clients is None:
+    if (
+        not isinstance(service, S3)
+        or catalog().object_class(service.storage_class).provider != "aws"
+        or need.clients is None
+    ):
         return None
     streams = need.clients * need.profile.streams
     text = f"{counted(need.clients, 'client')} x {counted(need.profile.streams, 'stream')} x {about_size(S3_STREAM)}/s"

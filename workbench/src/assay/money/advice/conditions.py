@@ -9,6 +9,7 @@ from assay.money.advice.demands import COPIED_BACK, copying_back, zones_of
 from assay.money.advice.facts import Facts
 from assay.money.advice.losses import yearly_loss
 from assay.money.advice.terms import interruptions, paid_months
+from assay.money.advice.traffic import cold_reads
 from assay.money.advice.warnings import MOST_LOSS
 from assay.money.advice.words import amount, counted, percent
 from assay.money.cost.catalog import catalog
@@ -18,8 +19,23 @@ RESTORED = ("restored", "rehydrated", "offline")
 
 def conditions_of(facts: Facts) -> tuple[str, ...]:
     """All conditions of a variant for a need, those that weigh most first; each once."""
-    rules = (_stated, _classes, _failures, _taken_away, _loss, _committed)
+    rules = (_cold, _stated, _classes, _failures, _taken_away, _loss, _committed)
     return tuple(dict.fromkeys(text for rule in rules for text in rule(facts)))
+
+
+def _cold(facts: Facts) -> Iterator[str]:
+    """Of a class for cold data: how much of the reads is counted from it."""
+    service, need = facts.design.service, facts.need
+    rare = getattr(service, "cold_share", None) or getattr(service, "infrequent", None)
+    if not rare or need.profile.cold:
+        return
+    lies = f"{percent(rare)} of the bytes lie in the class for cold data"
+    if need.active is None:
+        yield f"{lies}, and as much of the reads is counted from it; say `active` if less is"
+        return
+    read = cold_reads(need, rare)
+    part = f"{percent(read)} of the reads are" if read else "none of the reads are"
+    yield f"{lies}, since {percent(need.active)} are used: {part} from it"
 
 
 def _taken_away(facts: Facts) -> Iterator[str]:

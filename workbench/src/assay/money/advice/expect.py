@@ -220,9 +220,10 @@ S3_GUIDE = "docs.aws.amazon.com/AmazonS3/latest/userguide/optimizing-performance
 def first_bytes_known(variant: Variant) -> bool:
     """Whether it is a class of S3 that the guide's times hold for: no archive, and not that for fast access."""
     service = variant.design.service
-    if not isinstance(service, S3) or service.kind != "s3" or "express" in service.storage_class:
+    if not isinstance(service, S3):
         return False
-    return not catalog().object_class(service.storage_class).retrieval_seconds
+    kind = catalog().object_class(service.storage_class)
+    return kind.provider == "aws" and "express" not in kind.name and not kind.retrieval_seconds
 
 
 def _first_bytes(metric: str, need: Need) -> Figure:

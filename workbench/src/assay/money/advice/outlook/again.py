@@ -98,7 +98,11 @@ class Again:
     @property
     def narrowed(self) -> Need:
         """The need with these designs as its only candidates."""
-        return self.need.model_copy(update={"candidates": tuple(each.candidate for each in self.designs)})
+        # By several books the same one may be priced.
+        found: list[Candidate] = []
+        for each in self.designs:
+            found += [each.candidate] if each.candidate not in found else []
+        return self.need.model_copy(update={"candidates": tuple(found)})
 
     def all(self, need: Need, but: Callable[[str], bool] | None = None) -> Answer:
         """The best variant of each design for another need.

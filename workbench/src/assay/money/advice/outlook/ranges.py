@@ -1,5 +1,6 @@
 """The ends of what is assumed: of the need, of exchange rates, and of the prices that weigh most."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -200,12 +201,12 @@ def _exchange(again: Again) -> Iterator[Range]:
     rates = market.exchange.rates if market.exchange is not None else {}
     for currency, rate in sorted(rates.items()):
         if currency in home.values() and currency != market.currency:
-            words = (f"{rate * (1 - STEP):.4g}", f"{rate * (1 + STEP):.4g}")
+            words = (_plain(rate * (1 - STEP)), _plain(rate * (1 + STEP)))
             touched = frozenset(book for book, of in home.items() if of == currency)
             yield _priced(
                 again,
                 f"{market.currency} for one {currency}",
-                f"{rate:.4g}",
+                _plain(rate),
                 words,
                 lambda row, touched=touched: row[0] in touched,  # type: ignore[misc]
             )
@@ -215,8 +216,22 @@ def _prices(again: Again) -> Iterator[Range]:
     words = (f"{percent(STEP)} less", f"{percent(STEP)} more")
     everywhere = [row for item in again.here.values() if item is not None for row in again.parts(item.variant)]
     electricity = [row for row in everywhere if row[1:] == POWER]
-    for row in dict.fromkeys([*electricity, *_largest(again)]):
-        yield _priced(again, f"price of {PLAIN.get(row[1], row[2])}", row[0], words, partial(eq, row))
+    rows = list(dict.fromkeys([*electricity, *_largest(again)]))
+    for row, name in zip(rows, _names(rows), strict=True):
+        yield _priced(again, f"price of {name}", row[0], words, partial(eq, row))
+
+
+def _names(rows: list[RowOf]) -> list[str]:
+    """Items; with their dimension, and with their book, where several have the same name."""
+    names = [PLAIN.get(row[1], row[2]) for row in rows]
+    for place in (1, 0):
+        many = Counter(names)
+        names = [f"{name} ({row[place]})" if many[name] > 1 else name for name, row in zip(names, rows, strict=True)]
+    return names
+
+
+def _plain(rate: Decimal) -> str:
+    return f"{float(rate):.4g}"
 
 
 def _origin(again: Again) -> RowOf | None:

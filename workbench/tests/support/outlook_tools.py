@@ -1,0 +1,105 @@
+"""What the tests of what would change an answer share: the answer given anew, by the whole of advice."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from advise_tools import NEEDS, book_of, read_need
+
+from assay.model.money.advice import Advice
+from assay.model.money.advice_picture import Curves, Picture
+from assay.model.money.need import Need
+from assay.model.money.price import Book, Row, Tier
+from assay.money.advice.advise import advise
+from assay.money.advice.outlook.again import Again
+from assay.money.advice.outlook.picture import picture
+from assay.money.advice.published import published
+
+
+@dataclass(frozen=True)
+class Looked:
+    """An answer with its picture, and the narrowed need that gives the same answer."""
+
+    advice: Advice
+    picture: Picture
+    again: Again
+    books: tuple[Book, ...]
+
+    @property
+    def best(self) -> str:
+        """The chosen design."""
+        return self.picture.designs[0].design
+
+
+def looked_at(need: Need | str, books: Sequence[Book] = (), **changes: Any) -> Looked:
+    """Advice on a need, or on one of the folder by the beginning of its name, with its picture."""
+    if isinstance(need, str):
+        need = read_need(need, **changes)
+    books = tuple(books) or (book_of(need),)
+    advice = advise(need, books, published(), NEEDS)
+    found = picture(advice, books, published(), NEEDS)
+    assert found is not None
+    return Looked(advice, found, Again(advice, books, published(), NEEDS), books)
+
+
+def anew(
+    looked: Looked, books: Sequence[Book] = (), only: str = "", **changes: Any
+) -> tuple[str | None, Decimal | None]:
+    """The design and cost of a month that advice gives for the narrowed need with changes; None where nothing is met.
+
+    Args:
+        looked: The first answer.
+        books: Prices instead of its own.
+        only: This design alone.
+        changes: Keys of the need.
+    """
+    need = looked.again.narrowed
+    if only:
+        need = need.model_copy(update={"candidates": tuple(_candidates(looked, only))})
+    need = need.model_copy(update=changes)
+    advice = advise(need, tuple(books) or looked.books, published(), NEEDS)
+    if advice.result not in ("recommended", "not separable"):
+        return None, None
+    option = next(item for item in advice.options if item.label == advice.recommended[0])
+    paid = option.price.present if option.price.present is not None else option.price.paid
+    return option.design, paid / need.months
+
+
+def _candidates(looked: Looked, only: str) -> list[Any]:
+    return [each.candidate for each in looked.again.designs if each.name == only]
+
+
+def at_size(curves: Curves, size: float, need: Need) -> dict[str, Any]:
+    """The keys of a need at a size of curves."""
+    if curves.axis == "capacity":
+        return {"capacity": round(size)}
+    first = Decimal(repr(getattr(need, curves.axis)))
+    return {
+        key: float(Decimal(repr(size)) * (Decimal(repr(getattr(need, key))) / first))
+        for key in (curves.axis, *curves.along)
+    }
+
+
+def scaled(book: Book, step: Decimal, dimension: str, item: str) -> Book:
+    """The book with one price `step` times as high, in all its terms."""
+    rows = [_scaled(row, step) if (row.dimension, row.item) == (dimension, item) else row for row in book.rows]
+    return book.model_copy(update={"rows": tuple(rows)}).reindexed()
+
+
+def _scaled(row: Row, step: Decimal) -> Row:
+    return row.model_copy(
+        update={
+            "price": None if row.price is None else row.price * step,
+            "tiers": tuple(Tier(up_to=tier.up_to, price=tier.price * step) for tier in row.tiers),
+            "upfront": row.upfront * step,
+            "history": tuple(spot.model_copy(update={"price": spot.price * step}) for spot in row.history),
+        }
+    )
+
+
+def near(first: Decimal | None, second: Decimal | None) -> bool:
+    """The same but for the last digits of a quotient."""
+    if first is None or second is None:
+        return first is second
+    return abs(first - second) <= Decimal("1e-9") * max(abs(first), abs(second), Decimal(1))

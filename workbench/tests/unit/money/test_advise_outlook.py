@@ -1,0 +1,219 @@
+"""What would change an answer: each figure is what advice itself gives for that size, price or assumption."""
+
+from decimal import Decimal
+
+import pytest
+from advise_tools import NEEDS, read_need
+from outlook_tools import Looked, anew, at_size, looked_at, near, scaled
+
+from assay.model.money.advice_picture import Assumption, Curves, End
+from assay.model.money.amount import share
+from assay.money.advice.advise import advise
+from assay.money.advice.outlook import again as again_module
+from assay.money.advice.outlook.again import MOST_DESIGNS
+from assay.money.advice.outlook.curves import FACTORS, HALVINGS
+from assay.money.advice.outlook.picture import changes_words, picture
+from assay.money.books.books import load_book
+
+NAMES = ("01", "02", "05", "07", "08", "09", "12")
+DISCOUNTED = {"discount": "5%", "tax": "19%", "months": 36}
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def looked(request: pytest.FixtureRequest) -> Looked:
+    return looked_at(request.param)
+
+
+def curves_of(looked: Looked) -> list[Curves]:
+    found = looked.picture
+    return [curves for curves in (found.capacity, found.rate) if curves is not None]
+
+
+def test_the_need_itself_costs_what_the_advice_says(looked: Looked) -> None:
+    option = next(item for item in looked.advice.options if item.design == looked.best)
+    assert near(looked.picture.month, option.price.month)
+    others = [item.price.month for item in looked.advice.options if item.design != looked.best]
+    assert (looked.picture.gap is None) == (not others)
+    for curves in curves_of(looked):
+        for curve in curves.curves:
+            (point,) = [point for point in curve.points if point.at == curves.need]
+            first = next(item for item in looked.advice.options if item.design == curve.design)
+            assert near(point.month, first.price.month) and point.option == first.label
+
+
+def test_each_point_is_what_advice_says_of_that_design_at_that_size(looked: Looked) -> None:
+    compared = 0
+    for curves in curves_of(looked):
+        for curve in curves.curves:
+            assert [point.at / curves.need for point in curve.points] == pytest.approx(
+                [float(each) for each in FACTORS]
+            )
+            for point in curve.points:
+                design, month = anew(looked, only=curve.design, **at_size(curves, point.at, looked.again.need))
+                assert (design is None) == (point.month is None)
+                assert near(point.month, month)
+                compared += point.month is not None
+    assert compared
+
+
+def test_each_crossing_is_where_advice_changes_its_choice(looked: Looked) -> None:
+    for curves in curves_of(looked):
+        last = 0.0
+        for crossing in curves.crossings:
+            assert last <= crossing.below < crossing.at
+            last = crossing.at
+            before, _ = anew(looked, **at_size(curves, crossing.below, looked.again.need))
+            after, month = anew(looked, **at_size(curves, crossing.at, looked.again.need))
+            assert (before, after) == (crossing.before, crossing.after) and before != after
+            assert near(crossing.after_month, month)
+            # Five halvings of a factor of 2 or 2.5, rounded to three digits.
+            assert crossing.at / crossing.below < 1.05
+
+
+def test_between_crossings_the_cheapest_point_is_of_the_design_that_is_said(looked: Looked) -> None:
+    for curves in curves_of(looked):
+        for place, point in enumerate(curves.curves[0].points):
+            costs = {curve.design: curve.points[place].month for curve in curves.curves}
+            there = [month for month in costs.values() if month is not None]
+            said = curves.crossings[0].before if curves.crossings else looked.best
+            for crossing in curves.crossings:
+                said = crossing.after if crossing.at <= point.at else said
+            assert (said is None) == (not there)
+            assert said is None or costs[said] == min(there)
+
+
+def test_there_are_crossings_of_each_kind() -> None:
+    """So that the tests above have something to look at."""
+    found = [crossing for name in NAMES for curves in curves_of(looked_at(name)) for crossing in curves.crossings]
+    assert any("costs less than" in crossing.text for crossing in found)
+    assert any(crossing.before_month is None and "is for up to" in crossing.text for crossing in found)
+    assert any(crossing.after is None and "none of these designs" in crossing.text for crossing in found)
+
+
+def ends(looked: Looked, name: str) -> tuple[Assumption | None, list[End]]:
+    each = next((each for each in looked.picture.tornado if each.name == name), None)
+    return each, [] if each is None else [end for end in (each.low, each.high) if end is not None]
+
+
+def as_answered(looked: Looked, end: End, design: str | None, month: Decimal | None) -> None:
+    """The end says what advice says: the choice, its cost, and by how much the best of the others is dearer."""
+    assert end.choice == design
+    if design == looked.best:
+        assert near(end.month, month) and (end.gap is None or end.gap >= 0)
+    elif end.month is not None and end.gap is not None and month is not None:
+        assert near(end.month + end.gap, month) and end.gap <= 0
+
+
+@pytest.mark.parametrize("name", ["01", "03", "07", "09"])
+def test_each_end_of_an_assumption_is_what_advice_says_then(name: str) -> None:
+    looked = looked_at(name, budget=None)
+    need, compared = looked.again.need, 0
+    for assumption, key, parse in (
+        ("months", "months", lambda text: int(text.split()[0])),
+        ("time that it is on", "duty", share),
+        ("growth of size and rates", "growth", share),
+        ("clients", "clients", lambda text: int(text.replace(",", ""))),
+    ):
+        each, there = ends(looked, assumption)
+        for end in there:
+            as_answered(looked, end, *anew(looked, **{key: parse(end.value.replace(" %", "%"))}))
+            compared += 1
+        assert each is not None or assumption in looked.picture.idle or getattr(need, key, None) is None
+    assert compared
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"), [("01", {}), ("07", {}), ("08", {}), ("09", DISCOUNTED), ("12", DISCOUNTED)]
+)
+def test_each_end_of_a_price_is_what_advice_says_at_that_price(name: str, changes: dict[str, object]) -> None:
+    looked = looked_at(name, budget=None, **changes)
+    (book,) = looked.books
+    prices = [each for each in looked.picture.tornado if each.name.startswith("price of ")]
+    assert prices
+    for each in prices:
+        word, _, kind = each.name.removeprefix("price of ").removesuffix(")").partition(" (")
+        dimension, item = next(
+            (row.dimension, row.item)
+            for row in looked.advice.rows
+            if (row.item == word and kind in ("", row.dimension))
+            or (word, row.dimension) in {("egress", "transfer-out"), ("rack space", "rack")}
+        )
+        assert each.low is not None and each.high is not None
+        for end, step in ((each.low, Decimal("0.8")), (each.high, Decimal("1.2"))):
+            as_answered(looked, end, *anew(looked, [scaled(book, step, dimension, item)]))
+
+
+def test_the_exchange_rate_moves_the_books_in_that_currency_alone() -> None:
+    exchange = {"EUR": "1.10", "date": "2026-11-02", "source": "test"}
+    need = read_need("01", budget=None, book=None, books=["a", "b"], exchange=exchange, currency="USD")
+    dollars = load_book("book.yaml", NEEDS)
+    euros = dollars.model_copy(update={"book": "made-up-too", "currency": "EUR"})
+    euros = scaled(euros, Decimal("0.95"), "volume-capacity", "st1")
+    books = (dollars, euros)
+    looked = looked_at(need, books)
+    each, there = ends(looked, "USD for one EUR")
+    assert each is not None and each.turns and [end.value for end in there] == ["0.88", "1.32"]
+    for end in there:
+        other = {**exchange, "EUR": end.value}
+        changed = read_need("01", budget=None, book=None, books=["a", "b"], exchange=other, currency="USD")
+        design, month = anew(looked, exchange=changed.exchange)
+        as_answered(looked, end, design, month)
+    assert {end.choice for end in there} == {"orangefs-volumes@made-up", "orangefs-volumes@made-up-too"}
+
+
+def test_sorted_by_size_and_what_turns_the_choice_is_marked(looked: Looked) -> None:
+    found = looked.picture
+    assert [each.size for each in found.tornado] == sorted((each.size for each in found.tornado), reverse=True)
+    within = looked.again.budget is None or found.month <= looked.again.budget
+    for each in found.tornado:
+        there = [end for end in (each.low, each.high) if end is not None]
+        turned = any(end.choice != looked.best for end in there)
+        assert each.turns == turned or not within
+        assert each.size > 0 or each.turns
+    assert not {each.name for each in found.tornado} & set(found.idle)
+
+
+def test_what_the_budget_excludes_stays_on_the_curves_and_is_not_chosen() -> None:
+    looked = looked_at("01", budget="1700 USD/month")
+    assert looked.again.budget == 1700
+    twice = [curve.points[4] for curve in looked.picture.capacity.curves if curve.design == looked.best]
+    assert twice[0].month is not None and twice[0].month > 1700
+    each, (low, high) = ends(looked, "price of st1")
+    assert each is not None and each.turns
+    assert (low.choice, high.choice) == (looked.best, None) and high.month is not None and high.month > 1700
+
+
+def test_few_designs_are_sized_and_none_for_what_changes_no_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    need = read_need("01")
+    book = load_book("book.yaml", NEEDS)
+    advice = advise(need, book, (), NEEDS)
+    calls: list[str] = []
+    asked = again_module.try_design
+    monkeypatch.setattr(again_module, "try_design", lambda *args: calls.append(args[5]) or asked(*args))
+    found = picture(advice, book, (), NEEDS)
+    assert found is not None and len(found.designs) == MOST_DESIGNS
+    crossings = len(found.capacity.crossings) + len(found.rate.crossings if found.rate is not None else ())
+    # The need, six other sizes on each of two axes, and growth; each halving of a crossing once for each design.
+    sizes = 1 + 2 * (len(FACTORS) - 1) + 1
+    assert len(calls) <= MOST_DESIGNS * (sizes + HALVINGS * crossings)
+    calls.clear()
+    again = again_module.Again(advice, book, (), NEEDS)
+    assert again.here and len(calls) == MOST_DESIGNS
+    again.judged(need.model_copy(update={"clients": 20}))
+    again.billed(need.model_copy(update={"months": 10}))
+    again.repriced(Decimal("1.2"), lambda row: row[1] == "instance")
+    assert len(calls) == MOST_DESIGNS
+
+
+def test_words_say_each_crossing_and_the_largest_assumptions(looked: Looked) -> None:
+    lines = list(changes_words(looked.picture))
+    for curves in curves_of(looked):
+        for crossing in curves.crossings:
+            assert any(crossing.text in line for line in lines)
+    for each in looked.picture.tornado[:3]:
+        assert any(line.startswith(f"{each.name} (") for line in lines)
+
+
+def test_nothing_has_no_picture() -> None:
+    advice = advise(read_need("01", budget="1 USD/month"), load_book("book.yaml", NEEDS), (), NEEDS)
+    assert advice.result == "none" and picture(advice, load_book("book.yaml", NEEDS), (), NEEDS) is None
