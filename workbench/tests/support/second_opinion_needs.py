@@ -347,7 +347,7 @@ def need_13(asked: Asked) -> list[Candidate]:
     hours = int(asked.written["people"]["own"])
 
     def tape(cartridge: int, copies: int, fails: str = "") -> Candidate:
-        count = copies * int(up(stored / (cartridge * TB)))
+        count = int(up(copies * stored / (cartridge * TB)))
         pieces = {f"tape-{cartridge}TB": count, f"tape-drive-{cartridge}TB": 2, "metadata-server-1u": 1}
         settings = {"cartridge": f"{cartridge}TB", "copies": copies, "drives": 2, "cartridges": count}
         return Candidate("own-tape", settings, OWN.own(pieces, 520, 3, hours, asked.months), fails)
