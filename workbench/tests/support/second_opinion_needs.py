@@ -490,7 +490,7 @@ def need_17(asked: Asked) -> list[Candidate]:
     stored = asked.bytes("capacity")
     google = up(max(asked.both / (125 * MB) * TIB, stored) / GIB, 72_000) * GIB
     ultra = up(max(asked.both / (128 * MIB), stored / TIB)) * TIB
-    tiered = 80_000 * MB  # the least of the listed steps that is enough
+    tiered = up(asked.both, 4000 * int(MB))
     servers = up(asked.both / (TO_VOLUMES["c6in.2xlarge"] * MB))
     each = 8 * up(stored / servers / 8, int(GB))
     how = {
