@@ -64,7 +64,7 @@ def test_each_crossing_is_where_advice_changes_its_choice(looked: Looked) -> Non
             last = crossing.at
             before, _ = anew(looked, **at_size(curves, crossing.below, looked.again.need))
             after, month = anew(looked, **at_size(curves, crossing.at, looked.again.need))
-            assert (before, after) == (crossing.before, crossing.after) and before != after
+            assert (before, after) == (crossing.before, crossing.after) and (before != after or crossing.over)
             assert near(crossing.after_month, month)
             # Five halvings of a factor of 2 or 2.5, rounded to three digits.
             assert crossing.at / crossing.below < 1.05
@@ -171,6 +171,16 @@ def test_sorted_by_size_and_what_turns_the_choice_is_marked(looked: Looked) -> N
         assert each.turns == turned or not within
         assert each.size > 0 or each.turns
     assert not {each.name for each in found.tornado} & set(found.idle)
+
+
+def test_a_budget_that_is_passed_is_a_crossing() -> None:
+    looked = looked_at("01")
+    budget = looked.advice.need.budget
+    (crossing,) = [each for each in looked.picture.capacity.crossings if each.over]
+    assert crossing.text.endswith("is above the budget")
+    below, _ = anew(looked, budget=budget, **at_size(looked.picture.capacity, crossing.below, looked.again.need))
+    above, _ = anew(looked, budget=budget, **at_size(looked.picture.capacity, crossing.at, looked.again.need))
+    assert below is not None and above is None
 
 
 def test_what_the_budget_excludes_stays_on_the_curves_and_is_not_chosen() -> None:

@@ -6,7 +6,7 @@ from assay.report.advice.scales import Linear, Logarithmic
 from assay.report.document import Plot, PlotLine, Plots, SpanRow, Spans
 
 WIDTH, HEIGHT = 480, 244
-LEFT, RIGHT, TOP, BOTTOM = 66, 452, 40, 200
+LEFT, RIGHT, TOP, BOTTOM = 66, 450, 40, 200
 """Edges of the drawn area."""
 APART = 17
 """Least distance of two signs."""

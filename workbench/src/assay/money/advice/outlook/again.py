@@ -167,6 +167,11 @@ class Again:
         items = [(name, item) for name, item in found.items() if item is not None]
         return min(items, key=lambda pair: self._rank(pair[1], need or self.need))[0] if items else None
 
+    def affords(self, item: Assessed | None, need: Need | None = None) -> bool:
+        """It is there, and within the budget."""
+        months = (need or self.need).months
+        return item is not None and (self.budget is None or item.paid / months <= self.budget)
+
     def measure(self, item: Assessed | None, need: Need | None = None) -> Decimal | None:
         """What designs are compared by: cost of a month, or that for each GB/s; None if there is none."""
         need = need or self.need
