@@ -72,7 +72,7 @@ def test_the_command_takes_runs_and_says_what_does_not_count(runs):
     # Records of the run are 64 KiB, and one client measured it.
     text = text.replace("clients: 8", "clients: 1") + "profile: {record: 64KiB}\n"
     (runs.parent / "need.yaml").write_text(text)
-    done = assay(runs.parent, "advise", "need.yaml", "--evidence", "r1")
+    done = assay(runs.parent, "advise", "need.yaml", "--all", "--evidence", "r1")
     assert "r1: 4 figures of evidence" in done.stderr
     assert "r1: 1 result left out: cached" in done.stderr
     assert "Recommended: nfs-instance-store instance=d2.2xlarge" in done.stdout

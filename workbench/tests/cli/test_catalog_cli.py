@@ -36,6 +36,18 @@ def test_list_names_the_families_and_the_sizes_of_one(tmp_path: Path) -> None:
     assert "8 x 7500GB nvme" in one.stdout
 
 
+def test_a_managed_service_is_shown_with_what_is_bought(tmp_path: Path) -> None:
+    words = ("catalog", "show", "azure-files-ssd-v2", "--size", "10TiB", "--throughput", "500MiB/s", "--iops", "5000")
+    text = assay(tmp_path, *words).stdout
+    for part in ("Azure Files, SSD v2, of azure", "524.288 MB/s", "5,000", "Condition: One file", "Source: https://"):
+        assert part in text
+    found = json.loads(assay(tmp_path, *words, "--json").stdout)
+    assert found["limits"] == [
+        {"size": 10 * TIB, "read": 500 * MIB, "write": 500 * MIB, "read_iops": 5000, "write_iops": 5000}
+    ]
+    assert "64 GiB" in assay(tmp_path, "catalog", "list", "--family", "Lsv3").stdout
+
+
 @pytest.mark.parametrize(
     "name", ["i3en.24xlarge", "c3.large", "hi1.4xlarge", *(each.name for each in catalog().services())]
 )
@@ -53,6 +65,8 @@ def test_every_kind_is_shown(name: str, capsys: pytest.CaptureFixture[str]) -> N
         (["show", "gp3", "--iops", "4000"], "--iops and --throughput need --size", "--size 1TiB"),
         (["show", "s3-standard", "--size", "1TB"], "s3-standard has no size", "volumes and file systems"),
         (["show", "efs-bursting", "--size", "1TB", "--iops", "4"], "takes no provisioned IOPS", "gp3"),
+        (["show", "azure-netapp-files-premium", "--size", "1536GiB"], "of 1536GiB cannot be had", "in steps of 1TiB"),
+        (["show", "azure-files-ssd-v2", "--size", "1TiB", "--iops", "9"], "cannot have 9 IOPS", "3000 to 102,400"),
         (["list", "--family", "i3n"], "there is no instance family `i3n`", "i3en"),
     ],
 )

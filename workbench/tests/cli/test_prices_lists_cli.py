@@ -198,6 +198,54 @@ def test_the_key_goes_to_google_only(server, tmp_path, monkeypatch):
     assert not any("secret-7" in json.dumps([path, query]) for path, query, _ in server.asked)
 
 
+PLANNED = """book: mine
+provider: aws
+region: eu-west-1
+date: 2019-01-01
+currency: USD
+hours_per_month: 730
+rows:
+  - {dimension: instance, item: c1.medium, price: 1, unit: hour, source: an old list}
+  - {dimension: instance, item: c1.medium, term: savings-1y, payment: all-upfront, upfront: 9, price: 0, unit: hour,
+     source: an old list}
+"""
+
+
+def _amazon(handler):
+    """AWS's server: an index of savings plans, the plans that it names, and nothing else."""
+    handler.server.asked.append((handler.path, {}, {}))
+    name = {"/index": "savings-plans-region-index-2026-04-22.json"}.get(handler.path, "")
+    if handler.path.endswith("/eu-west-1/index.csv") and handler.path.startswith("/savingsPlan/"):
+        name = "savings-plans-2020-02-20-eu-west-1.json"
+    handler.give((LISTS / "aws" / name).read_bytes() if name else b"", code=200 if name else 404)
+
+
+def test_savings_plans_are_where_an_index_says(server, tmp_path, monkeypatch, capsys):
+    from assay.cli.money import prices_fetch
+    from assay.money.books import bulk, offers
+    from assay.money.books.refresh import needed_files, provider_of, refresh, wanted_of
+
+    monkeypatch.setattr(Handler, "do_GET", _amazon)
+    monkeypatch.setattr(bulk, "HOST", server.root)
+    monkeypatch.setattr(offers, "ROOT", f"{server.root}/offers")
+    for module in (offers, prices_fetch):
+        monkeypatch.setattr(module, "PLANS", f"{server.root}/index")
+    (tmp_path / "mine.yaml").write_text(PLANNED)
+    book = load_book("mine.yaml", tmp_path)
+    addresses = needed_files(book)
+    assert addresses == [f"{server.root}/offers/AmazonEC2/current/eu-west-1/index.csv", f"{server.root}/index"]
+    server.asked.clear()
+    files = prices_fetch.read_lists(provider_of(book), addresses, book, wanted_of(book), may_lack=True, seen=None)
+    found = refresh(book, files)
+    table = "/savingsPlan/v1.0/aws/AWSDatabaseSavingsPlans/20260422194203/eu-west-1/index.csv"
+    assert [path for path, _, _ in server.asked] == ["/offers/AmazonEC2/current/eu-west-1/index.csv", "/index", table]
+    assert [(each.new.upfront, each.new.url) for each in found.changes] == [(Decimal("858.48"), server.root + table)]
+    assert f"warning: {addresses[0]}: the server has no such file" in capsys.readouterr().err
+    monkeypatch.setattr(prices_fetch, "PLANS", f"{server.root}/gone")
+    missing = [f"{server.root}/gone"]
+    assert not prices_fetch.read_lists(provider_of(book), missing, book, wanted_of(book), may_lack=True, seen=None)
+
+
 def _google(handler):
     where = urllib.parse.urlsplit(handler.path)
     query = dict(urllib.parse.parse_qsl(where.query))

@@ -60,6 +60,7 @@ def combinations(template: Template) -> list[dict[str, object]]:
 def test_each_kind_of_the_papers_and_of_the_cloud_has_a_design() -> None:
     kinds = {load_template(name).build().family for name in design_names()}
     of_aws = {"nfs", "beegfs", "orangefs", "efs", "fsx-lustre", "s3", "dynamodb", "aoe", "direct", "array"}
+    of_aws |= {"fsx-openzfs", "fsx-ontap", "fsx-windows"}
     own = {"ceph", "minio", "tape", "san"}
     assert kinds >= of_aws | OF_AZURE | OF_GCP | own
 

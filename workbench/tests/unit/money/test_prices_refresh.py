@@ -159,7 +159,10 @@ FOUND = {
         ("0.05", None),
     ],
     ("transfer-region", "us-east-2", "on-demand", ""): Decimal("0.011"),
+    ("transfer-region", "eu-west-1", "on-demand", ""): Decimal("0.02"),
+    ("filesystem-capacity", "fsx-lustre-scratch-1", "on-demand", ""): Decimal("0.141"),
     ("port", "direct-connect-10g", "on-demand", ""): Decimal("2.3"),
+    ("port", "direct-connect-hosted-10g", "on-demand", ""): Decimal("2.48"),
 }
 """What the files above say of the shipped book of us-east-1."""
 AS = {"csv": as_csv, "json": as_json}

@@ -7,7 +7,7 @@ from assay.cli.output import say
 from assay.model.money.advice import Advice, Check, Option, Rejected
 from assay.model.money.amount import money
 from assay.money.advice.warnings import OLD_RULE
-from assay.money.advice.words import counted, percent
+from assay.money.advice.words import counted, percent, term_words
 
 HEADS = {
     "recommended": "Recommended",
@@ -49,6 +49,20 @@ def dates_of(advice: Advice) -> str:
     return f"of {first}" if first == last else f"of {first} to {last}"
 
 
+def assumed_words(advice: Advice) -> str:
+    """What all prices rest on: tax, exchange rates with their date, and the price of electricity where it is used."""
+    need, exchange = advice.need, advice.exchange
+    words = [f"{percent(need.tax)} tax included" if need.tax else "before tax"]
+    if exchange is not None:
+        by = f" by {exchange.source}" if exchange.source else ""
+        worth = [f"1 {name} is {rate.normalize():f} {advice.prices.currency}" for name, rate in exchange.rates.items()]
+        words.append(f"{', '.join(worth)} of {exchange.date}{by}")
+    power = next((row for row in advice.rows if row.dimension == "power" and row.price is not None), None)
+    if power is not None and power.price is not None:
+        words.append(f"electricity at {money(power.price, advice.prices.currency)}/{power.unit}")
+    return ", ".join(words)
+
+
 def old_words(advice: Advice) -> str:
     """How much of the price is old; empty if little is."""
     found = next((item.text for item in advice.reasons if item.rule == OLD_RULE), "")
@@ -67,7 +81,7 @@ def shortened(text: str) -> str:
 
 def _found(advice: Advice, best: Option) -> Iterator[str]:
     price, months = best.price, advice.need.months
-    term = ", ".join(word for word in (price.term, price.payment) if word)
+    term = term_words(price.term, price.payment, price.bought)
     about, without = ("about ", f", without {', '.join(price.lacks)}") if price.lacks else ("", "")
     whole = f"{money(price.paid, price.currency)} in {counted(months, 'month')}"
     monthly = f"{about}{money(price.month, price.currency)} a month"
@@ -120,7 +134,7 @@ def _reason(advice: Advice) -> str:
 def _prices(advice: Advice, best: Option) -> str:
     """The dates of the prices, and what is not known."""
     names = ", ".join(best.price.books or (advice.prices.book,))
-    text = f"Prices {dates_of(advice)} ({names}){old_words(advice)}"
+    text = f"Prices {dates_of(advice)} ({names}), {assumed_words(advice)}{old_words(advice)}"
     open_names = [check.requirement for check in best.checks if check.outcome == "unproven"]
     unknown = [f"whether it meets {' and '.join(dict.fromkeys(open_names))}"] if open_names else []
     unknown += [f"prices of {counted(advice.counts.unpriced, 'variant')}"] if advice.counts.unpriced else []

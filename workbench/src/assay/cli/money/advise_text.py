@@ -2,13 +2,21 @@
 
 from collections.abc import Iterator
 
-from assay.cli.money.advise_answer import HEADS, chosen, dates_of, old_words, print_answer, rejected_words
+from assay.cli.money.advise_answer import (
+    HEADS,
+    assumed_words,
+    chosen,
+    dates_of,
+    old_words,
+    print_answer,
+    rejected_words,
+)
 from assay.cli.output import print_table, say
 from assay.model.money.advice import Advice, Option
 from assay.model.money.amount import money
 from assay.model.money.need import Need
 from assay.model.units import about_size
-from assay.money.advice.words import amount, counted, percent, seconds
+from assay.money.advice.words import amount, counted, percent, seconds, term_words
 
 MOST_OPTIONS = 20
 LEAST_RATE = 10**6
@@ -27,7 +35,8 @@ def print_advice(advice: Advice, whole: bool = False) -> None:
         return
     counts, prices = advice.counts, advice.prices
     say(f"need     {advice.need.need}: {_need_words(advice.need)}")
-    say(f"prices   {prices.book} ({prices.region}, {dates_of(advice)}, {prices.currency}){old_words(advice)}")
+    books = ", ".join(f"{book.book} ({book.region})" for book in advice.books or (prices,))
+    say(f"prices   {books}, {dates_of(advice)}, {prices.currency}, {assumed_words(advice)}{old_words(advice)}")
     say(
         f"variants {counts.enumerated:,}: "
         f"{counts.met:,} meet the need, {counts.unproven:,} may, {counts.failed:,} fail; "
@@ -148,7 +157,7 @@ def _rows(options: tuple[Option, ...], advice: Advice) -> Iterator[list[str]]:
         yield [
             "*" if item.label in advice.front else "",
             item.label,
-            price.term,
+            term_words(price.term, None, price.bought),
             money(price.month),
             about_size(item.usable),
             money(price.per_tb_month),

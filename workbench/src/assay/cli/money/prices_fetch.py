@@ -121,12 +121,13 @@ def _pages(pages: PagedList, ref: str) -> Iterator[Page]:
 
 
 def _page(pages: PagedList, ref: str) -> Page:
-    data = _whole(ref)
+    with _told(ref, may_lack=False):
+        data = _whole(ref)
     return pages.page(decoded(data, ref, pages.what), ref)
 
 
 def _whole(ref: str) -> bytes:
-    with _told(ref, may_lack=False), _opened(ref) as file:
+    with _opened(ref) as file:
         data = _unpacked(file).read(MOST_PAGE + 1)
         if len(data) > MOST_PAGE:
             raise OSError(f"more than {MOST_PAGE >> 20} MiB, which no page has")

@@ -80,6 +80,7 @@ class Price(Frozen):
         month: That over the months.
         per_tb_month: Of a month for each usable TB (10^12 bytes).
         per_gbs_month: Of a month for each GB/s (10^9 bytes) of the deciding rate; low and high by its interval.
+        bought: Its hardware is bought, not rented.
         present: All that is paid, as money of the first day; None without `discount`.
         once: What of it is paid once to move the data in.
         lacks: What has no price and is not in it.
@@ -95,6 +96,7 @@ class Price(Frozen):
     per_gbs_month: Decimal | None = None
     per_gbs_low: Decimal | None = None
     per_gbs_high: Decimal | None = None
+    bought: bool = False
     present: Decimal | None = None
     once: Decimal = Decimal(0)
     lacks: tuple[str, ...] = ()

@@ -3,12 +3,13 @@
 Rates are bytes per second, sizes bytes, times seconds.
 """
 
+import math
 from typing import Literal
 
 from pydantic import Field
 
 from assay.model.base import AssayError, Frozen
-from assay.model.money.entry import GIB, TIB, Count, Entry, Rate, Size
+from assay.model.money.entry import GIB, TIB, Count, Entry, Rate, Size, mib
 from assay.model.units import format_size, format_throughput
 
 Provider = Literal["aws", "azure", "gcp", "own"]
@@ -36,12 +37,12 @@ class RateLaw(Frozen):
 
     def words(self) -> str:
         """The formula with its numbers."""
-        parts = [_rate(self.base)] if self.base else []
-        parts += [f"{_rate(self.per_tib)} per TiB"] if self.per_tib else []
+        parts = [mib(self.base)] if self.base else []
+        parts += [f"{mib(self.per_tib)} per TiB"] if self.per_tib else []
         parts += [_of_bought(self.per_bought, "throughput")] if self.per_bought else []
         text = " + ".join(parts) or "0 B/s"
-        text += f", at least {_rate(self.least)}" if self.least else ""
-        return text + (f", at most {_rate(self.most)}" if self.most is not None else "")
+        text += f", at least {mib(self.least)}" if self.least else ""
+        return text + (f", at most {mib(self.most)}" if self.most is not None else "")
 
 
 class CountLaw(Frozen):
@@ -64,10 +65,10 @@ class CountLaw(Frozen):
 
     def words(self) -> str:
         """The formula with its numbers."""
-        parts = [f"{self.base:,.6g}"] if self.base else []
-        parts += [f"{self.per_gib:g} per GiB"] if self.per_gib else []
+        parts = [f"{self.base:,.6g} IOPS"] if self.base else []
+        parts += [f"{self.per_gib:g} IOPS per GiB"] if self.per_gib else []
         parts += [_of_bought(self.per_bought, "IOPS")] if self.per_bought else []
-        text = f"{' + '.join(parts) or '0'} IOPS"
+        text = " + ".join(parts) or "0 IOPS"
         text += f", at least {self.least:,.6g}" if self.least else ""
         return text + (f", at most {self.most:,.6g}" if self.most is not None else "")
 
@@ -77,11 +78,13 @@ class BoughtRate(Frozen):
 
     Attributes:
         choices: The only ones that are sold; empty: any.
+        step: It is sold in multiples of it; 0: in any amount.
         included_base: Bytes per second that the price of the capacity pays for.
         included_per_tib: Likewise for each TiB.
     """
 
     choices: tuple[Rate, ...] = ()
+    step: Rate = 0.0
     least: Rate = 0.0
     most: Rate | None = None
     included_base: Rate = 0.0
@@ -96,6 +99,8 @@ class BoughtRate(Frozen):
         if self.choices:
             return min((choice for choice in self.choices if choice >= wanted), default=None)
         wanted = max(wanted, self.least)
+        if self.step:
+            wanted = math.ceil(wanted / self.step) * self.step
         return wanted if self.most is None or wanted <= self.most else None
 
 
@@ -241,7 +246,7 @@ class ManagedType(Entry):
         if sold.choices:
             return f"there are {', '.join(_rate(choice) for choice in sold.choices)}"
         most = f" to {_rate(sold.most)}" if sold.most is not None else " or more"
-        return f"{_rate(sold.least)}{most}"
+        return f"{_rate(sold.least)}{most}" + (f", in steps of {_rate(sold.step)}" if sold.step else "")
 
 
 def _rate(value: float) -> str:

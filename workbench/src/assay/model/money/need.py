@@ -117,6 +117,7 @@ Months = Annotated[Whole, _up_to(MOST_MONTHS, f"a number from 1 to {MOST_MONTHS}
 Bytes = Annotated[Size, _up_to(MOST_BYTES, "a size above 0, up to 1000000PB")]
 Bandwidth = Annotated[Throughput, _up_to(MOST_BYTES, "a throughput above 0/s, up to 1000000PB/s")]
 Operations = Annotated[Rate, _up_to(MOST_OPERATIONS, "a rate above 0/s, up to 1000000000000/s")]
+Recovery = Annotated[float, BeforeValidator(_seconds), _up_to(MOST_RECOVERY, "a time from 1s to 2160h", 1)]
 Latency = Annotated[float, BeforeValidator(_seconds), _up_to(MOST_SECONDS, "a time from 1ns to 1h", LEAST_SECONDS)]
 
 
@@ -335,9 +336,7 @@ class Need(Frozen):
     active: Share | None = None
     availability: Annotated[float, Field(gt=0, le=100)] | None = None
     most_loss: Share | None = None
-    recovery: Annotated[float, BeforeValidator(_seconds), _up_to(MOST_RECOVERY, "a time from 1s to 90d", 1)] | None = (
-        None
-    )
+    recovery: Recovery | None = None
     where: Where = Where()
     burst: Burst | None = None
     snapshots: Traffic = 0

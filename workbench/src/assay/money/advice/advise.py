@@ -11,7 +11,7 @@ from assay.model.money.advice import Advice, Change, Counts, Prices
 from assay.model.money.need import Candidate, Need
 from assay.model.money.price import Book
 from assay.model.money.priced import Evidence
-from assay.money.advice.candidates import Tried, try_design
+from assay.money.advice.candidates import Key, Tried, try_design
 from assay.money.advice.checks import Assessed, assess, check_currency, deciding_first
 from assay.money.advice.conflicts import conflicts, relaxed
 from assay.money.advice.decide import Decision, decide, reasons
@@ -77,6 +77,7 @@ def _advise(need: Need, market: Market, evidence: Iterable[Evidence], base: Path
     fastest = _front(meets)
     nothing = not (meets or unproven)
     shown, possible = _shown(decision, meets, fastest, need), best_of_each(unproven, need)
+    used = [*shown, *possible] or best_of_each(failed, need)
     return Advice(
         need=stated,
         prices=_prices(market.books[0], market.currency),
@@ -94,7 +95,7 @@ def _advise(need: Need, market: Market, evidence: Iterable[Evidence], base: Path
         conflicts=conflicts(assessed, need) if nothing and assessed else (),
         relaxed=tuple(relaxed(assessed, need)) if nothing else (),
         counts=_counts(tried, meets, unproven, failed),
-        rows=tuple(dict.fromkeys(row for item in (*shown, *possible) for row in item.variant.best.cost.rows)),
+        rows=tuple(dict.fromkeys(row for item in used for row in item.variant.best.cost.rows)),
         notes=(*_notes(tried, decision), *moving_notes(need, market), *unused(found, strange, tried, need)),
     )
 
@@ -128,14 +129,17 @@ def asked(need: Need, market: Market, base: Path | None = None) -> list[Asked]:
 
 
 def _tried(need: Need, market: Market, base: Path | None) -> list[Tried]:
-    """All variants of each design."""
-    found = []
+    """All variants of each design; of what nobody named each thing once, by the first design that has it."""
+    found: list[Tried] = []
+    built: set[Key] = set()
     for each in asked(need, market, base):
         if each.sold is None:
             about = str(each.template.source.data.get("about", ""))
             found.append(Tried(each.name, about, each.candidate.design, None, each.template.provider))
         else:
-            found.append(try_design(each.candidate, need, market, each.sold, base, each.name))
+            found.append(try_design(each.candidate, need, market, each.sold, base, each.name, built))
+        if not need.candidates:
+            built |= {variant.key for variant in (*found[-1].variants, *found[-1].unpriced)}
     return found
 
 

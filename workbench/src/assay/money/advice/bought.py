@@ -95,7 +95,8 @@ def _managed(service: Managed, names: tuple[str, ...], need: Need) -> dict[str, 
         bought = None if wanted is None else kind.throughput.at_least(wanted)
         if bought is None:
             return None
-        found["throughput"] = _mib(bought if kind.throughput.choices else math.ceil(bought / MIB) * MIB)
+        exact = kind.throughput.choices or kind.throughput.step
+        found["throughput"] = _mib(bought if exact else math.ceil(bought / MIB) * MIB)
     if "iops" in names and kind.iops is not None and (need.read_iops or need.write_iops):
         counts = (reads + writes,) * 2 if kind.shared else (reads, writes)
         wanted = _invert_counts(kind, size, counts)

@@ -1,14 +1,14 @@
 """The variants of designs that a need is compared with: parameters, sizes and prices."""
 
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Container, Hashable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from assay.model.base import AssayError
-from assay.model.money.design import DURABILITIES, Design, Servers
+from assay.model.money.design import DURABILITIES, S3, Design, Servers, Service
 from assay.model.money.need import Candidate, Need
 from assay.model.money.volumes import ProvisionedVolume
 from assay.money.advice.bought import bought_names
@@ -101,7 +101,13 @@ class Tried:
 
 
 def try_design(
-    candidate: Candidate, need: Need, market: Market, sold: Sold, base: Path | None = None, name: str = ""
+    candidate: Candidate,
+    need: Need,
+    market: Market,
+    sold: Sold,
+    base: Path | None = None,
+    name: str = "",
+    elsewhere: Container[Key] = (),
 ) -> Tried:
     """Build and price every variant of a design.
 
@@ -112,6 +118,7 @@ def try_design(
         sold: Of these, what prices this design.
         base: Where paths of designs start.
         name: For labels; empty: the design's.
+        elsewhere: What another design has built already.
 
     Raises:
         AssayError: There is no such design or parameter.
@@ -126,6 +133,7 @@ def try_design(
     named = {key for key, values in axes.items() if len(values) > 1 or key in candidate.set}
     named |= {*bought_names(template, candidate.set), *counted_names(template, candidate.set)}
     named |= {key for key in (*SIZED, *SHARES) if key in template.parameters}
+    order = sorted(template.parameters, key=lambda name: name in SIZED)
     known: set[Key] = set()
     points = points_of(template, axes, candidate, need)
     if not candidate.set and _hopeless(template, need):
@@ -144,7 +152,9 @@ def try_design(
         if sized and key in known:
             continue
         known.add(key)
-        telling = {key: values[key] for key in values if key in named and values[key] is not None}
+        if key in elsewhere:
+            continue
+        telling = {key: values[key] for key in order if key in named and values[key] is not None}
         label = " ".join([tried.name, *(f"{name}={value}" for name, value in telling.items())])
         offers = pricer.offers(bill, design)
         variant = Variant(tried.name, values, telling, design, limits, offers, key, label, sold)
@@ -180,10 +190,17 @@ def key_of(design: Design) -> Key:
         design.usable,
         design.overhead,
         servers,
-        design.service,
+        _plain(design.service),
         tuple(piece.model_copy(update={"source": ""}) for piece in design.hardware),
         design.link,
     )
+
+
+def _plain(service: Service | None) -> Service | None:
+    """A bucket without its class for cold data, if nothing lies there."""
+    if isinstance(service, S3) and not service.cold_share:
+        return service.model_copy(update={"cold_class": None})
+    return service
 
 
 def _resolved(group: Servers) -> Servers:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from assay.model.base import AssayError
-from assay.model.money.design import S3, Efs
+from assay.model.money.design import S3, Design, Efs
 from assay.model.money.need import Need
 from assay.model.units import about_size
 from assay.money.advice.candidates import Variant
@@ -77,9 +77,7 @@ def parallel_clients(variant: Variant, metric: Metric, need: Need) -> Cap | None
 
     Source: as `client_rate`.
     """
-    design = variant.design
-    servers = sum(group.count for group in design.servers if group.role == "storage")
-    if design.family not in PARALLEL or need.clients is None or not servers or metric.endswith("_iops"):
+    if not _of_servers(variant.design) or need.clients is None or metric.endswith("_iops"):
         return None
     known = client_link(need)
     link, name = known or (TEN_GIGABIT, "10 Gb/s")
@@ -91,13 +89,18 @@ def parallel_clients(variant: Variant, metric: Metric, need: Need) -> Cap | None
     return Cap("the clients", need.clients * each, text, source, assumed=assumed)
 
 
+def _of_servers(design: Design) -> bool:
+    """A parallel file system on servers, rented or one's own, as the paper has one; not one that is a service."""
+    return design.family in PARALLEL and design.service is None
+
+
 def wires(variant: Variant, metric: Metric, need: Need) -> Cap | None:
     """So many clients carry no more than their links, whatever they use; those of parallel file systems less.
 
     Source: the need, or the catalogue's entry of the instance that it names.
     """
     known = client_link(need)
-    if known is None or need.clients is None or not variant.design.served or variant.design.family in PARALLEL:
+    if known is None or need.clients is None or not variant.design.served or _of_servers(variant.design):
         return None
     link, name = known
     source = "the need" if isinstance(need.client, float) else catalog().instance(str(need.client)).source
@@ -112,7 +115,11 @@ def s3_streams(variant: Variant, metric: Metric, need: Need) -> Cap | None:
     Source: the guide of S3: one request at once for each 85 to 90 MB/s.
     """
     service = variant.design.service
-    if not isinstance(service, S3) or service.kind != "s3" or need.clients is None:
+    if (
+        not isinstance(service, S3)
+        or catalog().object_class(service.storage_class).provider != "aws"
+        or need.clients is None
+    ):
         return None
     streams = need.clients * need.profile.streams
     text = f"{counted(need.clients, 'client')} x {counted(need.profile.streams, 'stream')} x {about_size(S3_STREAM)}/s"

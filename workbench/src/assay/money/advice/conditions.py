@@ -9,15 +9,33 @@ from assay.money.advice.demands import COPIED_BACK, copying_back, zones_of
 from assay.money.advice.facts import Facts
 from assay.money.advice.losses import yearly_loss
 from assay.money.advice.terms import interruptions, paid_months
+from assay.money.advice.traffic import cold_reads
 from assay.money.advice.warnings import MOST_LOSS
 from assay.money.advice.words import amount, counted, percent
 from assay.money.cost.catalog import catalog
 
+RESTORED = ("restored", "rehydrated", "offline")
+
 
 def conditions_of(facts: Facts) -> tuple[str, ...]:
     """All conditions of a variant for a need, those that weigh most first; each once."""
-    rules = (_classes, _failures, _taken_away, _loss, _committed, _stated)
+    rules = (_cold, _stated, _classes, _failures, _taken_away, _loss, _committed)
     return tuple(dict.fromkeys(text for rule in rules for text in rule(facts)))
+
+
+def _cold(facts: Facts) -> Iterator[str]:
+    """Of a class for cold data: how much of the reads is counted from it."""
+    service, need = facts.design.service, facts.need
+    rare = getattr(service, "cold_share", None) or getattr(service, "infrequent", None)
+    if not rare or need.profile.cold:
+        return
+    lies = f"{percent(rare)} of the bytes lie in the class for cold data"
+    if need.active is None:
+        yield f"{lies}, and as much of the reads is counted from it; say `active` if less is"
+        return
+    read = cold_reads(need, rare)
+    part = f"{percent(read)} of the reads are" if read else "none of the reads are"
+    yield f"{lies}, since {percent(need.active)} are used: {part} from it"
 
 
 def _taken_away(facts: Facts) -> Iterator[str]:
@@ -32,12 +50,15 @@ def _classes(facts: Facts) -> Iterator[str]:
         return
     for name in filter(None, (service.storage_class, service.cold_class)):
         kind = catalog().object_class(name)
+        said = " ".join((*kind.conditions, *facts.design.conditions)).lower()
         if kind.retrieval_seconds:
-            wait = about_duration(kind.retrieval_seconds)
-            yield f"data in {kind.name} must be restored before they are read: {kind.retrieval} ({wait} counted)"
+            # What the catalogue or the design says in its own words is not said twice.
+            if not any(word in said for word in RESTORED):
+                wait = about_duration(kind.retrieval_seconds)
+                yield f"data in {kind.name} must be restored before they are read: {kind.retrieval} ({wait} counted)"
             if facts.need.read is not None:
                 yield f"the {amount('read', facts.need.read)} that are needed hold for restored copies only"
-        if kind.least_days:
+        if kind.least_days and f"{kind.least_days} days" not in said:
             yield f"{kind.name} charges at least {kind.least_days} days of each object, also if it is deleted before"
         yield from small_objects(kind, facts.need.profile.record)
 
@@ -69,7 +90,7 @@ def _failures(facts: Facts) -> Iterator[str]:
     """What of the data a failure takes, and how long bringing them back lasts."""
     design, need = facts.design, facts.need
     if design.durability in COPIED_BACK:
-        yield f"data do not outlive {design.failure_domain}"
+        yield f"data are lost with {design.failure_domain}"
         if facts.copied:
             yield f"after such a failure {copying_back(facts)[1]}"
     elif zones_of(facts) == 1 and need.data == "persistent":
@@ -90,13 +111,16 @@ def _committed(facts: Facts) -> Iterator[str]:
 
 
 def _stated(facts: Facts) -> Iterator[str]:
-    """As the design and the catalogue's entry say."""
-    yield from facts.design.conditions
+    """As the design and the catalogue's entry say; and whose work is not in the price."""
+    design, need = facts.design, facts.need
+    if design.provider == "own" and not design.people and not need.people.get("own"):
+        yield "the price has no hours of people, since the need states none: say `people: {own: 20}`, hours a month"
+    yield from design.conditions
     service = facts.design.service
     if isinstance(service, Managed):
         kind = catalog().managed(service.type)
         yield from kind.conditions
-        if kind.least_days:
+        if kind.least_days and f"{kind.least_days} days" not in " ".join(kind.conditions):
             yield f"{kind.label} charges at least {kind.least_days} days"
     if isinstance(service, S3):
         for name in filter(None, (service.storage_class, service.cold_class)):

@@ -11,6 +11,7 @@ from assay.money.advice.words import counted
 
 MOST_TOGETHER = 4
 MOST_CONFLICTS = 3
+MOST_LACKING = 0.5
 FIXED = frozenset({"access", "capacity", "durability"})
 """What a storage is for: the last that one would give up."""
 
@@ -85,13 +86,18 @@ def _lack(item: Assessed, requirement: str) -> float:
     return 1 - min(shares)
 
 
+def _near(item: Assessed, requirement: str) -> bool:
+    """Half of the capacity that is needed, or less, is not what anybody would take instead."""
+    return requirement != "capacity" or _lack(item, requirement) < MOST_LACKING
+
+
 def relaxed(assessed: Sequence[Assessed], need: Need) -> Iterator[Relaxed]:
     """For each requirement that alone stands in the way of a variant: the best that giving it up would allow.
 
     What is not known to be met stands in the way, too.
     """
     for requirement in sorted({name for item in assessed for name in item.failing}):
-        free = [item for item in assessed if item.open == {requirement}]
+        free = [item for item in assessed if item.open == {requirement} and _near(item, requirement)]
         if free and requirement != "access" and _stated(requirement, need):
             best = deciding_first(free, need)[0]
             check = _check(best, requirement)

@@ -10,9 +10,9 @@ from assay.model.money.amount import EXACT, money
 from assay.model.money.need import Need
 from assay.money.advice import rules
 from assay.money.advice.checks import Assessed, deciding_first, order
-from assay.money.advice.options import best_of_each, books_of
+from assay.money.advice.options import best_of_each, books_of, is_bought
 from assay.money.advice.pricer import BEYOND
-from assay.money.advice.words import amount, counted, percent
+from assay.money.advice.words import amount, counted, percent, term_words
 from assay.money.cost.cost import MOST_MONTHS
 
 MOST_CHEAPER = 5
@@ -186,8 +186,8 @@ def _also_paid(best: Assessed, need: Need, source: str) -> Iterator[Remark]:
 
 def _paid_back(best: Assessed, meets: Sequence[Assessed], need: Need) -> Iterator[Remark]:
     """From which month on what is bought has cost less than the best that is rented, or the other way round."""
-    bought = _is_bought(best)
-    other = next((item for item in deciding_first(meets, need) if _is_bought(item) != bought), None)
+    bought = is_bought(best)
+    other = next((item for item in deciding_first(meets, need) if is_bought(item) != bought), None)
     if other is None:
         return
     own, rented = (best, other) if bought else (other, best)
@@ -205,11 +205,6 @@ def _paid_back(best: Assessed, meets: Sequence[Assessed], need: Need) -> Iterato
     yield Remark(rule="break_even", speaks="note", text=text, source="price books")
 
 
-def _is_bought(item: Assessed) -> bool:
-    """Most of the first month is paid for hardware."""
-    return any(charge.row.dimension == "purchase" for charge in item.variant.best.cost.charges)
-
-
 def _spent(item: Assessed, months: int) -> Decimal:
     """All that is paid in so many months, with support, tax and moving in."""
     offer = item.variant.best
@@ -217,7 +212,10 @@ def _spent(item: Assessed, months: int) -> Decimal:
 
 
 def nfs_most(assessed: Sequence[Assessed]) -> dict[str, float]:
-    """Metric -> the most that one NFS server among the variants does: as measured, else as the rule of thumb allows."""
+    """Metric -> the most that one NFS server among the variants does.
+
+    As measured, else as its figures say, else as the rule of thumb allows.
+    """
     found: dict[str, float] = {}
     for item in assessed:
         if item.variant.design.family == "nfs":
@@ -229,14 +227,14 @@ def nfs_most(assessed: Sequence[Assessed]) -> dict[str, float]:
                     most = figure.value
                 else:
                     known = figure.basis == "rule" and figure.value is not None
-                    most = min(figure.value or 0.0, rules.NFS_RATE) if known else rules.NFS_RATE
+                    most = (figure.value or 0.0) if known else rules.NFS_RATE
                 found[metric] = max(found.get(metric, 0.0), most)
     return found
 
 
 def _price_words(best: Assessed, meets: Sequence[Assessed], need: Need) -> str:
     offer = best.variant.best
-    term = ", ".join(word for word in (offer.term, offer.payment) if word)
+    term = term_words(offer.term, offer.payment, is_bought(best))
     months = counted(need.months, "month")
     whole = money(offer.paid, offer.cost.currency)
     about = "about " if offer.lacks else ""

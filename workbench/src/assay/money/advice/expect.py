@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from assay.model.money.advice import Basis, Figure
-from assay.model.money.design import DynamoDb
+from assay.model.money.design import S3, DynamoDb
 from assay.model.money.need import Need
 from assay.model.money.priced import Evidence
 from assay.model.units import format_size
@@ -17,6 +17,7 @@ from assay.money.advice.candidates import Key, Variant
 from assay.money.advice.caps import Cap, caps
 from assay.money.advice.disputed import both_say, disputes
 from assay.money.advice.words import amount, counted, percent, seconds
+from assay.money.cost.catalog import catalog
 from assay.money.cost.limits import Limit, Metric
 
 Found = Mapping[Key, tuple[Evidence, ...]]
@@ -195,6 +196,8 @@ def latency_figure(variant: Variant, metric: str, need: Need, found: Found) -> F
             by = counted(some.clients, "client") if some.clients else "an unknown number of clients"
             how = f"{seconds(some.measured.value)} measured with {by}, "
             how += f"which proves nothing for {need.clients}: measure it"
+        elif first_bytes_known(variant):
+            return _first_bytes(metric, need)
         return Figure(metric=metric, value=None, basis="unknown", how=how, source="")
     worst = max(counting, key=lambda item: item.measured.value)
     low, high = min(item.measured.low for item in counting), max(item.measured.high for item in counting)
@@ -205,6 +208,30 @@ def latency_figure(variant: Variant, metric: str, need: Need, found: Found) -> F
     return Figure(
         metric=metric, value=worst.measured.value, low=low, high=high, basis="measured", how=how, source=worst.source
     )
+
+
+FIRST_BYTES = (0.1, 0.2)
+"""Seconds that small objects and first bytes take in S3. Source: `S3_GUIDE`."""
+SURELY = 5
+"""So many times the upper end is taken to hold for 99 of 100, of which the guide says nothing."""
+S3_GUIDE = "docs.aws.amazon.com/AmazonS3/latest/userguide/optimizing-performance.html"
+
+
+def first_bytes_known(variant: Variant) -> bool:
+    """Whether it is a class of S3 that the guide's times hold for: no archive, and not that for fast access."""
+    service = variant.design.service
+    if not isinstance(service, S3):
+        return False
+    kind = catalog().object_class(service.storage_class)
+    return kind.provider == "aws" and "express" not in kind.name and not kind.retrieval_seconds
+
+
+def _first_bytes(metric: str, need: Need) -> Figure:
+    low, high = FIRST_BYTES
+    how = f"{seconds(low)} to {seconds(high)} to the first byte by its guide, which states no percentile"
+    surely = need.p99 is not None and need.p99 >= SURELY * high
+    end = high if surely else SURELY * high
+    return Figure(metric=metric, value=high, low=low, high=end, basis="rule", how=how, source=S3_GUIDE)
 
 
 def _measured(variant: Variant, metric: str, need: Need, found: Found) -> tuple[Figure | None, str]:

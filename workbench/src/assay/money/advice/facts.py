@@ -40,9 +40,15 @@ class Facts:
 
     @property
     def storing(self) -> int:
-        """Servers that hold the data, rented or one's own; at least 1."""
+        """Servers that hold the data, rented or one's own; at least 1.
+
+        Of one's own those pieces that are servers; of what is not called so, what carries data, or holds them.
+        """
         rented = sum(group.count for group in self.design.servers if group.role == "storage")
-        return max(1, rented + sum(piece.count for piece in self.design.hardware if piece.usable))
+        pieces = [piece for piece in self.design.hardware if "server" in piece.item]
+        pieces = pieces or [piece for piece in self.design.hardware if piece.rack_units and piece.read is not None]
+        pieces = pieces or [piece for piece in self.design.hardware if piece.usable]
+        return max(1, rented + sum(piece.count for piece in pieces))
 
     @property
     def copied(self) -> bool:

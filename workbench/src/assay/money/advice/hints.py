@@ -35,9 +35,9 @@ def clients_per_server(facts: Facts) -> Iterator[Said]:
 
     Source: BeeGFS-2016, Benchmarking: two clients for each storage server at 10 GbE.
     """
-    servers = sum(group.count for group in facts.design.servers if group.role == "storage")
-    clients = facts.need.clients
-    if facts.design.family in PARALLEL and clients is not None and 0 < clients < CLIENTS_PER_SERVER * servers:
+    servers, clients = facts.storing, facts.need.clients
+    parallel = facts.design.family in PARALLEL and facts.design.service is None
+    if parallel and clients is not None and clients < CLIENTS_PER_SERVER * servers:
         text = f"{counted(clients, 'client')} for {counted(servers, 'server')}: in 2016 two for each server at 10 Gb/s "
         text += "made the most of it"
         source = f"{BEEGFS_PAPER}, Benchmarking: two clients for each storage server at 10 GbE"
@@ -76,11 +76,20 @@ def nic_per_disk(facts: Facts) -> Iterator[Said]:
 
     Source: AoE-2007, section 7.
     """
-    for piece in facts.design.hardware:
-        if facts.design.family == "aoe" and piece.usable and piece.read is not None:
-            text = f"all disks of a server share {amount('read', piece.read)} of network: a card for each disk gives "
-            text += "each its own wire; then faster disks, XFS for large files, Reiser3 for small ones, or raw devices"
-            yield Remark(rule="nic_per_disk", speaks="note", text=text, source=f"{AOE_PAPER}, section 7")
+    if facts.design.family != "aoe":
+        return
+    holding = [piece for piece in facts.design.hardware if piece.usable]
+    cards = [piece for piece in facts.design.hardware if not piece.usable and piece.read is not None]
+    for piece in holding:
+        wire = sum(card.count * (card.read or 0.0) for card in cards) / piece.count if cards else piece.read
+        if wire is None or (cards and piece.read is not None and wire >= piece.read):
+            continue
+        disks = f" for disks of {amount('read', piece.read)}" if cards and piece.read is not None else " for its disks"
+        text = (
+            f"each server has {amount('read', wire)} of network{disks}: a card for each disk gives each its own wire; "
+        )
+        text += "then faster disks, XFS for large files, Reiser3 for small ones, or raw devices"
+        yield Remark(rule="nic_per_disk", speaks="note", text=text, source=f"{AOE_PAPER}, section 7")
 
 
 def stripe_targets(facts: Facts) -> Iterator[Said]:

@@ -53,11 +53,17 @@ def _price(item: Assessed, need: Need) -> Price:
         per_gbs_month=per_gbs(rate.value if rate else None),
         per_gbs_low=per_gbs(rate.high if rate else None),
         per_gbs_high=per_gbs(rate.low if rate else None),
+        bought=is_bought(item),
         present=offer.present if need.discount else None,
         once=offer.once,
         lacks=offer.lacks,
         books=books_of(item),
     )
+
+
+def is_bought(item: Assessed) -> bool:
+    """Whether it is of hardware that is bought."""
+    return any(charge.row.dimension == "purchase" for charge in item.variant.best.cost.charges)
 
 
 def books_of(item: Assessed) -> tuple[str, ...]:
@@ -86,9 +92,12 @@ def rejected(
         unpriced: Design of which none has one -> its variants.
         need: What is asked for.
     """
+    by_design: dict[str, list[Assessed]] = {}
+    for item in assessed:
+        by_design.setdefault(item.variant.template, []).append(item)
     found = []
     for design in tried:
-        own = [item for item in assessed if item.variant.template == design.name]
+        own = by_design.get(design.name, [])
         if any(item.outcome != "failed" for item in own):
             continue
         if own:

@@ -30,10 +30,7 @@ from assay.money.advice.warnings import both_at_once, growth, old_prices, reques
 from assay.money.advice.words import amount, counted, percent, seconds
 from assay.money.cost.catalog import catalog
 
-S3_GUIDE = "docs.aws.amazon.com/AmazonS3/latest/userguide/optimizing-performance.html"
-
 NFS_CAPACITY, NFS_RATE, NFS_CLIENTS = 48 * 2**40, 1e9, 32
-S3_LATENCY = 0.1
 AOE_WRITE_SHARE = 0.1
 LINK_ROUND_TRIP = 1.82e-3
 SECOND_LINK = 0.3
@@ -187,17 +184,12 @@ def larger_transfers(facts: Facts) -> Iterator[Said]:
 def s3_concurrency(facts: Facts) -> Iterator[Said]:
     """S3 when durability and concurrency matter, not for what waits for each operation.
 
-    Its class of one zone for fast access, and stores of others, are not what the guide speaks of.
-    Source: AWS-2012, IX.B; the guide of S3: small objects and first bytes take about 100 to 200 ms.
+    Source: AWS-2012, IX.B.
     """
     service = facts.design.service
     if not isinstance(service, S3):
         return
     need = facts.need
-    slow = service.kind == "s3" and "express" not in service.storage_class
-    if slow and need.p99 is not None and need.p99 < S3_LATENCY and not facts.figures.get("read_p99", _NOTHING).value:
-        text = f"first bytes take about 100 to 200 ms; {seconds(need.p99)} are needed"
-        yield excluded("p99", "s3_concurrency", text, S3_GUIDE, need.p99 / S3_LATENCY)
     if need.clients is not None and need.clients * need.profile.streams > 1:
         streams = need.clients * need.profile.streams
         text = f"{streams:,} streams at once, which do not slow each other down"
@@ -205,18 +197,34 @@ def s3_concurrency(facts: Facts) -> Iterator[Said]:
 
 
 def archive_classes(facts: Facts) -> Iterator[Said]:
-    """Classes whose first byte takes minutes or hours are for cold data.
+    """Classes whose first byte takes minutes or hours are for cold data, or where the need says how long it may take.
 
     Source: the catalogue's entry of the class.
     """
     service = facts.design.service
-    if not isinstance(service, S3) or facts.need.profile.cold:
+    if not isinstance(service, S3) or facts.need.profile.cold or facts.need.recovery is not None:
         return
     for name in filter(None, (service.storage_class, service.cold_class)):
         kind = catalog().object_class(name)
         if kind.retrieval_seconds:
             text = f"reading from {kind.name} begins {kind.retrieval}, and the need does not say cold"
             yield excluded("profile", "archive_classes", text, kind.source)
+
+
+def tape_waits(facts: Facts) -> Iterator[Said]:
+    """Tape is for what is rarely read, in long streams: somebody or a robot fetches a cartridge, and the drive winds.
+
+    Source: the design; of linear tape.
+    """
+    if facts.design.family != "tape":
+        return
+    need, source = facts.need, f"design {facts.variant.template}"
+    if need.p99 is not None or need.read_iops is not None or need.profile.pattern == "random":
+        text = "it reads in long streams after a cartridge was fetched and wound; operations of their own do not work"
+        yield excluded("profile", "tape_waits", text, source)
+    elif not need.profile.cold and need.recovery is None:
+        text = "reading begins after a cartridge was fetched and wound, and the need does not say cold"
+        yield excluded("profile", "tape_waits", text, source)
 
 
 def table_items(facts: Facts) -> Iterator[Said]:
@@ -299,6 +307,7 @@ RULES: tuple[Rule, ...] = (
     volume_types,
     s3_concurrency,
     archive_classes,
+    tape_waits,
     table_items,
     aoe_profile,
     close_data_centre,

@@ -26,6 +26,8 @@ def price_changes(best: Assessed, others: Sequence[Assessed], need: Need) -> Ite
         others: All others that meet the need, or would but for the budget.
         need: Its months, budget and preference.
     """
+    # What lacks a price would look cheaper than it is.
+    others = [item for item in others if not set(item.variant.best.lacks) - set(best.variant.best.lacks)]
     if need.prefer == "cost":
         # What costs more than this stays dearer whatever one price does.
         near = [item for item in others if item.worth * STEPS[0] <= best.worth * STEPS[1]]

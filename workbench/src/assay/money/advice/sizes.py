@@ -97,7 +97,9 @@ def counts_for(template: Template, values: Mapping[str, Any], key: str, need: Ne
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if does(middle) else (middle, high)
-    yield from (count for count in dict.fromkeys((high, high + 1, high + high % 2)) if count <= most)
+    # One needs no other beside it; of more an even number, or one to spare, may be the better one.
+    near = (high,) if high == 1 else (high, high + 1, high + high % 2)
+    yield from (count for count in dict.fromkeys(near) if count <= most)
 
 
 def sized(template: Template, values: Mapping[str, Any], key: str, wanted: int) -> str | None:

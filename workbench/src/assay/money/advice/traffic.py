@@ -68,9 +68,10 @@ def active_share(need: Need) -> Decimal:
 def cold_reads(need: Need, rare: Decimal) -> Decimal:
     """Share of the reads that go to a class for cold data in which `rare` of the bytes lie.
 
-    What is used lies outside it as far as there is room; of the rest (active - (1 - rare)) / active is read from it.
+    What is said to be used lies outside it as far as there is room; of the rest (active - (1 - rare)) / active is read
+    from it. Of a need that does not say what is used, reads may hit any of the data.
     """
-    active = active_share(need)
+    active = need.active
     if not active:
         return rare
     return max(Decimal(0), EXACT.divide(EXACT.subtract(active, 1 - rare), active))
@@ -83,6 +84,14 @@ def _filled(need: Need) -> Decimal:
     grown = [EXACT.power(1 + need.growth_per_year, Decimal(2 * month + 1) / 24) for month in range(need.months)]
     end = EXACT.power(1 + need.growth_per_year, Decimal(need.months) / 12)
     return min(Decimal(1), sum(grown, Decimal(0)) / need.months / end)
+
+
+def _kept_days(need: Need) -> int:
+    """Days that bytes are kept: as long as the need lasts, or until what is written has replaced them."""
+    months = Decimal(need.months)
+    if need.monthly.written and not need.growth_per_year:
+        months = min(months, EXACT.divide(Decimal(need.capacity), Decimal(need.monthly.written)))
+    return max(1, int(months * 365 / 12))
 
 
 def use_of(need: Need, design: Design, hours: Decimal, rare: Decimal = Decimal(0), provider: str | None = None) -> Use:
@@ -113,8 +122,8 @@ def use_of(need: Need, design: Design, hours: Decimal, rare: Decimal = Decimal(0
         volume_requests=read.operations + written.operations,
         snapshots=need.snapshots,
         cold_reads=cold_reads(need, rare) if rare else Decimal(0),
-        object_size=record if need.access == "object" and "record" in need.profile.model_fields_set else 0,
-        kept_days=need.months * 365 // 12,
+        object_size=record if need.access == "object" else 0,
+        kept_days=_kept_days(need),
         filled=_filled(need),
         deleted_when_off=need.data == "scratch",
         people=next((hours for name, hours in need.people.items() if name == provider), Decimal(0)),

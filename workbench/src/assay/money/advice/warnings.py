@@ -14,6 +14,8 @@ from assay.money.advice.words import amount, percent
 from assay.money.cost.cost import Cost
 from assay.money.cost.limits import METRICS
 
+MOST_LOSS_COPIED = 0.1
+"""The same where a copy is elsewhere, or no class of durability is asked for: bringing it back is work and a pause."""
 MOST_LOSS = 0.01
 """Chance in a year to lose all data from which on one is warned, and which is borne where durability is asked for."""
 OLD_DAYS = 180
@@ -38,20 +40,20 @@ def growth(facts: Facts) -> Iterator[Said]:
 def volume_loss(facts: Facts) -> Iterator[Said]:
     """Volumes fail seldom, but without redundancy the loss of one of many is the loss of all data.
 
-    Persistent data without a copy elsewhere must not be lost with a higher chance than the need bears: what it says, or
-    1 % a year if it asks for a class of durability. Else the chance is told.
+    Persistent data must not be lost with a higher chance than the need bears: what it says, else 1 % a year if it asks
+    for a class of durability and no copy lies elsewhere, else 10 %. What is less is told from 1 % on.
     Source: the catalogue's entry of the type.
     """
     need, loss = facts.need, yearly_loss(facts.design)
     if need.data != "persistent":
         return
-    borne = need.most_loss if need.most_loss is not None else MOST_LOSS if need.durability is not None else None
+    borne = _borne(facts)
     if loss is None:
         if need.most_loss is not None and not facts.copied:
             text = f"the chance to lose the data in a year is not known; at most {percent(need.most_loss)} is borne"
             source = f"design {facts.variant.template}"
             yield Check(requirement="durability", outcome="unproven", text=text, rule="volume_loss", source=source)
-    elif borne is not None and not facts.copied and loss.chance > borne:
+    elif loss.chance > borne:
         text = f"{loss.text}; at most {percent(borne)} is borne"
         text += "" if need.most_loss is not None else " unless `most_loss` says more"
         share = float(borne) / loss.chance
@@ -61,6 +63,14 @@ def volume_loss(facts: Facts) -> Iterator[Said]:
     elif need.most_loss is not None:
         text = f"{loss.text}; at most {percent(need.most_loss)} is borne"
         yield Check(requirement="durability", outcome="met", text=text, rule="volume_loss", source=loss.source)
+
+
+def _borne(facts: Facts) -> float:
+    """The chance of loss in a year above which a design is left out."""
+    need = facts.need
+    if need.most_loss is not None:
+        return 1.0 if facts.copied else float(need.most_loss)
+    return MOST_LOSS if need.durability is not None and not facts.copied else MOST_LOSS_COPIED
 
 
 def both_at_once(facts: Facts) -> Iterator[Said]:

@@ -30,6 +30,11 @@ def percent(share: float | Decimal) -> str:
     return f"{value:.0f} %" if abs(value) >= 9.5 or value == int(value) else f"{value:.1f} %"
 
 
+def term_words(term: str, payment: str | None, bought: bool) -> str:
+    """How it is paid for: `bought`, `on-demand`, `reserved-1y, all-upfront`."""
+    return "bought" if bought else ", ".join(word for word in (term, payment) if word)
+
+
 def counted(count: int, what: str) -> str:
     """`1 variant`, `2 variants`."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"

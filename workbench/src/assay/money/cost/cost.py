@@ -108,18 +108,22 @@ class Cost(Frozen):
 
         Net present value: sum of amount / (1 + rate)^(years until it is paid).
         """
-        worth = [_start_of(month, rate) for month in range(months + 1)]
+        ends = _worth_of(1, months + 1, 1, rate)
         amounts = []
         for charge in self.charges:
             monthly = EXACT.add(EXACT.multiply(charge.running, self.duty), charge.fixed)
-            amounts.append(EXACT.multiply(monthly, total(worth[1:])))
+            amounts.append(EXACT.multiply(monthly, ends))
             if charge.once_months:
-                starts = total(worth[month] for month in range(0, months, charge.once_months))
-                amounts.append(EXACT.multiply(charge.once, starts))
+                amounts.append(EXACT.multiply(charge.once, _worth_of(0, months, charge.once_months, rate)))
         return total(amounts)
 
 
 @functools.lru_cache(maxsize=1024)
+def _worth_of(first: int, end: int, step: int, rate: Decimal) -> Decimal:
+    """What 1 at each of these months is worth together on the first day."""
+    return total(_start_of(month, rate) for month in range(first, end, step))
+
+
 def _start_of(month: int, rate: Decimal) -> Decimal:
     """What money at the start of a month, counted from 0, is worth on the first day: (1 + rate)^(-month / 12)."""
     return EXACT.power(ONE + rate, EXACT.divide(Decimal(-month), Decimal(YEAR)))

@@ -8,7 +8,7 @@ from assay.model.money.advice import Advice, Option, Remark
 from assay.model.money.advice_picture import Picture
 from assay.model.money.amount import TERM_MONTHS, money
 from assay.model.units import about_size
-from assay.money.advice.words import amount, counted, percent
+from assay.money.advice.words import amount, counted, percent, term_words
 from assay.report.document import Mono, Strong, Text
 
 RATES = ("read", "write", "read_iops", "write_iops", "p99")
@@ -38,7 +38,7 @@ def answer(advice: Advice) -> Text:
     price, months = best.price, counted(advice.need.months, "month")
     nearly = "about " if price.lacks else ""
     costs = f"{nearly}{money(price.month, price.currency)} a month"
-    term = " ".join(word for word in (price.term, price.payment) if word)
+    term = term_words(price.term, price.payment, price.bought)
     whole = f" ({money(price.paid, price.currency)} in {months}, {term}): "
     before, does = {
         "recommended": ("", " meets the need for "),
