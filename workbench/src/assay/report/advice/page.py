@@ -151,7 +151,7 @@ def _spans(found: Picture) -> Spans:
     rows = tuple(_row(each, found) for each in found.tornado[:MOST_ROWS])
     more = len(found.tornado) - MOST_ROWS
     title = "By how much the next one is dearer" if gap else "Cost of the choice"
-    caption = "From the value now (black) to the low end (light) and the high end (dark) of each assumption"
+    caption = "From the value now (upright line) to the low end (light) and the high end (dark) of each assumption"
     caption += "; left of the red line another one is cheaper." if gap else "."
     caption += f" {counted(more, 'smaller one')} not shown." if more > 0 else ""
     caption += f" Nothing changes at either end of: {', '.join(found.idle)}." if found.idle else ""
