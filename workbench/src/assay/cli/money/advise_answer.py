@@ -127,8 +127,15 @@ def _reason(advice: Advice) -> str:
     least = "costs least" if advice.need.prefer == "cost" else "costs least for each GB/s"
     designs = len({item.design for item in advice.options})
     text = f"it {least} of {counted(advice.counts.met, 'variant')} of {counted(designs, 'design')} that meet the need"
-    cheaper = next((item.text for item in advice.reasons if " would cost " in item.text), None)
+    use = next((item.text for item in advice.reasons if item.text.endswith("% of the price")), None)
+    text += f"; {use}" if use else ""
+    cheaper = next((item.text for item in advice.reasons if _near_miss(item.text)), None)
     return f"{text}; {shortened(cheaper)}" if cheaper else text
+
+
+def _near_miss(text: str) -> bool:
+    """Of what is cheaper: that it fails by something that one could give up, not that it is for something else."""
+    return " would cost " in text and not any(f"fails {name}:" in text for name in ("profile", "where", "term"))
 
 
 def _prices(advice: Advice, best: Option) -> str:
