@@ -68,10 +68,10 @@ def render_html(document: doc.Document) -> str:
         f"<title>{escape(document.title)} · Assay</title>\n"
         f"<style>\n{_asset('report.css')}{_alignments(document)}</style>\n</head>\n"
     )
+    # One page needs none.
+    contents = "" if document.look else _contents(document)
     look = f' class="{document.look}"' if document.look else ""
-    page = (
-        f"<body{look}>\n{_HATCH}\n{_header(document)}\n<div class=page>\n{_contents(document)}\n<main>\n{body}</main>\n"
-    )
+    page = f"<body{look}>\n{_HATCH}\n{_header(document)}\n<div class=page>\n{contents}\n<main>\n{body}</main>\n"
     tail = "".join(f"<script>{script}</script>\n" for script in scripts)
     return f"{head}{page}</div>\n{_footer(charts)}\n{tail}</body>\n</html>\n"
 

@@ -64,7 +64,7 @@ def test_each_crossing_is_where_advice_changes_its_choice(looked: Looked) -> Non
             last = crossing.at
             before, _ = anew(looked, **at_size(curves, crossing.below, looked.again.need))
             after, month = anew(looked, **at_size(curves, crossing.at, looked.again.need))
-            assert (before, after) == (crossing.before, crossing.after) and before != after
+            assert (before, after) == (crossing.before, crossing.after) and (before != after or crossing.over)
             assert near(crossing.after_month, month)
             # Five halvings of a factor of 2 or 2.5, rounded to three digits.
             assert crossing.at / crossing.below < 1.05
@@ -143,6 +143,31 @@ def test_each_end_of_a_price_is_what_advice_says_at_that_price(name: str, change
             as_answered(looked, end, *anew(looked, [scaled(book, step, dimension, item)]))
 
 
+@pytest.mark.parametrize("name", ["01", "08", "09"])
+def test_each_end_of_what_is_moved_or_used_is_what_advice_says_then(name: str) -> None:
+    monthly = {"read": "30TB", "written": "2TB", "egress": "4TB"}
+    people = {"aws": 10}
+    looked = looked_at(
+        name, budget=None, monthly=monthly, growth_per_year="20%", active="40%", people=people, tax="10%"
+    )
+    need, compared = looked.again.need, 0
+    for each in looked.picture.tornado:
+        for end, step in ((each.low, Decimal("0.8")), (each.high, Decimal("1.2"))):
+            changes = {
+                "reads a month": {"monthly": need.monthly.model_copy(update={"read": int(30 * 10**12 * step)})},
+                "writes a month": {"monthly": need.monthly.model_copy(update={"written": int(2 * 10**12 * step)})},
+                "egress a month": {"monthly": need.monthly.model_copy(update={"egress": int(4 * 10**12 * step)})},
+                "data in use each month": {"active": need.active and need.active * step},
+                "growth a year": {"growth_per_year": need.growth_per_year * step},
+                "hours of people a month": {"people": {"aws": 10 * step}},
+                "tax": {"tax": need.tax * step},
+            }.get(each.name)
+            if end is not None and changes is not None:
+                as_answered(looked, end, *anew(looked, **changes))
+                compared += 1
+    assert compared >= 4
+
+
 def test_the_exchange_rate_moves_the_books_in_that_currency_alone() -> None:
     exchange = {"EUR": "1.10", "date": "2026-11-02", "source": "test"}
     need = read_need("01", budget=None, book=None, books=["a", "b"], exchange=exchange, currency="USD")
@@ -171,6 +196,16 @@ def test_sorted_by_size_and_what_turns_the_choice_is_marked(looked: Looked) -> N
         assert each.turns == turned or not within
         assert each.size > 0 or each.turns
     assert not {each.name for each in found.tornado} & set(found.idle)
+
+
+def test_a_budget_that_is_passed_is_a_crossing() -> None:
+    looked = looked_at("01")
+    budget = looked.advice.need.budget
+    (crossing,) = [each for each in looked.picture.capacity.crossings if each.over]
+    assert crossing.text.endswith("is above the budget")
+    below, _ = anew(looked, budget=budget, **at_size(looked.picture.capacity, crossing.below, looked.again.need))
+    above, _ = anew(looked, budget=budget, **at_size(looked.picture.capacity, crossing.at, looked.again.need))
+    assert below is not None and above is None
 
 
 def test_what_the_budget_excludes_stays_on_the_curves_and_is_not_chosen() -> None:

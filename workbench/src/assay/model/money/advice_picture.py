@@ -46,12 +46,13 @@ class Curve(Frozen):
 
 
 class Crossing(Frozen):
-    """Where the cheapest design changes: between two sizes that were both computed.
+    """Where the cheapest design changes, or passes the budget: between two sizes that were both computed.
 
     Attributes:
         below: The last size at which `before` is the cheapest.
         at: The first one at which `after` is.
-        before, after: Designs; None: none of them meets the need.
+        before, after: Designs; None: none of them meets the need. The same: only the budget is crossed.
+        over: From `at` on the cheapest is above the budget.
         before_month: Of `before` at `at`; None: it does not meet the need there.
         after_month: Of `after` at `at`.
     """
@@ -62,6 +63,7 @@ class Crossing(Frozen):
     after: str | None
     before_month: Decimal | None = None
     after_month: Decimal | None = None
+    over: bool = False
     text: str
 
 

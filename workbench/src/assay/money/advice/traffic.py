@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
+from functools import cache
 from typing import Literal
 
 from assay.model.money.amount import EXACT
@@ -77,13 +78,14 @@ def cold_reads(need: Need, rare: Decimal) -> Decimal:
     return max(Decimal(0), EXACT.divide(EXACT.subtract(active, 1 - rare), active))
 
 
-def _filled(need: Need) -> Decimal:
+@cache
+def _filled(growth: Decimal, months: int) -> Decimal:
     """Average of what is stored, as a share of what is stored in the end: mean of (1 + g)^(month / 12)."""
-    if not need.growth_per_year:
+    if not growth:
         return Decimal(1)
-    grown = [EXACT.power(1 + need.growth_per_year, Decimal(2 * month + 1) / 24) for month in range(need.months)]
-    end = EXACT.power(1 + need.growth_per_year, Decimal(need.months) / 12)
-    return min(Decimal(1), sum(grown, Decimal(0)) / need.months / end)
+    grown = [EXACT.power(1 + growth, Decimal(2 * month + 1) / 24) for month in range(months)]
+    end = EXACT.power(1 + growth, Decimal(months) / 12)
+    return min(Decimal(1), sum(grown, Decimal(0)) / months / end)
 
 
 def _kept_days(need: Need) -> int:
@@ -124,7 +126,7 @@ def use_of(need: Need, design: Design, hours: Decimal, rare: Decimal = Decimal(0
         cold_reads=cold_reads(need, rare) if rare else Decimal(0),
         object_size=record if need.access == "object" else 0,
         kept_days=_kept_days(need),
-        filled=_filled(need),
+        filled=_filled(need.growth_per_year, need.months),
         deleted_when_off=need.data == "scratch",
         people=next((hours for name, hours in need.people.items() if name == provider), Decimal(0)),
     )

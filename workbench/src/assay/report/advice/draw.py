@@ -6,7 +6,7 @@ from assay.report.advice.scales import Linear, Logarithmic
 from assay.report.document import Plot, PlotLine, Plots, SpanRow, Spans
 
 WIDTH, HEIGHT = 480, 244
-LEFT, RIGHT, TOP, BOTTOM = 66, 452, 40, 200
+LEFT, RIGHT, TOP, BOTTOM = 66, 450, 40, 200
 """Edges of the drawn area."""
 APART = 17
 """Least distance of two signs."""
@@ -156,13 +156,12 @@ def _row(row: SpanRow, block: Spans, scale: Linear, escape: Escape) -> str:
         for kind, end in (("low", row.low), ("high", row.high))
         if end is not None
     )
-    lines = _upright("grid", scale.ticks(), scale)
-    lines += _upright("base", [block.base], scale) + _upright(
-        "limit", [block.limit[0]] if block.limit is not None else [], scale
-    )
+    limit = [block.limit[0]] if block.limit is not None else []
+    grid = _upright("grid", scale.ticks(), scale)
+    lines = _upright("base", [block.base], scale) + _upright("limit", limit, scale)
     ends = [f"{words}: {amount(value)}" for value, words in (end for end in (row.low, row.high) if end is not None)]
     label = escape(f"{row.label}: {', '.join(ends)}" if ends else row.label)
-    svg = f'<svg role="img" aria-label="{label}" height="{LANE}">{bars}{lines}</svg>'
+    svg = f'<svg role="img" aria-label="{label}" height="{LANE}">{grid}{bars}{lines}</svg>'
     strong = " strong" if row.strong else ""
     return f'<div class="row{strong}"><b>{escape(row.label)}</b>{svg}<small>{escape(row.note)}</small></div>'
 

@@ -79,7 +79,7 @@ def _change(advice: Advice) -> Iterator[Block]:
     caption = "Both scales are logarithmic. Each point is sized and priced anew with all else as in the need; "
     caption += "the kinds in small print stay."
     caption += " Where a line ends, nothing of this design meets the need." if gaps else ""
-    caption += " Numbers: where the cheapest changes." if any(plot.marks for plot in plots) else ""
+    caption += " Numbers: where the choice changes." if any(plot.marks for plot in plots) else ""
     yield Plots(legend, tuple(plots), caption)
     if found.tornado:
         yield _spans(found)
@@ -151,7 +151,7 @@ def _spans(found: Picture) -> Spans:
     rows = tuple(_row(each, found) for each in found.tornado[:MOST_ROWS])
     more = len(found.tornado) - MOST_ROWS
     title = "By how much the next one is dearer" if gap else "Cost of the choice"
-    caption = "From the value now (black) to the low end (light) and the high end (dark) of each assumption"
+    caption = "From the value now (upright line) to the low end (light) and the high end (dark) of each assumption"
     caption += "; left of the red line another one is cheaper." if gap else "."
     caption += f" {counted(more, 'smaller one')} not shown." if more > 0 else ""
     caption += f" Nothing changes at either end of: {', '.join(found.idle)}." if found.idle else ""
@@ -181,7 +181,7 @@ def _label(each: Assumption) -> str:
     if low is not None and high is not None and low.value.endswith(" less"):
         return f"{each.name}, {low.value} or more"
     ends = " to ".join(end.value for end in (low, high) if end is not None)
-    return f"{each.name}: {each.value}; {ends}"
+    return f"{each.name}: {each.value}, or {ends}"
 
 
 def _costs(each: Assumption, found: Picture) -> str:

@@ -50,7 +50,8 @@ def answer(advice: Advice) -> Text:
 
 def _about(advice: Advice, option: Option) -> str:
     kept = advice.picture.designs if advice.picture is not None else ()
-    return next((each.about for each in kept if each.design == option.design and each.about), option.design)
+    found = next((each.about for each in kept if each.design == option.design and each.about), option.design)
+    return found.split("; ", 1)[0].rstrip(".")
 
 
 def next_one(advice: Advice) -> Text:

@@ -125,6 +125,7 @@
 
   // Contents: mark the section in view; folded on small screens.
   function follow() {
+    if (document.querySelector("nav") === null) return;
     const links = new Map([...document.querySelectorAll("nav a")].map((a) => [a.hash.slice(1), a]));
     if (matchMedia("(max-width: 1020px)").matches) document.querySelector("nav details").open = false;
     const seen = new Set();

@@ -129,17 +129,25 @@ class Again:
     def billed(self, need: Need) -> Answer:
         """The same for a need that changes no sizes: nothing is sized anew."""
         grown = need.grown
-        found = {}
-        for each in self.designs:
-            pricer = Pricer(grown, _sold(each), self.market)
-            priced = [
-                replace(
-                    variant, offers=pricer.offers(make_bill(variant.design, pricer.use(variant.design)), variant.design)
-                )
-                for variant in self._here(each)
-            ]
-            found[each.name] = self._first([variant for variant in priced if not variant.best.unpriced], grown)
-        return found
+        return {each.name: self._billed(each, grown) for each in self.designs}
+
+    def shared(self, need: Need) -> Answer:
+        """The same for a need that changes which share of the data lies in a class for cold data, and no other size."""
+        grown = need.grown
+        return {
+            each.name: self._one(each, need)
+            if any(name in each.asked.template.parameters for name in SHARES)
+            else self._billed(each, grown)
+            for each in self.designs
+        }
+
+    def _billed(self, design: Narrowed, grown: Need) -> Assessed | None:
+        pricer = Pricer(grown, _sold(design), self.market)
+        priced = []
+        for variant in self._here(design):
+            offers = pricer.offers(make_bill(variant.design, pricer.use(variant.design)), variant.design)
+            priced += [] if offers[0].unpriced else [replace(variant, offers=offers)]
+        return self._first(priced, grown)
 
     def _one(self, design: Narrowed, need: Need) -> Assessed | None:
         """The best variant of a design for a need; None if none meets it."""
@@ -166,6 +174,11 @@ class Again:
         """The design that is chosen of these."""
         items = [(name, item) for name, item in found.items() if item is not None]
         return min(items, key=lambda pair: self._rank(pair[1], need or self.need))[0] if items else None
+
+    def affords(self, item: Assessed | None, need: Need | None = None) -> bool:
+        """It is there, and within the budget."""
+        months = (need or self.need).months
+        return item is not None and (self.budget is None or item.paid / months <= self.budget)
 
     def measure(self, item: Assessed | None, need: Need | None = None) -> Decimal | None:
         """What designs are compared by: cost of a month, or that for each GB/s; None if there is none."""

@@ -23,11 +23,17 @@ RATES: tuple[Axis, ...] = ("read", "write", "read_iops", "write_iops")
 
 @dataclass(frozen=True)
 class _At:
-    """The best variant of each design at one size; of those that were looked at."""
+    """The best variant of each design at one size; of those that were looked at.
+
+    Attributes:
+        first: The cheapest.
+        over: It is above the budget.
+    """
 
     size: float
     found: Mapping[str, Assessed | None]
     first: str | None
+    over: bool
 
 
 def capacity_curves(again: Again) -> Curves:
@@ -91,7 +97,8 @@ class _Sweep:
 
     def _at(self, size: float, but: Callable[[str], bool] | None = None) -> _At:
         found = self._again.all(self.need_at(size), but)
-        return _At(size, found, self._again.first(found))
+        first = self._again.first(found)
+        return _At(size, found, first, first is not None and not self._again.affords(found[first]))
 
     def _point(self, name: str, at: _At) -> Point:
         item = at.found[name]
@@ -100,7 +107,7 @@ class _Sweep:
 
     def _between(self, low: _At, high: _At, halvings: int = HALVINGS) -> Iterator[Crossing]:
         """Where the cheapest changes between two sizes, as often as it is seen to."""
-        if low.first == high.first:
+        if (low.first, low.over) == (high.first, high.over):
             return
         middle = _rounded(math.sqrt(low.size * high.size))
         if not halvings or not low.size < middle < high.size:
@@ -134,6 +141,12 @@ class _Sweep:
         before, after = low.first, high.first
         was = self._again.measure(high.found.get(before)) if before is not None else None
         now = self._again.measure(high.found.get(after)) if after is not None else None
+        over = high.over and not low.over
+        text = self._words(low.size, high.size, before, after, was, now)
+        if over and before == after:
+            text = f"from {size_words(self._axis, high.size)} on {after}"
+        if over:
+            text += f"{', which' if before != after else ''} is above the budget"
         return Crossing(
             below=low.size,
             at=high.size,
@@ -141,7 +154,8 @@ class _Sweep:
             after=after,
             before_month=was,
             after_month=now,
-            text=self._words(low.size, high.size, before, after, was, now),
+            over=over,
+            text=text,
         )
 
     def _words(

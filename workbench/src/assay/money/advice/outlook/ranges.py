@@ -120,7 +120,7 @@ def _extent(again: Again) -> Iterator[Range]:
         yield _both(again, again.all, "growth a year", percent, "growth_per_year", need.growth_per_year)
     if need.active:
         high = min(Decimal(1), need.active * (1 + STEP))
-        ends = (_other(again, again.all, percent(end), active=end) for end in (need.active * (1 - STEP), high))
+        ends = (_other(again, again.shared, percent(end), active=end) for end in (need.active * (1 - STEP), high))
         yield Range("data in use each month", percent(need.active), *ends)
     if need.clients is not None and need.clients > 1:
         few, many = (round(need.clients * factor) for factor in (1 - STEP, 1 + STEP))
@@ -145,7 +145,7 @@ def _traffic(again: Again) -> Iterator[Range]:
 
     def moving(key: str, size: int) -> Other:
         # What is read says which share of the data is in use.
-        how = again.billed if key in ("egress", "zone") else again.all
+        how = again.billed if key in ("egress", "zone") else again.shared
         return _other(again, how, about_size(size), monthly=need.monthly.model_copy(update={key: size}))
 
     for key, words in TRAFFIC.items():

@@ -26,11 +26,7 @@ def _answer(value: str, again: Again, found: Answer, need: Need) -> End:
     costs = {name: again.measure(item, need) for name, item in found.items()}
     others = [cost for name, cost in costs.items() if name != best and cost is not None]
     month = costs[best]
-    within = {
-        name: item
-        for name, item in found.items()
-        if item is not None and (again.budget is None or item.paid / need.months <= again.budget)
-    }
+    within = {name: item for name, item in found.items() if again.affords(item, need)}
     gap = min(others) - month if others and month is not None else None
     return End(value=value, month=month, gap=gap, choice=again.first(within, need))
 

@@ -1,0 +1,161 @@
+"""The page of advice: it has its parts, says what the answer says, and loads nothing."""
+
+import datetime as dt
+import re
+from decimal import Decimal
+from itertools import pairwise
+
+import pytest
+from advise_tools import NEEDS, read_need
+from outlook_tools import Looked, looked_at
+from page_text import text_of_page
+from paths import GOLDEN
+
+from assay.model.money.amount import money
+from assay.money.advice.advise import advise
+from assay.money.books.books import load_book
+from assay.report.advice import words
+from assay.report.advice.page import MOST_ROWS, build_page
+from assay.report.advice.scales import Linear, Logarithmic
+from assay.report.document import Bullets, Plots, Spans
+from assay.report.document import words as plain
+from assay.report.html import render_html
+
+TODAY = dt.date(2026, 11, 26)
+EXPECTED = GOLDEN / "advice_pages" / "01-home.txt"
+PARTS = ("answer", "why", "accept", "change", "unknown", "books")
+
+
+@pytest.fixture(scope="module", params=["01", "03", "08", "09", "12"])
+def looked(request: pytest.FixtureRequest) -> Looked:
+    found = looked_at(request.param)
+    return Looked(found.advice.model_copy(update={"picture": found.picture}), found.picture, found.again, found.books)
+
+
+def page(looked: Looked) -> str:
+    return render_html(build_page(looked.advice, TODAY))
+
+
+def test_the_text_of_a_page_is_as_written() -> None:
+    found = looked_at("01")
+    advice = found.advice.model_copy(update={"picture": found.picture})
+    assert text_of_page(render_html(build_page(advice, TODAY))) == EXPECTED.read_text(encoding="utf-8")
+
+
+def test_it_has_its_parts_in_order_and_nothing_from_elsewhere(looked: Looked) -> None:
+    text = page(looked)
+    assert tuple(re.findall(r'<section id="([^"]+)"', text)) == PARTS
+    for section in build_page(looked.advice, TODAY).sections:
+        assert section.blocks and all(not isinstance(block, Bullets) or block.items for block in section.blocks)
+    assert not re.findall(r"<[^>]*(?:src|href)=", text)
+    assert not re.findall(r"url\((?!#)", text) and "@import" not in text
+    assert "default-src 'none'" in text and "Bundled by vl-convert" not in text
+
+
+def test_the_answer_has_its_price_and_the_runner_up_the_difference(looked: Looked) -> None:
+    best = words.chosen(looked.advice)
+    assert best is not None
+    first = plain(words.answer(looked.advice))
+    assert money(best.price.month, "USD") in first and best.label in first
+    other, second = words.runner_up(looked.advice, best), plain(words.next_one(looked.advice))
+    if other is None:
+        assert "no other design" in second
+    else:
+        assert other.label in second and other.design != best.design
+        difference = other.price.month - best.price.month
+        assert f"{money(abs(difference), 'USD')}" in second and ("more" if difference > 0 else "less") in second
+
+
+def test_reasons_are_three_at_most_and_each_has_a_number_of_the_answer(looked: Looked) -> None:
+    found = list(words.why(looked.advice))
+    assert 1 <= len(found) <= 3
+    said = " ".join(reason.text for reason in looked.advice.reasons)
+    for text in found:
+        numbers = re.findall(r"\d[\d,.]*\d|\d", text)
+        assert numbers and all(number in said for number in numbers)
+
+
+def test_each_sentence_is_a_part_of_a_remark(looked: Looked) -> None:
+    texts = [each.text for each in looked.advice.reasons]
+    for text in texts:
+        short = words.sentence(text)
+        assert len(short) <= words.LONG + 3 and short.endswith((".", "…"))
+        if not short.endswith("…"):
+            kept = short.removesuffix(".")
+            assert text.lower().startswith(kept.lower()) or "(" in text
+
+
+def test_the_plots_hold_the_points_of_the_picture(looked: Looked) -> None:
+    (section,) = [section for section in build_page(looked.advice, TODAY).sections if section.id == "change"]
+    (plots,) = [block for block in section.blocks if isinstance(block, Plots)]
+    curves = [curves for curves in (looked.picture.capacity, looked.picture.rate) if curves is not None]
+    assert len(plots.figures) == len(curves)
+    for figure, each in zip(plots.figures, curves, strict=True):
+        assert [line.name for line in figure.lines] == [curve.design for curve in each.curves]
+        for line, curve in zip(figure.lines, each.curves, strict=True):
+            drawn = [(at, None if month is None else Decimal(repr(month))) for at, month in line.points]
+            assert drawn == [(p.at, None if p.month is None else Decimal(repr(float(p.month)))) for p in curve.points]
+        assert [at for at, _ in figure.marks] == [crossing.at for crossing in each.crossings]
+        assert all(figure.x_ticks[place][0] == point.at for place, point in enumerate(each.curves[0].points))
+
+
+def test_labels_of_a_plot_do_not_lie_over_each_other(looked: Looked) -> None:
+    """Of a letter of 11 pixels no more than 6.4 are wide on average."""
+    for svg in re.findall(r"<svg class=plot.*?</svg>", page(looked), re.S):
+        rows: dict[str, list[tuple[float, float]]] = {}
+        pattern = r'<text(?: class=\w+)? x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)">([^<]*)'
+        for x, y, anchor, text in re.findall(pattern, svg):
+            width = 6.4 * len(text) * (1.1 if "class=title" in svg else 1)
+            start = float(x) - {"start": 0.0, "middle": width / 2, "end": width}[anchor]
+            assert start >= 0 and start + width <= 480, text
+            rows.setdefault(y, []).append((start, start + width))
+        for places in rows.values():
+            places.sort()
+            assert all(left[1] <= right[0] + 1 for left, right in pairwise(places))
+
+
+def test_bars_are_the_largest_assumptions_and_those_that_turn_the_choice_are_marked(looked: Looked) -> None:
+    (section,) = [section for section in build_page(looked.advice, TODAY).sections if section.id == "change"]
+    spans = [block for block in section.blocks if isinstance(block, Spans)]
+    assert len(spans) == bool(looked.picture.tornado)
+    for block in spans:
+        assert len(block.rows) == min(MOST_ROWS, len(looked.picture.tornado))
+        for row, each in zip(block.rows, looked.picture.tornado, strict=False):
+            assert row.label.startswith(each.name) and row.strong == each.turns
+            end = each.high or each.low
+            assert end is not None
+            value = end.month if looked.picture.gap is None else end.gap
+            drawn = row.high or row.low
+            assert drawn is None or (value is not None and drawn[0] == float(value))
+
+
+def test_what_is_not_known_names_the_age_of_prices_and_the_tax(looked: Looked) -> None:
+    text = "\n".join(words.unknown(looked.advice, TODAY))
+    oldest = min(row.date or looked.advice.prices.date for row in looked.advice.rows)
+    assert f"{(TODAY - oldest).days:,} day" in text and str(oldest) in text
+    assert "No tax is in the costs." in text
+    taxed = looked_at("09", tax="19%")
+    assert "19 % of tax is in all costs." in "\n".join(words.unknown(taxed.advice, TODAY))
+
+
+def test_nothing_that_meets_a_need_has_a_page_too() -> None:
+    advice = advise(read_need("01", budget="1 USD/month"), load_book("book.yaml", NEEDS), (), NEEDS)
+    text = text_of_page(render_html(build_page(advice, TODAY)))
+    assert "Nothing meets this need" in text and "budget" in text and "What you accept" not in text
+
+
+def test_a_hostile_name_is_shown_and_does_nothing() -> None:
+    need = read_need("09", need="<script>alert(1)</script>", about="<img src=x onerror=alert(2)>")
+    found = looked_at(need, [load_book("book.yaml", NEEDS)])
+    text = render_html(build_page(found.advice.model_copy(update={"picture": found.picture}), TODAY))
+    assert "<script>alert" not in text and "<img" not in text and "&lt;script&gt;alert(1)" in text
+
+
+@pytest.mark.parametrize("values", [[1.0, 1.0], [3e12, 3e14], [0.02, 950.0], [120.0, 130.0]])
+def test_scales_have_a_few_round_numbers_inside(values: list[float]) -> None:
+    scale = Logarithmic(values, 10.0, 110.0)
+    assert 1 <= len(scale.ticks()) <= 6
+    assert all(10 <= scale.place(tick) <= 110 for tick in scale.ticks())
+    assert scale.place(max(values)) - scale.place(min(values)) >= 0
+    line = Linear(values)
+    assert 1 <= len(line.ticks()) <= 7 and all(0 <= line.place(tick) <= 100 for tick in line.ticks())
