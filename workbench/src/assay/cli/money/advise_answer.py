@@ -49,6 +49,20 @@ def dates_of(advice: Advice) -> str:
     return f"of {first}" if first == last else f"of {first} to {last}"
 
 
+def assumed_words(advice: Advice) -> str:
+    """What all prices rest on: tax, exchange rates with their date, and the price of electricity where it is used."""
+    need, exchange = advice.need, advice.exchange
+    words = [f"{percent(need.tax)} tax included" if need.tax else "before tax"]
+    if exchange is not None:
+        by = f" by {exchange.source}" if exchange.source else ""
+        worth = [f"1 {name} is {rate.normalize():f} {advice.prices.currency}" for name, rate in exchange.rates.items()]
+        words.append(f"{', '.join(worth)} of {exchange.date}{by}")
+    power = next((row for row in advice.rows if row.dimension == "power" and row.price is not None), None)
+    if power is not None and power.price is not None:
+        words.append(f"electricity at {money(power.price, advice.prices.currency)}/{power.unit}")
+    return ", ".join(words)
+
+
 def old_words(advice: Advice) -> str:
     """How much of the price is old; empty if little is."""
     found = next((item.text for item in advice.reasons if item.rule == OLD_RULE), "")
@@ -113,14 +127,21 @@ def _reason(advice: Advice) -> str:
     least = "costs least" if advice.need.prefer == "cost" else "costs least for each GB/s"
     designs = len({item.design for item in advice.options})
     text = f"it {least} of {counted(advice.counts.met, 'variant')} of {counted(designs, 'design')} that meet the need"
-    cheaper = next((item.text for item in advice.reasons if " would cost " in item.text), None)
+    use = next((item.text for item in advice.reasons if item.text.endswith("% of the price")), None)
+    text += f"; {use}" if use else ""
+    cheaper = next((item.text for item in advice.reasons if _near_miss(item.text)), None)
     return f"{text}; {shortened(cheaper)}" if cheaper else text
+
+
+def _near_miss(text: str) -> bool:
+    """Of what is cheaper: that it fails by something that one could give up, not that it is for something else."""
+    return " would cost " in text and not any(f"fails {name}:" in text for name in ("profile", "where", "term"))
 
 
 def _prices(advice: Advice, best: Option) -> str:
     """The dates of the prices, and what is not known."""
     names = ", ".join(best.price.books or (advice.prices.book,))
-    text = f"Prices {dates_of(advice)} ({names}){old_words(advice)}"
+    text = f"Prices {dates_of(advice)} ({names}), {assumed_words(advice)}{old_words(advice)}"
     open_names = [check.requirement for check in best.checks if check.outcome == "unproven"]
     unknown = [f"whether it meets {' and '.join(dict.fromkeys(open_names))}"] if open_names else []
     unknown += [f"prices of {counted(advice.counts.unpriced, 'variant')}"] if advice.counts.unpriced else []

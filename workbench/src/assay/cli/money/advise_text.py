@@ -2,7 +2,15 @@
 
 from collections.abc import Iterator
 
-from assay.cli.money.advise_answer import HEADS, chosen, dates_of, old_words, print_answer, rejected_words
+from assay.cli.money.advise_answer import (
+    HEADS,
+    assumed_words,
+    chosen,
+    dates_of,
+    old_words,
+    print_answer,
+    rejected_words,
+)
 from assay.cli.output import print_table, say
 from assay.model.money.advice import Advice, Option
 from assay.model.money.amount import money
@@ -28,7 +36,7 @@ def print_advice(advice: Advice, whole: bool = False) -> None:
     counts, prices = advice.counts, advice.prices
     say(f"need     {advice.need.need}: {_need_words(advice.need)}")
     books = ", ".join(f"{book.book} ({book.region})" for book in advice.books or (prices,))
-    say(f"prices   {books}, {dates_of(advice)}, {prices.currency}{old_words(advice)}")
+    say(f"prices   {books}, {dates_of(advice)}, {prices.currency}, {assumed_words(advice)}{old_words(advice)}")
     say(
         f"variants {counts.enumerated:,}: "
         f"{counts.met:,} meet the need, {counts.unproven:,} may, {counts.failed:,} fail; "

@@ -1,7 +1,7 @@
 """Price books as the commands use them."""
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from assay.cli.output import note
 from assay.model.money.price import STALE_DAYS, Book, Row, row_name
@@ -28,4 +28,26 @@ def warn_stale(book: Book, rows: Iterable[Row] | None = None, today: dt.date | N
         note(
             f"WARNING: {len(old)} of {len(used)} prices from {book.book} are older than {STALE_DAYS} days, {oldest}; "
             f"{hint}"
+        )
+
+
+def warn_all_stale(books: Mapping[str, tuple[Book, tuple[Row, ...]]], today: dt.date | None = None) -> None:
+    """The same of several books, in one line.
+
+    Args:
+        books: Name -> book, and the rows of it that were used.
+        today: The present day; None: the clock's.
+    """
+    if len(books) == 1:
+        for book, rows in books.values():
+            warn_stale(book, rows, today)
+        return
+    words = []
+    for book, rows in books.values():
+        old = book.stale(today or dt.date.today(), rows)
+        if old:
+            words.append(f"{len(old)} of {len(rows)} from {book.book} (the oldest of {book.date_of(old[0])})")
+    if words:
+        note(
+            f"WARNING: prices older than {STALE_DAYS} days: {', '.join(words)}; `assay prices refresh` renews a cloud's"
         )

@@ -129,15 +129,18 @@ def _months(months: int) -> int | None:
 
 def _warn(options: "list[Option]", use: list[str]) -> None:
     """Of each book once, of the rows that were used; and of use that changes nothing."""
-    from assay.cli.money.books import warn_stale
+    from assay.cli.money.books import warn_all_stale
     from assay.cli.money.price_choose import unused
     from assay.cli.output import note
 
     for text in unused(options, use):
         note(f"note: {text}")
-    for book in {option.book.book: option.book for option in options}.values():
-        costs = [option.cost for option in options if option.book is book]
-        warn_stale(book, dict.fromkeys(row for cost in costs for row in cost.rows))
+    books = {option.book.book: option.book for option in options}
+    used = {
+        name: tuple(dict.fromkeys(row for option in options if option.book.book == name for row in option.cost.rows))
+        for name in books
+    }
+    warn_all_stale({name: (book, used[name]) for name, book in books.items()})
 
 
 def _show(options: "list[Option]", months: int | None, bill: bool, as_json: bool, as_csv: bool, sized: bool) -> None:

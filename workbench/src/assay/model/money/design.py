@@ -291,6 +291,7 @@ class Design(Frozen):
         access: How programs reach it.
         book: The price book it was made for, unless another one is named.
         provider: Whose prices it has; None: those of any book.
+        only_if_named: Advice tries it only for needs that name it.
         served: Clients reach it over the network of its servers; false: its data is used on the instance itself.
         copies: How often each byte is stored by the file system above the servers; writes cross the network so often.
             `4+2` is an erasure code of 4 parts of data and 2 of parity, which `erasure` then holds.
@@ -308,6 +309,7 @@ class Design(Frozen):
     access: tuple[Access, ...] = Field(min_length=1)
     book: str | None = None
     provider: Provider | None = None
+    only_if_named: bool = False
     servers: tuple[Servers, ...] = ()
     service: Service | None = None
     hardware: tuple[Hardware, ...] = ()

@@ -122,7 +122,8 @@ def asked(need: Need, market: Market, base: Path | None = None) -> list[Asked]:
     for candidate in named:
         template = load_template(candidate.design, base)
         sold: Sequence[Sold | None] = market.of(template.provider)
-        if not need.candidates and template.provider not in (None, *(each.provider for each in market.sold)):
+        priced = template.provider in (None, *(each.provider for each in market.sold))
+        if not need.candidates and (template.only_if_named or not priced):
             continue
         found += [(candidate, template, each) for each in sold or (None,)]
     return [Asked(*each, name) for each, name in zip(found, _names(found), strict=True)]

@@ -111,8 +111,11 @@ def _committed(facts: Facts) -> Iterator[str]:
 
 
 def _stated(facts: Facts) -> Iterator[str]:
-    """As the design and the catalogue's entry say."""
-    yield from facts.design.conditions
+    """As the design and the catalogue's entry say; and whose work is not in the price."""
+    design, need = facts.design, facts.need
+    if design.provider == "own" and not design.people and not need.people.get("own"):
+        yield "the price has no hours of people, since the need states none: say `people: {own: 20}`, hours a month"
+    yield from design.conditions
     service = facts.design.service
     if isinstance(service, Managed):
         kind = catalog().managed(service.type)

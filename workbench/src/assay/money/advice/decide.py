@@ -11,9 +11,10 @@ from assay.model.money.need import Need
 from assay.money.advice import rules
 from assay.money.advice.checks import Assessed, deciding_first, order
 from assay.money.advice.options import best_of_each, books_of, is_bought
-from assay.money.advice.pricer import BEYOND
+from assay.money.advice.pricer import BEYOND, Offer
 from assay.money.advice.words import amount, counted, percent, term_words
 from assay.money.cost.cost import MOST_MONTHS
+from assay.money.cost.frozen import BY_USE
 
 MOST_CHEAPER = 5
 """Cheaper designs of the right size and access that are named with what excludes them."""
@@ -166,6 +167,9 @@ def reasons(
 def _also_paid(best: Assessed, need: Need, source: str) -> Iterator[Remark]:
     """What is in the price besides, or is not."""
     offer = best.variant.best
+    largest = _largest_use(offer)
+    if largest is not None:
+        yield Remark(rule="cost", speaks="note", text=f"{largest} of the price", source=source)
     if offer.lacks:
         text = f"the price is without {', '.join(offer.lacks)}, of which the book has no price"
         if offer.beyond is not None:
@@ -182,6 +186,20 @@ def _also_paid(best: Assessed, need: Need, source: str) -> Iterator[Remark]:
     if offer.factor != 1:
         text = f"support and tax are in it: {percent(offer.factor - 1)} above the price books"
         yield Remark(rule="cost", speaks="note", text=text, source="the need")
+
+
+def _largest_use(offer: Offer) -> str | None:
+    """What is paid by use, if it is more than half of all: `transfer-out is 87 %`."""
+    whole = offer.cost.month
+    parts: dict[str, Decimal] = {}
+    for charge in offer.cost.charges:
+        if charge.line.dimension in BY_USE:
+            month = charge.month(offer.cost.duty)
+            parts[charge.line.dimension] = parts.get(charge.line.dimension, Decimal(0)) + month
+    name = max(parts, key=lambda key: parts[key], default=None)
+    if name is None or not whole or parts[name] * 2 <= whole:
+        return None
+    return f"{name} is {percent(parts[name] / whole)}"
 
 
 def _paid_back(best: Assessed, meets: Sequence[Assessed], need: Need) -> Iterator[Remark]:

@@ -177,7 +177,7 @@ def _sized_points(
             yield values
             continue
         fitting = sized(template, values, size, need.capacity)
-        choices = [*axes[size], *([fitting] if fitting is not None else [])]
+        choices = [*axes[size]] if fitting is None else [*_holding(axes[size], size, fitting), fitting]
         # Only what is provisioned can be larger than the data; nobody stores bytes to be faster.
         if size == "capacity" and fitting is not None and grows(template, {**values, size: fitting}, size, need):
             faster = fast_enough(template, {**values, size: fitting}, size, need)
@@ -188,3 +188,10 @@ def _sized_points(
             if meant not in seen:
                 seen.add(meant)
                 yield {**values, size: choice}
+
+
+def _holding(choices: Sequence[Any], key: str, fitting: str) -> list[Any]:
+    """Sizes besides the one that fits: what is provisioned may be larger; what is stored is what there is."""
+    if key != "capacity":
+        return []
+    return [choice for choice in choices if not isinstance(choice, str) or parse_size(choice) >= parse_size(fitting)]

@@ -225,6 +225,9 @@ def tape_waits(facts: Facts) -> Iterator[Said]:
     elif not need.profile.cold and need.recovery is None:
         text = "reading begins after a cartridge was fetched and wound, and the need does not say cold"
         yield excluded("profile", "tape_waits", text, source)
+    if facts.design.copies < 2 and need.durability not in (None, "scratch"):
+        text = "each byte lies on one cartridge, and is lost with it"
+        yield excluded("durability", "tape_waits", text, source)
 
 
 def table_items(facts: Facts) -> Iterator[Said]:
@@ -342,7 +345,7 @@ def saturated_nfs(design: Design, need: Need, nfs: Mapping[str, float]) -> Remar
         need: What is asked for.
         nfs: Metric -> the most that one NFS server among the candidates is expected to do.
     """
-    source = f"{BEEGFS_PAPER}, What is a parallel filesystem: for more throughput than one NFS server has"
+    paper = f"{BEEGFS_PAPER}, What is a parallel filesystem: for more throughput than one NFS server has"
     for metric in ("read", "write"):
         wanted = getattr(need, metric)
         limit = nfs.get(metric, NFS_RATE)
@@ -350,7 +353,8 @@ def saturated_nfs(design: Design, need: Need, nfs: Mapping[str, float]) -> Remar
             text = (
                 f"one NFS server saturates at {amount(metric, limit)}; {amount(metric, wanted)} are needed ({metric})"
             )
-            return Remark(rule="saturated_nfs", speaks="for", text=text, source=source)
+            own = "" if limit == NFS_RATE else "; the figure: the best NFS server that was tried"
+            return Remark(rule="saturated_nfs", speaks="for", text=text, source=f"{paper}{own}")
     return None
 
 

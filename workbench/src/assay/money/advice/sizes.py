@@ -181,16 +181,24 @@ def grows(template: Template, values: Mapping[str, Any], key: str, need: Need) -
     """Whether a rate that is asked for grows with the size."""
     try:
         small = design_limits(template.build(values))
-        large = design_limits(template.build({**values, key: format_size(_doubled(template, values, key))}))
     except AssayError:
+        return False
+    large = next(_larger(template, values, key), None)
+    if large is None:
         return False
     asked = [metric for metric in METRICS if getattr(need, metric) is not None]
     return any((large.sustained(metric) or 0.0) > (small.sustained(metric) or 0.0) for metric in asked)
 
 
-def _doubled(template: Template, values: Mapping[str, Any], key: str) -> int:
-    size = 2 * parse_size(values[key])
-    return _sold(template.build({**values, key: format_size(size)}), size)
+def _larger(template: Template, values: Mapping[str, Any], key: str) -> Iterator[Limits]:
+    """Limits at larger sizes that can be had, the largest first: what is near the most cannot be doubled."""
+    for tenths in (20, 15, 12, 11):
+        try:
+            size = parse_size(values[key]) * tenths // 10
+            sold = _sold(template.build({**values, key: format_size(size)}), size)
+            yield design_limits(template.build({**values, key: format_size(sold)}))
+        except AssayError:
+            continue
 
 
 def _sold(design: Design, least: int) -> int:

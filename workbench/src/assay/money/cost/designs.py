@@ -57,6 +57,11 @@ class Template:
         found = self.source.data.get("provider")
         return found if isinstance(found, str) else None
 
+    @property
+    def only_if_named(self) -> bool:
+        """Advice tries it only for needs that name it."""
+        return self.source.data.get("only_if_named") is True
+
     def same_for_all(self, key: str) -> bool:
         """Whether no parameter changes this key of the design."""
         return key in self._fixed

@@ -1,0 +1,649 @@
+"""The twenty needs of `second_opinion`: for each the choice that its comment argues, then its rivals."""
+
+from decimal import Decimal
+
+from second_opinion import (
+    BOOKS,
+    GB,
+    GIB,
+    GP3,
+    KIB,
+    MB,
+    MIB,
+    NEEDS,
+    ST1,
+    TB,
+    TIB,
+    USABLE,
+    Asked,
+    Book,
+    Candidate,
+    Line,
+    archived,
+    bucket,
+    lost,
+    need,
+    size,
+    too_slow,
+    up,
+)
+
+MADE_UP = Book(NEEDS / "book.yaml")
+IRELAND_2016 = Book(BOOKS / "aws-eu-west-1-2016.yaml")
+OWN = Book(BOOKS / "own-2026.yaml")
+AWS = Book(BOOKS / "aws-us-east-1.yaml")
+AZURE = Book(BOOKS / "azure-eastus.yaml")
+GCP = Book(BOOKS / "gcp-us-central1.yaml")
+
+TO_VOLUMES = {"c6in.2xlarge": Decimal("781.25"), "c5n.9xlarge": Decimal("1187.5"), "m5.4xlarge": Decimal("593.75")}
+"""MB/s that an instance keeps to its volumes (EC2 user guide, EBS-optimized instances); below those of 2016."""
+TO_VOLUMES_2016 = {"c4.4xlarge": Decimal(250), "c4.8xlarge": Decimal(500)}
+HDD, DISK = "hdd-24TB", 24 * TB
+LOSS = "{volumes} volumes without copies are lost with {chance:.1%} a year, more than 1 %"
+
+
+def gigabytes(value: Decimal) -> str:
+    """As a design's capacity is written."""
+    return f"{value / GB:.0f}GB"
+
+
+def gibibytes(value: Decimal) -> str:
+    return f"{value / GIB:.0f}GiB"
+
+
+def st1_volumes(asked: Asked, count: int) -> Decimal:
+    """Bytes of that many st1 volumes which keep the rates, each of whole GB."""
+    needed = max(asked.both / ST1 * TIB, asked.bytes("capacity"))
+    return count * up(needed / count, int(GB))
+
+
+@need
+def need_01(asked: Asked) -> list[Candidate]:
+    book, whole = MADE_UP, st1_volumes(asked, 4)
+    stored = asked.bytes("capacity")
+    disks = book.line("volume-capacity", "st1", whole)
+    half = {"volume": "st1", "volumes": 2, "capacity": gigabytes(whole / 2)}
+    two = book.machines("c6in.2xlarge", 2)
+    one = {"volume": "st1", "volumes": 4, "capacity": gigabytes(whole)}
+    lustre = max(up(stored / GIB, 2400), up(asked.both / (125 * MB) * TIB / GIB, 2400)) * GIB
+    slow = {name: too_slow(TO_VOLUMES[name] * MB, asked.both) for name in ("m5.4xlarge", "c5n.9xlarge")}
+    return [
+        Candidate("orangefs-volumes", {"instance": "c6in.2xlarge", "nodes": 2, **half}, [two, disks]),
+        Candidate(
+            "beegfs-volumes",
+            {"instance": "c6in.2xlarge", "servers": 2, **half},
+            [two, disks, book.machines("m6a.xlarge")],
+        ),
+        Candidate(
+            "nfs-volumes",
+            {"instance": "c5n.9xlarge", **one},
+            [book.machines("c5n.9xlarge"), disks],
+            slow["c5n.9xlarge"],
+        ),
+        Candidate(
+            "fsx-lustre-persistent",
+            {"type": "fsx-lustre-persistent-ssd-125", "capacity": gibibytes(lustre)},
+            [book.line("filesystem-capacity", "fsx-lustre-persistent-ssd-125", lustre)],
+        ),
+        Candidate("efs-one-zone", {"stored": "20TB"}, [book.line("filesystem-capacity", "efs-one-zone", stored)]),
+        Candidate(
+            "nfs-volumes", {"instance": "m5.4xlarge", **one}, [book.machines("m5.4xlarge"), disks], slow["m5.4xlarge"]
+        ),
+    ]
+
+
+@need
+def need_02(asked: Asked) -> list[Candidate]:
+    book, stored = MADE_UP, asked.bytes("capacity")
+    iops = (asked.bytes("read_iops") + asked.bytes("write_iops")) / USABLE
+
+    def volumes(instance: str, count: int, most: int) -> Candidate:
+        each = max(up(iops / count, 100), Decimal(3000))
+        rate = max(up(iops * size("16KiB") / count / MIB), Decimal(125))
+        lines = [
+            book.machines(instance),
+            book.line("volume-capacity", "gp3", stored),
+            book.line("volume-iops", "gp3", each * count, each=count),
+            book.line("volume-throughput", "gp3", rate * count * MIB, each=count),
+        ]
+        settings = {
+            "instance": instance,
+            "volume": "gp3",
+            "volumes": count,
+            "iops": int(each),
+            "throughput": f"{rate}MiB/s",
+            "capacity": "4TB",
+        }
+        few = "" if most >= iops else f"{most:,} IOPS of the instance for {iops:,.0f}"
+        chance = LOSS.format(volumes=count, chance=lost(count)) if lost(count) > Decimal("0.01") else ""
+        return Candidate("direct-volumes", settings, lines, few or chance)
+
+    return [
+        volumes("c5n.9xlarge", 4, 40_000),
+        volumes("c5n.9xlarge", 2, 40_000),
+        volumes("c5n.9xlarge", 1, 40_000),
+        volumes("c5n.9xlarge", 8, 40_000),
+        volumes("m5.4xlarge", 4, 18_750),
+    ]
+
+
+def beegfs_2016(instance: str, servers: int, fails: str = "", unproven: str = "") -> Candidate:
+    """That many servers, and one for management and metadata."""
+    lines = [IRELAND_2016.machines(instance, servers), IRELAND_2016.machines("c3.large")]
+    return Candidate(
+        "beegfs", {"instance": instance, "servers": servers, "metadata": "c3.large"}, lines, fails, unproven
+    )
+
+
+def stored_2016(instance: str, asked: Asked, **how: str) -> Candidate:
+    """One NFS server on its own disks, on terms of a year, of three, or on demand."""
+    term = how.get("term", "reserved-1y")
+    years = 3 if term == "reserved-3y" else 1
+    lines = [IRELAND_2016.machines(instance)]
+    if term != "on-demand":
+        lines = [IRELAND_2016.upfront(instance, term, -(-asked.months // (12 * years)), asked.months)]
+    settings = {"instance": instance, "layout": "raid0"}
+    return Candidate("nfs-instance-store", settings, lines, how.get("fails", ""), how.get("unproven", ""), term)
+
+
+def volumes_2016(instance: str, capacity: Decimal, asked: Asked, count: int = 1) -> Candidate:
+    """One NFS server on st1 volumes."""
+    lines = [IRELAND_2016.machines(instance), IRELAND_2016.line("volume-capacity", "st1", capacity)]
+    settings = {"instance": instance, "volume": "st1", "volumes": count, "capacity": gigabytes(capacity)}
+    return Candidate("nfs-volumes", settings, lines, too_slow(TO_VOLUMES_2016[instance] * MB, asked.both))
+
+
+@need
+def need_03(asked: Asked) -> list[Candidate]:
+    two = too_slow(2 * 1250 * MB, asked.bytes("read") / USABLE)
+    return [
+        beegfs_2016("c3.8xlarge", 8),  # 7.65 GB/s read and 6.81 GB/s written were measured (BeeGFS paper)
+        beegfs_2016("d2.8xlarge", 8, unproven="nobody states what its disks do"),
+        beegfs_2016("c3.8xlarge", 2, two),
+        stored_2016("d2.8xlarge", asked, fails=too_slow(1250 * MB, asked.bytes("read") / USABLE)),
+    ]
+
+
+@need
+def need_04(asked: Asked) -> list[Candidate]:
+    return [
+        stored_2016("d2.8xlarge", asked),  # 1.17 GB/s written were measured, and more read (NFS paper)
+        stored_2016("d2.8xlarge", asked, term="on-demand"),
+        beegfs_2016("d2.8xlarge", 2),  # 2.4 GB/s were measured (BeeGFS paper)
+        volumes_2016("c4.8xlarge", 40 * TB, asked, 4),
+    ]
+
+
+@need
+def need_05(asked: Asked) -> list[Candidate]:
+    least = st1_volumes(asked, 1)
+    return [
+        volumes_2016("c4.8xlarge", least, asked),
+        volumes_2016("c4.8xlarge", 10 * TB, asked),
+        volumes_2016("c4.4xlarge", least, asked),
+        stored_2016("d2.xlarge", asked, fails="its data go with it, and no copy is kept elsewhere"),
+    ]
+
+
+@need
+def need_06(asked: Asked) -> list[Candidate]:
+    return [
+        stored_2016("d2.xlarge", asked),  # 141 MB/s written were measured, and more read (NFS paper)
+        stored_2016("d2.4xlarge", asked),
+        volumes_2016("c4.8xlarge", st1_volumes(asked, 1), asked),
+        stored_2016("d2.2xlarge", asked, unproven="it was not measured"),
+    ]
+
+
+@need
+def need_07(asked: Asked) -> list[Candidate]:
+    return [
+        stored_2016("d2.4xlarge", asked, term="reserved-3y"),  # 613 MB/s were measured (NFS paper)
+        stored_2016("d2.4xlarge", asked, term="reserved-1y"),
+        stored_2016("d2.4xlarge", asked, term="on-demand"),
+        stored_2016("d2.8xlarge", asked, term="reserved-3y"),
+        stored_2016(
+            "d2.2xlarge", asked, term="reserved-3y", fails=too_slow(Decimal("312.5") * MB, asked.bytes("read") / USABLE)
+        ),
+    ]
+
+
+@need
+def need_08(asked: Asked) -> list[Candidate]:
+    stored = asked.bytes("capacity")
+    deep = bucket(MADE_UP, asked, "s3-deep-archive", archived(stored, MIB))
+    one_zone = bucket_one_zone(MADE_UP, stored)
+    return [
+        Candidate("s3-archive", {"class": "s3-deep-archive", "stored": "500TB"}, deep),
+        Candidate(
+            "s3", {"class": "s3-standard-ia", "stored": "500TB"}, bucket(MADE_UP, asked, "s3-standard-ia", stored)
+        ),
+        Candidate("s3", {"class": "s3-standard", "stored": "500TB"}, bucket(MADE_UP, asked, "s3-standard", stored)),
+        one_zone,
+    ]
+
+
+def bucket_one_zone(book: Book, stored: Decimal) -> Candidate:
+    """Only what is stored: it is ruled out, and the book has no price of its requests."""
+    lines = [book.line("object-capacity", "s3-one-zone-ia", stored)]
+    return Candidate("s3-one-zone", {"stored": f"{stored / TB:.0f}TB"}, lines, "one zone; a region is asked for")
+
+
+@need
+def need_09(asked: Asked) -> list[Candidate]:
+    stored = asked.bytes("capacity")
+    return [
+        Candidate("s3", {"class": "s3-standard", "stored": "50TB"}, bucket(MADE_UP, asked, "s3-standard", stored)),
+        Candidate(
+            "s3", {"class": "s3-standard-ia", "stored": "50TB"}, bucket(MADE_UP, asked, "s3-standard-ia", stored)
+        ),
+        bucket_one_zone(MADE_UP, stored),
+    ]
+
+
+@need
+def need_10(asked: Asked) -> list[Candidate]:
+    book = MADE_UP
+    kept = book.line("table-capacity", "dynamodb", asked.bytes("capacity"))
+
+    def bought(reads: int, writes: int) -> Candidate:
+        units = [
+            book.line("table-read", "dynamodb", reads * book.hours),
+            book.line("table-write", "dynamodb", writes * book.hours),
+        ]
+        return Candidate(
+            "dynamodb-provisioned",
+            {"reads": reads, "writes": writes, "item": "1KiB", "stored": "100GB"},
+            [kept, *units],
+        )
+
+    paid = [
+        book.line("table-requests", "dynamodb/read", asked.bytes("read", "monthly") / KIB),
+        book.line("table-requests", "dynamodb/write", asked.bytes("written", "monthly") / KIB),
+    ]
+    rates = int(asked.bytes("read_iops")), int(asked.bytes("write_iops"))
+    return [
+        bought(*rates),
+        bought(5000, 1000),
+        Candidate("dynamodb-on-demand", {"item": "1KiB", "stored": "100GB"}, [kept, *paid]),
+    ]
+
+
+def lustre(
+    book: Book, kind: str, per_tib: int, step: int, asked: Asked, design: str = "fsx-lustre-persistent"
+) -> Candidate:
+    """FSx for Lustre of so many MB/s for each TiB, in steps of so many GiB: for the rate or the data."""
+    capacity = up(max(asked.both / (per_tib * MB) * TIB, asked.bytes("capacity")) / GIB, step) * GIB
+    name = f"{'fsx-lustre-efa' if design.endswith('efa') else 'fsx-lustre-persistent-ssd'}-{per_tib}"
+    line = book.line("filesystem-capacity", kind, capacity)
+    return Candidate(design, {"type": name, "capacity": gibibytes(capacity)}, [line])
+
+
+@need
+def need_11(asked: Asked) -> list[Candidate]:
+    book, stored = MADE_UP, asked.bytes("capacity")
+    kind = "fsx-lustre-persistent-ssd-125"
+    servers = up(asked.both / (TO_VOLUMES["c6in.2xlarge"] * MB))
+    each = 2 * up(max(asked.both / ST1 * TIB, stored) / servers / 2, int(GB))
+    settings = {
+        "instance": "c6in.2xlarge",
+        "volume": "st1",
+        "volumes": 2,
+        "servers": int(servers),
+        "capacity": gigabytes(each),
+    }
+    chance = lost(2 * int(servers))
+    disks = book.line("volume-capacity", "st1", each * servers)
+    fast = up(asked.bytes("write") / USABLE / MIB + asked.bytes("read") / USABLE / MIB / 3)
+    return [
+        lustre(book, kind, 125, 2400, asked),
+        lustre(book, kind, 125, 38400, asked, "fsx-lustre-efa"),
+        Candidate(
+            "efs-provisioned",
+            {"throughput": f"{fast}MiB/s", "stored": "30TB"},
+            [
+                book.line("filesystem-capacity", "efs-standard", stored),
+                book.line("filesystem-throughput", "efs-provisioned", fast * MIB),
+            ],
+        ),
+        Candidate(
+            "beegfs-volumes",
+            settings,
+            [book.machines("c6in.2xlarge", int(servers)), book.machines("m6a.xlarge"), disks],
+            LOSS.format(volumes=2 * servers, chance=chance),
+        ),
+    ]
+
+
+@need
+def need_12(asked: Asked) -> list[Candidate]:
+    book, stored = MADE_UP, asked.bytes("capacity") * Decimal("1.5")
+    read = asked.bytes("read") * Decimal("1.5") / USABLE
+
+    def array(chassis: int, links: int) -> Candidate:
+        lines = [
+            book.line("purchase", "isilon-h500", chassis).over(asked.months),
+            book.line("rack", "rack", 6 * chassis),
+            book.line("port", "direct-connect-10g", links * book.hours),
+        ]
+        fails = too_slow(links * 1250 * MB, read) or (
+            "" if chassis * 178 * TB >= stored else f"{chassis * 178} TB for 225"
+        )
+        return Candidate("array-leased-link", {"chassis": chassis, "links": links}, lines, fails)
+
+    efs = [book.line("filesystem-capacity", "efs-standard", stored)]
+    return [
+        array(2, 2),
+        array(2, 4),
+        Candidate("efs-bursting", {"stored": gigabytes(stored)}, efs),
+        array(2, 1),
+        array(1, 2),
+    ]
+
+
+@need
+def need_13(asked: Asked) -> list[Candidate]:
+    stored, record = asked.bytes("capacity"), GIB
+    hours = int(asked.written["people"]["own"])
+
+    def tape(cartridge: int, copies: int, fails: str = "") -> Candidate:
+        count = int(up(copies * stored / (cartridge * TB)))
+        pieces = {f"tape-{cartridge}TB": count, f"tape-drive-{cartridge}TB": 2, "metadata-server-1u": 1}
+        settings = {"cartridge": f"{cartridge}TB", "copies": copies, "drives": 2, "cartridges": count}
+        return Candidate("own-tape", settings, OWN.own(pieces, 520, 3, hours, asked.months), fails)
+
+    deep = bucket(AWS, asked, "s3-deep-archive", archived(stored, record))
+    return [
+        tape(18, 2),
+        Candidate("s3-archive", {"class": "s3-deep-archive", "stored": "2PB"}, deep),
+        Candidate("azure-blob-archive", {"stored": "2PB"}, bucket(AZURE, asked, "blob-archive", stored)),
+        Candidate("gcs-archive", {"stored": "2PB"}, bucket(GCP, asked, "gcs-archive", stored)),
+        tape(30, 2),
+        tape(18, 1, "one copy does not survive its cartridge; `host` is asked for"),
+    ]
+
+
+@need
+def need_14(asked: Asked) -> list[Candidate]:
+    stored, hours, months = asked.bytes("capacity"), int(asked.written["people"]["own"]), asked.months
+    groups = int(up(stored / (8 * DISK)))
+    server = {"storage-server-4u36": 1, HDD: 10 * groups}
+    nodes, disks = 3, 36
+    ceph = {"storage-server-4u36": nodes, HDD: nodes * disks, "metadata-server-1u": 3, "switch-25gbe-48": 2}
+    beegfs = {"storage-server-4u36": 1, HDD: 36, "metadata-server-1u": 2, "switch-25gbe-48": 1}
+    kind = "fsx-lustre-persistent-hdd-12"
+    rented = max(up(stored / GIB, 6000), up(asked.both / (12 * MB) * TIB / GIB, 6000)) * GIB
+    ports = max(asked.bytes("read"), asked.bytes("write")) / USABLE
+    return [
+        Candidate(
+            "own-nfs-server",
+            {"groups": groups},
+            OWN.own(server, 680 + 140 * groups, 4, hours, months),
+            too_slow(6250 * MB, ports),
+        ),
+        Candidate(
+            "own-beegfs", {"servers": 1, "groups": 3}, OWN.own(beegfs, 680 + 36 * 14 + 2 * 520 + 460, 7, hours, months)
+        ),
+        Candidate(
+            "own-ceph",
+            {"nodes": nodes, "disks": disks, "copies": 3},
+            OWN.own(ceph, nodes * (680 + disks * 14) + 3 * 520 + 2 * 460, 4 * nodes + 5, hours, months),
+        ),
+        Candidate(
+            "fsx-lustre-hdd",
+            {"type": kind, "capacity": gibibytes(rented)},
+            [AWS.line("filesystem-capacity", kind, rented)],
+        ),
+        Candidate(
+            "own-nfs-server",
+            {"groups": groups - 1},
+            OWN.own({**server, HDD: 10 * groups - 10}, 680 + 140 * (groups - 1), 4, hours, months),
+            f"{(groups - 1) * 8 * 24} TB for 500",
+        ),
+    ]
+
+
+@need
+def need_15(asked: Asked) -> list[Candidate]:
+    stored, duty = asked.bytes("capacity"), Decimal("0.1")
+    dense = int(up(asked.both / (6200 * MB)))
+    parallel = up(stored / TIB, 4) * TIB
+    reads, writes = parallel * Decimal("1.15") / 1024, parallel / 2 / 1024
+    slow = too_slow(reads, asked.bytes("read") / USABLE) or too_slow(writes, asked.bytes("write") / USABLE)
+    servers = up(asked.both / (TO_VOLUMES["m5.4xlarge"] * MB))
+    each = 8 * up(stored / servers / 8, int(GB))
+    scratch = (
+        up((asked.bytes("read") / (200 * MB) + asked.bytes("write") / (100 * MB)) / USABLE * TIB / GIB, 2400) * GIB
+    )
+    fast = lustre(AWS, "fsx-lustre-persistent-ssd-500", 500, 2400, asked)
+
+    def part(whole: Candidate) -> Candidate:
+        shares = [Line(f"{line.formula} x {duty}", line.cost * duty) for line in whole.lines]
+        return Candidate(whole.design, whole.settings, shares)
+
+    return [
+        Candidate(
+            "beegfs-dense",
+            {"servers": dense, "layout": "raid0"},
+            [AWS.machines("d3en.12xlarge", dense, duty, "spot"), AWS.machines("m6a.xlarge", 1, duty)],
+            term="spot",
+        ),
+        Candidate(
+            "gcp-parallelstore",
+            {"capacity": f"{parallel / TIB:.0f}TiB"},
+            [GCP.line("filesystem-capacity", "parallelstore-scratch", parallel * duty)],
+            slow,
+        ),
+        Candidate(
+            "beegfs-volumes",
+            {
+                "instance": "m5.4xlarge",
+                "servers": int(servers),
+                "volume": "gp3",
+                "volumes": 8,
+                "capacity": gigabytes(each),
+            },
+            [
+                AWS.machines("m5.4xlarge", int(servers), duty, "spot"),
+                AWS.machines("m6a.xlarge", 1, duty),
+                AWS.line("volume-capacity", "gp3", each * servers * duty),
+            ],
+            too_slow(8 * servers * GP3, asked.both),
+            term="spot",
+        ),
+        part(fast),
+        Candidate(
+            "fsx-lustre-scratch",
+            {"capacity": gibibytes(scratch)},
+            [AWS.line("filesystem-capacity", "fsx-lustre-scratch-2", scratch * duty)],
+        ),
+        Candidate(
+            "beegfs",
+            {"instance": "im4gn.4xlarge", "servers": 3},
+            [AWS.machines("im4gn.4xlarge", 3, duty, "spot"), AWS.machines("m6a.xlarge", 1, duty)],
+            unproven="nobody states what its disks do",
+            term="spot",
+        ),
+    ]
+
+
+@need
+def need_16(asked: Asked) -> list[Candidate]:
+    stored = asked.bytes("capacity")
+    return [
+        Candidate(
+            "s3", {"class": "s3-standard", "stored": "20TB"}, bucket(AWS, asked, "s3-standard", stored, egress=True)
+        ),
+        Candidate(
+            "azure-blob", {"class": "blob-hot", "stored": "20TB"}, bucket(AZURE, asked, "blob-hot", stored, egress=True)
+        ),
+        Candidate("s3-one-zone", {"stored": "20TB"}, bucket(AWS, asked, "s3-one-zone-ia", stored, egress=True)),
+        Candidate(
+            "gcs", {"class": "gcs-standard", "stored": "20TB"}, bucket(GCP, asked, "gcs-standard", stored, egress=True)
+        ),
+        Candidate("gcs-archive", {"stored": "20TB"}, bucket(GCP, asked, "gcs-archive", stored, egress=True)),
+    ]
+
+
+@need
+def need_17(asked: Asked) -> list[Candidate]:
+    stored = asked.bytes("capacity")
+    google = up(max(asked.both / (125 * MB) * TIB, stored) / GIB, 72_000) * GIB
+    ultra = up(max(asked.both / (128 * MIB), stored / TIB)) * TIB
+    tiered = 80_000 * MB  # the least of the listed steps that is enough
+    servers = up(asked.both / (TO_VOLUMES["c6in.2xlarge"] * MB))
+    each = 8 * up(stored / servers / 8, int(GB))
+    how = {
+        "instance": "c6in.2xlarge",
+        "servers": int(servers),
+        "volume": "gp3",
+        "volumes": 8,
+        "capacity": gigabytes(each),
+    }
+    return [
+        lustre(AWS, "fsx-lustre-persistent-ssd-250", 250, 2400, asked),
+        lustre(AWS, "fsx-lustre-persistent-ssd-250", 250, 19_200, asked, "fsx-lustre-efa"),
+        lustre(AWS, "fsx-lustre-persistent-ssd-125", 125, 2400, asked),
+        lustre(AWS, "fsx-lustre-persistent-ssd-500", 500, 2400, asked),
+        Candidate(
+            "gcp-managed-lustre",
+            {"capacity": gibibytes(google)},
+            [GCP.line("filesystem-capacity", "managed-lustre-125", google)],
+        ),
+        Candidate(
+            "azure-netapp-files",
+            {"type": "azure-netapp-files-ultra", "capacity": f"{ultra / TIB:.0f}TiB"},
+            [AZURE.line("filesystem-capacity", "netapp-files-ultra", ultra)],
+        ),
+        Candidate(
+            "fsx-lustre-intelligent-tiering",
+            {"throughput": f"{tiered / MB:.0f}MB/s", "infrequent": "0%", "stored": "200TB"},
+            intelligent(asked, stored, Decimal(1), tiered),
+            unproven="what it can write is not stated",
+        ),
+        Candidate(
+            "beegfs-volumes",
+            how,
+            [
+                AWS.machines("c6in.2xlarge", int(servers)),
+                AWS.machines("m6a.xlarge"),
+                AWS.line("volume-capacity", "gp3", each * servers),
+            ],
+            LOSS.format(volumes=8 * servers, chance=lost(8 * int(servers))),
+        ),
+    ]
+
+
+def intelligent(asked: Asked, stored: Decimal, active: Decimal, throughput: Decimal) -> list[Line]:
+    """FSx for Lustre Intelligent-Tiering: two tiers, the rate that is bought, and requests to the tiers."""
+    name = "fsx-lustre-intelligent-tiering"
+    return [
+        AWS.line("filesystem-capacity", f"{name}/frequent", stored * active),
+        AWS.line("filesystem-capacity", f"{name}/infrequent", stored * (1 - active)),
+        AWS.line("filesystem-throughput", name, throughput),
+        AWS.line("filesystem-requests", f"{name}/read", asked.objects("read")),
+        AWS.line("filesystem-requests", f"{name}/write", asked.objects("written")),
+    ]
+
+
+@need
+def need_18(asked: Asked) -> list[Candidate]:
+    stored, hours, months = asked.bytes("capacity"), int(asked.written["people"]["own"]), asked.months
+    rate = Decimal(str(asked.written["exchange"]["USD"]))
+    dublin, brabant, brussels = (
+        Book(BOOKS / f"{name}.yaml") for name in ("aws-eu-west-1", "azure-westeurope", "gcp-europe-west1")
+    )
+    minio = {"storage-server-4u36": 4, HDD: 48, "switch-25gbe-48": 2}
+    ceph = {"storage-server-4u36": 3, HDD: 108, "metadata-server-1u": 3, "switch-25gbe-48": 2}
+    return [
+        Candidate(
+            "own-minio",
+            {"nodes": 4, "disks": 12, "copies": "12+4"},
+            OWN.own(minio, 4 * 680 + 48 * 14 + 920, 18, hours, months),
+            rate=rate,
+        ),
+        Candidate(
+            "own-ceph",
+            {"nodes": 3, "disks": 36, "copies": 3},
+            OWN.own(ceph, 3 * 680 + 108 * 14 + 1560 + 920, 17, hours, months),
+            rate=rate,
+        ),
+        Candidate(
+            "azure-blob",
+            {"class": "blob-hot", "stored": "600TB"},
+            bucket(brabant, asked, "blob-hot", stored),
+            rate=rate,
+        ),
+        Candidate(
+            "gcs",
+            {"class": "gcs-standard", "stored": "600TB"},
+            bucket(brussels, asked, "gcs-standard", stored),
+            rate=rate,
+        ),
+        Candidate(
+            "s3", {"class": "s3-standard", "stored": "600TB"}, bucket(dublin, asked, "s3-standard", stored), rate=rate
+        ),
+    ]
+
+
+@need
+def need_19(asked: Asked) -> list[Candidate]:
+    stored, active = asked.bytes("capacity"), Decimal("0.05")
+    whole = up(stored / GIB) * GIB
+    efs = [
+        AWS.line("filesystem-capacity", "efs-standard", stored * active),
+        AWS.line("filesystem-capacity", "efs-ia", stored * (1 - active)),
+    ]
+    pool = [
+        AWS.line("filesystem-capacity", "fsx-ontap-multi-az-1-ssd", whole * active),
+        AWS.line("filesystem-capacity", "fsx-ontap-capacity-pool-multi-az-1", whole * (1 - active)),
+        AWS.line("filesystem-throughput", "fsx-ontap-multi-az-1", 128 * MIB),
+    ]
+    cold = {"infrequent": "95%"}
+    return [
+        Candidate(
+            "fsx-lustre-intelligent-tiering",
+            {"throughput": "4000MB/s", **cold, "stored": "500TB"},
+            intelligent(asked, stored, active, 4000 * MB),
+        ),
+        Candidate("efs-bursting", {**cold, "stored": "500TB"}, efs),
+        Candidate("fsx-ontap-multi-az", {"throughput": "128MiB/s", **cold, "capacity": gibibytes(whole)}, pool),
+        Candidate(
+            "efs-bursting",
+            {"infrequent": "0%", "stored": "500TB"},
+            [AWS.line("filesystem-capacity", "efs-standard", stored)],
+        ),
+    ]
+
+
+@need
+def need_20(asked: Asked) -> list[Candidate]:
+    stored = asked.bytes("capacity")
+    whole = up(stored / GIB) * GIB
+    follows = 100 * MIB + whole / GIB * MIB / 10
+
+    def openzfs(rate: int) -> Candidate:
+        lines = [
+            AWS.line("filesystem-capacity", "fsx-openzfs-multi-az-1-ssd", whole),
+            AWS.line("filesystem-throughput", "fsx-openzfs-multi-az-1", rate * MIB),
+        ]
+        settings = {"throughput": f"{rate}MiB/s", "capacity": gibibytes(whole)}
+        return Candidate("fsx-openzfs-multi-az", settings, lines, too_slow(rate * MIB, asked.both))
+
+    filestore = up(stored / GIB, 2560) * GIB
+    return [
+        Candidate(
+            "azure-files-zrs",
+            {"capacity": gibibytes(whole)},
+            [AZURE.line("filesystem-capacity", "files-premium-zrs", whole)],
+            too_slow(follows, asked.both),
+        ),
+        openzfs(1280),
+        Candidate("efs-bursting", {"stored": "20TB"}, [AWS.line("filesystem-capacity", "efs-standard", stored)]),
+        Candidate(
+            "gcp-filestore-regional-large",
+            {"capacity": gibibytes(filestore)},
+            [GCP.line("filesystem-capacity", "filestore-regional", filestore)],
+        ),
+        openzfs(640),
+    ]
