@@ -6,13 +6,14 @@ from decimal import Decimal
 from functools import cached_property
 
 from assay.model.money.amount import EXACT, Payment, Term
-from assay.model.money.design import Design, DynamoDb
+from assay.model.money.design import S3, Design, DynamoDb
 from assay.model.money.need import Need
 from assay.model.money.price import Bill, Line
 from assay.model.money.use import Use
 from assay.money.advice.market import Market, Sold
 from assay.money.advice.moving import moving_cost
 from assay.money.advice.traffic import use_of
+from assay.money.cost.bill import ONE, backup_item, sold_as
 from assay.money.cost.cost import ZERO, Charge, Cost, price_bill
 from assay.money.cost.frozen import BY_USE
 
@@ -82,6 +83,7 @@ class Pricer:
     def offers(self, bill: Bill, design: Design) -> tuple[Offer, ...]:
         """The bill on each allowed term, the cheapest first; one that is `unpriced` if the book lacks what counts."""
         lacking = [line for line in bill.lines if line.dimension != "instance" and not self._has(line)]
+        lacking += self._not_kept(design)
         instances = {line.item for line in bill.lines if line.dimension == "instance"}
         if any(line.dimension not in BESIDES for line in lacking):
             return (self._without(bill, lacking),)
@@ -196,6 +198,19 @@ class Pricer:
         )
         lacks = tuple(dict.fromkeys(names)) or ("any one term of all its instances",)
         return Offer("on-demand", None, cost, ZERO, lacks=lacks, beyond=None, unpriced=True)
+
+    def _not_kept(self, design: Design) -> Iterator[Line]:
+        """Backups that the need asks for and nobody sells of the design, which keep their place all the same."""
+        service = design.service
+        if self._need.snapshots and not isinstance(service, S3) and backup_item(design) is None:
+            yield Line(
+                what="backups",
+                dimension="filesystem-backup",
+                item=sold_as(getattr(service, "type", design.design)),
+                pieces=ONE,
+                each=Decimal(self._need.snapshots),
+                per="month",
+            )
 
     def _has(self, line: Line) -> bool:
         return (line.dimension, line.item) in self._plain

@@ -23,6 +23,8 @@ from assay.model.units import format_size
 from assay.money.cost.catalog import catalog
 
 ONE = Decimal(1)
+BACKUPS = {"snapshot-capacity": "snapshots", "filesystem-backup": "backups"}
+"""What is kept besides the data, by the dimension that it is paid in."""
 SMALL = 10**6
 """Bytes below which the unit of a capacity was probably forgotten."""
 _YEAR = re.compile(r"-(19|20)[0-9]{2}$")
@@ -155,13 +157,17 @@ def _service(design: Design, use: Use) -> Iterator[Line]:
 
 
 def _bucket(service: S3, use: Use) -> Iterator[Line]:
-    """What is stored in each class, with the bytes, objects and days that it charges at least."""
+    """What is stored in each class, with the bytes, objects and days that it charges at least.
+
+    Snapshots of a bucket are older versions of its objects, which cost as much as the others.
+    """
     cold = service.stored * service.cold_share
-    for name, stored in ((service.storage_class, service.stored - cold), (service.cold_class, cold)):
-        if name is None or not stored:
+    kept = ((service.storage_class, service.stored - cold, use.snapshots), (service.cold_class, cold, 0))
+    for name, stored, versions in kept:
+        if name is None or not stored + versions:
             continue
         kind = catalog().object_class(name)
-        billed = Decimal(stored) * use.filled
+        billed = Decimal(stored) * use.filled + versions
         if use.object_size:
             each = max(kind.least_object, use.object_size) + kind.overhead
             billed = billed * each / use.object_size
@@ -212,8 +218,9 @@ def _use(design: Design, use: Use) -> Iterator[Line]:
     yield from _some("data transfer between zones", "transfer-zone", "zone", use.zone_traffic, "month")
     yield from _accessed(design, use)
     types = sorted({sold_as(group.volumes.type) for group in design.servers if group.volumes})
-    if types:
-        yield from _some("snapshots", "snapshot-capacity", "standard", use.snapshots, "month")
+    kept = backup_item(design)
+    if kept is not None:
+        yield from _some(BACKUPS[kept[0]], *kept, use.snapshots, "month")
     if "standard" in types:
         yield from _some("requests to volumes", "volume-requests", "standard", use.volume_requests, "month")
 
@@ -247,8 +254,22 @@ def _accessed(design: Design, use: Use) -> Iterator[Line]:
         if sold.requests is not None:
             yield from _some("read requests", "filesystem-requests", f"{sold.requests}/read", use.gets, "month")
             yield from _some("write requests", "filesystem-requests", f"{sold.requests}/write", use.puts, "month")
-        if sold.backup is not None:
-            yield from _some("backups", "filesystem-backup", sold.backup, use.snapshots, "month")
+
+
+def backup_item(design: Design) -> tuple[str, str] | None:
+    """As what snapshots and backups of a design are sold: dimension and item; None if they are not.
+
+    Those of a bucket are in what it stores.
+    """
+    service = design.service
+    if any(group.volumes is not None for group in design.servers):
+        return "snapshot-capacity", "standard"
+    found = None
+    if isinstance(service, Efs | FsxLustre):
+        found = catalog().filesystem(service.type).backup
+    elif isinstance(service, Managed):
+        found = catalog().managed(service.type).prices.backup
+    return None if found is None else ("filesystem-backup", found)
 
 
 def _requested(service: S3, use: Use) -> Iterator[Line]:
