@@ -72,7 +72,7 @@ def _advise(need: Need, market: Market, evidence: Iterable[Evidence], base: Path
     )
     decision = decide(meets, unproven, need)
     best = decision.chosen[0] if decision.chosen else None
-    rivals = [item for item in meets if item is not best]
+    rivals = [item for item in meets or unproven if item is not best]
     dear = [item for item in failed if item.open == {"budget"}]
     fastest = _front(meets)
     nothing = not (meets or unproven)
@@ -90,11 +90,12 @@ def _advise(need: Need, market: Market, evidence: Iterable[Evidence], base: Path
         options=tuple(option(item, need) for item in shown),
         front=tuple(item.variant.label for item in fastest),
         unproven=tuple(option(item, need) for item in possible),
-        changes=tuple(_changes(best, rivals, dear, failed, need)) if best is not None and meets else (),
+        changes=tuple(_changes(best, rivals, dear, failed, need)) if best is not None else (),
         rejected=rejected(tried, assessed, _unpriced(tried, need, found), need),
         conflicts=conflicts(assessed, need) if nothing and assessed else (),
         relaxed=tuple(relaxed(assessed, need)) if nothing else (),
         counts=_counts(tried, meets, unproven, failed),
+        unpriced=tuple(design.name for design in tried if design.unpriced and not design.variants),
         rows=tuple(dict.fromkeys(row for item in used for row in item.variant.best.cost.rows)),
         notes=(*_notes(tried, decision), *moving_notes(need, market), *unused(found, strange, tried, need)),
     )

@@ -16,7 +16,7 @@ from assay.money.advice.conditions import conditions_of
 from assay.money.advice.expect import Found, Together, at_once, bounds_of, latency_figure, rate_figure, together
 from assay.money.advice.facts import Facts
 from assay.money.advice.rules import RULES, TOLD
-from assay.money.advice.words import amount, percent, seconds
+from assay.money.advice.words import MANY_TIMES, amount, more_words, percent, seconds
 from assay.money.cost.limits import METRICS, Limits, Metric
 
 
@@ -178,7 +178,7 @@ def _budget(variant: Variant, need: Need) -> Check:
     assert budget is not None
     costs = offer.paid if budget.per == "all" else EXACT.divide(offer.paid, Decimal(need.months))
     per = "in all" if budget.per == "all" else "a month"
-    over = f", {_over(costs, budget)} too much" if costs > budget.amount else ""
+    over = f", {_over(costs, budget)}" if costs > budget.amount else ""
     text = f"{money(costs, budget.currency)} {per} of a budget of {money(budget.amount, budget.currency)}{over}"
     return Check(
         requirement="budget",
@@ -191,8 +191,11 @@ def _budget(variant: Variant, need: Need) -> Check:
 
 def _over(costs: Decimal, budget: Budget) -> str:
     """By how much it is above: as a share, of less than a tenth of a percent as an amount."""
-    share = costs / budget.amount - 1
-    return percent(share) if share >= LEAST_SHARE else money(costs - budget.amount, budget.currency)
+    ratio = costs / budget.amount
+    if ratio >= MANY_TIMES:
+        return more_words(ratio)
+    share = percent(ratio - 1) if ratio - 1 >= LEAST_SHARE else money(costs - budget.amount, budget.currency)
+    return f"{share} too much"
 
 
 def _figure_checks(figures: Mapping[str, Figure], need: Need, limits: Limits) -> Iterator[Check]:
