@@ -7,19 +7,24 @@ from advise_tools import NEEDS
 
 from assay.model.money.advice import Advice, Option
 from assay.model.money.need import Need
+from assay.model.money.price import Book
 from assay.money.advice.advise import advise
+from assay.money.advice.outlook.again import Again
 from assay.money.books.books import load_book
+from assay.money.cost.bill import make_bill
+from assay.money.cost.cost import price_bill
+from assay.money.cost.designs import load_template
 
 CENT = Decimal("0.01")
 GIB = Decimal(2**30)
 
 
-def advised(design: str, books: str = "aws-us-east-1", **asked: object) -> Advice:
+def advised(design: str, books: str | Book = "aws-us-east-1", **asked: object) -> Advice:
     """Advice on a need of which one design is the only candidate."""
     chosen = asked.pop("set", {})
     written = {"need": "x", "access": "file", "capacity": "40TB", "months": 1, **asked}
     need = Need.model_validate({**written, "candidates": [{"design": design, "set": chosen}]})
-    return advise(need, [load_book(name, NEEDS) for name in books.split()])
+    return advise(need, [books] if isinstance(books, Book) else [load_book(name, NEEDS) for name in books.split()])
 
 
 def option(*args: object, **asked: object) -> Option:
@@ -79,3 +84,67 @@ def test_versions_in_a_bucket_cost_as_much_as_the_rest():
     other = option("s3", access="object", capacity="50TB", set={"class": "s3-standard"})
     assert one.price.month == other.price.month
     assert one.price.month.quantize(CENT) == Decimal("1071.02")
+
+
+def server(**row: object) -> Book:
+    """A server at 1.00 an hour, or on another term, and volumes at 0.10 a GB; a month has 730 hours."""
+    machine = {"dimension": "instance", "item": "m5.4xlarge", "unit": "hour", "source": "test"}
+    volume = {"dimension": "volume-capacity", "item": "gp3", "price": 0.1, "unit": "GB-month", "source": "test"}
+    about = {"book": "terms", "provider": "aws", "region": "us-east-1", "date": "2026-11-01", "historic": True}
+    rows = [machine | {"price": 1}, machine | row, volume]
+    return Book.model_validate({**about, "currency": "USD", "hours_per_month": 730, "about": "test", "rows": rows})
+
+
+HOME = {"capacity": "10TB", "set": {"instance": "m5.4xlarge", "volume": "gp3", "capacity": "10TB"}}
+PARTLY = {"term": "reserved-1y", "payment": "partial-upfront", "upfront": 100, "price": "0.1"}
+NOTHING = {"term": "reserved-3y", "payment": "no-upfront", "price": "0.2"}
+
+
+@pytest.mark.parametrize(
+    ("row", "months", "owed"),
+    [
+        # 100 + 12 months x 73.00 + 1 month of volumes, 1,000.00
+        (PARTLY, 1, "1976"),
+        # 2 x 100 + 24 x 73.00 + 13 x 1,000.00
+        (PARTLY, 13, "14952"),
+        # 36 x 146.00 + 12 x 1,000.00
+        (NOTHING, 12, "17256"),
+        # 36 x 146.00 + 36 x 1,000.00: whole terms, nothing more
+        (NOTHING, 36, "41256"),
+    ],
+)
+def test_a_commitment_is_owed_to_its_end(row, months, owed):
+    found = option("nfs-volumes", server(**row), term=row["term"], months=months, **HOME)
+    assert found.price.paid == Decimal(owed)
+
+
+def test_a_month_is_not_worth_a_commitment():
+    """On demand 730.00 + 1,000.00 = 1,730.00, reserved 1,976.00; of 12 months 20,760.00 and 12,976.00."""
+    short, long = (option("nfs-volumes", server(**PARTLY), months=months, **HOME) for months in (1, 12))
+    assert (short.price.term, short.price.paid) == ("on-demand", Decimal(1730))
+    assert (long.price.term, long.price.paid) == ("reserved-1y", Decimal(12976))
+
+
+def test_what_is_owed_later_is_worth_less():
+    """Of one month: 100 + 73.00 x sum of 1.21^(-i/12), i = 1 to 12, + 1,000.00 x 1.21^(-1/12)."""
+    found = option("nfs-volumes", server(**PARTLY), term="reserved-1y", discount="21%", months=1, **HOME)
+    each = [1.21 ** (-month / 12) for month in range(1, 13)]
+    assert float(found.price.present) == pytest.approx(100 + 73 * sum(each) + 1000 * each[0])
+
+
+def test_what_is_paid_is_not_what_is_owed():
+    """After one month 100 + 73.00 + 1,000.00 are paid, as `assay price` says."""
+    bill = make_bill(load_template("nfs-volumes").build(HOME["set"]))
+    cost = price_bill(bill, server(**PARTLY), "reserved-1y")
+    assert (cost.paid(1), cost.owed(1)) == (Decimal(1173), Decimal(1976))
+
+
+def test_the_parts_of_a_price_are_all_that_is_owed():
+    """Of 1,976.00 the server is 100 + 12 x 73.00 = 976.00: a fifth more of it are 195.20, and 2,171.20 in all."""
+    book = server(**PARTLY)
+    answer = advised("nfs-volumes", book, term="reserved-1y", months=1, budget="2100 USD/month", **HOME)
+    (found,) = [item for item in answer.changes if item.text.startswith("if instance m5.4xlarge (reserved-1y) cost")]
+    assert found.at == Decimal("1.2") and "2,171.20 USD a month" in found.text
+    again = Again(answer, book)
+    parts = again.parts(again.here["nfs-volumes"].variant)
+    assert [paid for paid, _ in parts.values()] == [Decimal(976), Decimal(1000)]

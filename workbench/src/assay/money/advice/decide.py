@@ -225,9 +225,9 @@ def _paid_back(best: Assessed, meets: Sequence[Assessed], need: Need) -> Iterato
 
 
 def _spent(item: Assessed, months: int) -> Decimal:
-    """All that is paid in so many months, with support, tax and moving in."""
+    """All that is paid for so many months, with support, tax and moving in."""
     offer = item.variant.best
-    return EXACT.add(EXACT.multiply(offer.cost.paid(months), offer.factor), offer.once)
+    return EXACT.add(EXACT.multiply(offer.cost.owed(months), offer.factor), offer.once)
 
 
 def nfs_most(assessed: Sequence[Assessed]) -> dict[str, float]:

@@ -33,7 +33,7 @@ class Offer:
 
     Attributes:
         cost: Of what has a price.
-        paid: All that is paid in the months of the need, with support, tax and moving in.
+        paid: All that is paid for the months of the need, commitments whole, with support, tax and moving in.
         factor: What `cost` is multiplied by for that, for support and tax.
         once: What of it is paid for moving in.
         present: The same as money of the first day; `paid` if the need has no discount.
@@ -157,7 +157,7 @@ class Pricer:
         support = need.support.get(provider, ZERO) if provider else ZERO  # type: ignore[call-overload]
         factor = EXACT.multiply(1 + support, 1 + need.tax)
         once = EXACT.multiply(moving_cost(need, self._market, provider), 1 + need.tax)
-        paid = EXACT.add(EXACT.multiply(cost.paid(need.months), factor), once)
+        paid = EXACT.add(EXACT.multiply(cost.owed(need.months), factor), once)
         present = paid
         if need.discount:
             present = EXACT.add(EXACT.multiply(cost.present(need.months, need.discount), factor), once)
