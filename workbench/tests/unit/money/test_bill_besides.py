@@ -148,3 +148,57 @@ def test_the_parts_of_a_price_are_all_that_is_owed():
     again = Again(answer, book)
     parts = again.parts(again.here["nfs-volumes"].variant)
     assert [paid for paid, _ in parts.values()] == [Decimal(976), Decimal(1000)]
+
+
+def book_of(provider: str, *rows: tuple[str, str, object, str]) -> Book:
+    """Plain prices: dimension, item, price and unit."""
+    about = {"book": f"plain-{provider}", "provider": provider, "region": "here", "date": "2026-11-01"}
+    keys = ("dimension", "item", "price", "unit")
+    named = [{**dict(zip(keys, row, strict=True)), "source": "test"} for row in rows]
+    return Book.model_validate(
+        {**about, "historic": True, "currency": "USD", "hours_per_month": 730, "about": "test", "rows": named}
+    )
+
+
+def bought_or_rented(price: int, months: int) -> Advice:
+    """Hardware for 60 months with ten disks of 100, and nothing besides; or 96,000 GiB x 0.01 = 960.00 a month."""
+    machine = ("purchase", "storage-server-4u36", price - 1000, "piece")
+    own = book_of("own", machine, ("purchase", "hdd-24TB", 100, "piece"), ("power", "electricity", 0, "kWh"))
+    aws = book_of("aws", ("filesystem-capacity", "fsx-lustre-persistent-hdd-12", "0.01", "GiB-month"))
+    chosen = [
+        {"design": "own-nfs-server", "set": {"groups": 1}},
+        {"design": "fsx-lustre-hdd", "set": {"type": "fsx-lustre-persistent-hdd-12", "capacity": "96000GiB"}},
+    ]
+    need = {"need": "x", "access": "file", "capacity": "90TB", "months": months, "candidates": chosen}
+    return advise(Need.model_validate(need), [own, aws])
+
+
+HAS = "{} {} has cost less in all than {}, rented{}; it is needed for {} months"
+
+
+@pytest.mark.parametrize(
+    ("price", "months", "first", "until", "left"),
+    [
+        # 50 x 960 = 48,000; in month 61 96,000 against 58,560
+        (48_000, 36, "from month 50 on", ", until it is bought anew after month 60", 24),
+        # 60 x 960 = 57,600; in month 61 115,200 against 58,560
+        (57_600, 60, "after month 60 only", ": then it is bought anew", 0),
+        # 25 x 960 = 24,000; in month 61 48,000 against 58,560, in month 121 72,000 against 116,160
+        (24_000, 61, "from month 25 on", "", 59),
+    ],
+)
+def test_what_is_bought_is_bought_anew(price, months, first, until, left):
+    answer = bought_or_rented(price, months)
+    own, rented = (
+        next(item.label for item in answer.options if item.price.bought is bought) for bought in (True, False)
+    )
+    told = {item.rule: item.text for item in answer.reasons}
+    assert told["break_even"] == HAS.format(first, own, rented, until, months)
+    whole = f"the hardware of {own} is paid whole; it could be used for {left} months more"
+    assert told.get("paid_whole") == (whole if left else None)
+
+
+def test_what_is_bought_may_never_pay():
+    """100,000 for each 60 months, which cost 57,600 rented."""
+    (text,) = [item.text for item in bought_or_rented(100_000, 36).reasons if item.rule == "break_even"]
+    assert "never costs less in all" in text
