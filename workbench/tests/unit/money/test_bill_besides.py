@@ -202,3 +202,53 @@ def test_what_is_bought_may_never_pay():
     """100,000 for each 60 months, which cost 57,600 rented."""
     (text,) = [item.text for item in bought_or_rented(100_000, 36).reasons if item.rule == "break_even"]
     assert "never costs less in all" in text
+
+
+def colder(design: str, book: str, **asked: object) -> tuple[Option, list[str]]:
+    """A bucket of 100 TB with 80 % in a colder class, to which 10 TB are written in a month, in objects of 1 MB."""
+    written = {"access": "object", "capacity": "100TB", "active": "20%", "profile": {"record": "1MB"}, **asked}
+    answer = advised(design, book, **{"monthly": {"read": "0B", "written": "10TB"}, **written})
+    return answer.options[0], [item.text for item in answer.reasons if item.rule == "first_move"]
+
+
+@pytest.mark.parametrize(
+    ("design", "book", "stays", "chosen", "moves", "first"),
+    [
+        # 10 million objects x 80 % x 0.01 / 1000; once 100 million x 80 % x 0.01 / 1000
+        ("s3-tiered", "aws-us-east-1", "s3-standard", {"cold_class": "s3-standard-ia"}, "80", "800.00 USD"),
+        # 8 million x 0.02 / 1000
+        ("s3-tiered", "aws-us-east-1", "s3-standard", {"cold_class": "s3-glacier-instant"}, "160", "1,600.00 USD"),
+        # 8 million x 0.05 / 1000: a class A request of the archive class
+        ("gcs-lifecycle", "gcp-us-central1", "gcs-standard", {"cold": "gcs-archive"}, "400", "4,000.00 USD"),
+        # 8 million x 0.1 / 10,000: a write operation of the cool tier
+        ("azure-blob-lifecycle", "azure-westeurope", "blob-hot", {"cold": "blob-cool"}, "80", "800.00 USD"),
+    ],
+)
+def test_moves_to_a_colder_class_are_requests(design, book, stays, chosen, moves, first):
+    found, told = colder(design, book, set=chosen)
+    assert not found.price.lacks
+    price = {(row.dimension, row.item): row for row in load_book(book, NEEDS).rows}
+    put = price["object-requests", f"{stays}/put"].cost(Decimal(10_000_000))
+    idle, _ = colder(design, book, set=chosen, monthly={"read": "0B", "written": "0B"})
+    assert found.price.month - idle.price.month - put == Decimal(moves)
+    (text,) = told
+    assert text.endswith(f"once is 80,000,000 requests: {first} that are not in the price")
+
+
+def test_moves_without_a_price_are_lacking():
+    """The book of Ireland has no price of them."""
+    found, told = colder("s3-tiered", "aws-eu-west-1", set={"cold_class": "s3-standard-ia"})
+    assert found.price.lacks == ("object-requests s3-standard-ia/transition",)
+    assert told == [
+        "moving what is there already to s3-standard-ia once is 80,000,000 requests, of which the book has no price"
+    ]
+
+
+def test_moves_to_infrequent_access_are_paid_by_the_byte():
+    """EFS: 5 TB = 4,656.61 GiB written x 95 % x 0.01 = 44.24; of 500 TB once 442,378.40 GiB x 0.01 = 4,423.78."""
+    rare = {"capacity": "500TB", "active": "5%", "set": {"infrequent": "95%"}}
+    answers = [advised("efs-bursting", monthly={"read": "0B", "written": size}, **rare) for size in ("5TB", "0B")]
+    found, idle = (answer.options[0].price.month for answer in answers)
+    assert (found - idle).quantize(CENT) == Decimal("44.24")
+    (text,) = [item.text for item in answers[0].reasons if item.rule == "first_move"]
+    assert "475 TB: 4,423.78 USD" in text

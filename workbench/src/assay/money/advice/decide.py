@@ -10,6 +10,7 @@ from assay.model.money.amount import EXACT, money
 from assay.model.money.need import Need
 from assay.money.advice import rules
 from assay.money.advice.checks import Assessed, deciding_first, order
+from assay.money.advice.moving import first_move
 from assay.money.advice.options import best_of_each, books_of, is_bought
 from assay.money.advice.pricer import BEYOND, Offer
 from assay.money.advice.words import amount, counted, more_words, percent, term_words
@@ -180,6 +181,8 @@ def _also_paid(best: Assessed, need: Need, source: str) -> Iterator[Remark]:
     if offer.once:
         text = f"{money(offer.once, offer.cost.currency)} of it are paid once for moving the data in"
         yield Remark(rule="migration", speaks="note", text=text, source="price book")
+    for text in first_move(best.variant.design, need, best.variant.sold, offer.factor):
+        yield Remark(rule="first_move", speaks="note", text=text, source=source)
     if need.discount:
         text = f"at {percent(need.discount)} a year all that is paid is worth "
         text += f"{money(offer.present, offer.cost.currency)} on the first day; designs are compared by that"

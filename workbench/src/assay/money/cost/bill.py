@@ -25,6 +25,8 @@ from assay.money.cost.catalog import catalog
 ONE = Decimal(1)
 BACKUPS = {"snapshot-capacity": "snapshots", "filesystem-backup": "backups"}
 """What is kept besides the data, by the dimension that it is paid in."""
+EFS_MOVED = "efs-ia-write"
+"""The item of `filesystem-access` as which moving bytes to infrequent access is paid for."""
 SMALL = 10**6
 """Bytes below which the unit of a capacity was probably forgotten."""
 _YEAR = re.compile(r"-(19|20)[0-9]{2}$")
@@ -240,6 +242,8 @@ def _accessed(design: Design, use: Use) -> Iterator[Line]:
         if service.infrequent:
             cold = use.retrieved * use.cold_reads
             yield from _some("bytes read of infrequent access", "filesystem-access", "efs-ia-read", cold, "month")
+            moved = use.written * service.infrequent
+            yield from _some("bytes moved to infrequent access", "filesystem-access", EFS_MOVED, moved, "month")
     if isinstance(service, Managed):
         sold = catalog().managed(service.type).prices
         tiered = service.infrequent and sold.infrequent_read is not None
@@ -277,12 +281,20 @@ def _requested(service: S3, use: Use) -> Iterator[Line]:
     cold = use.cold_reads if service.cold_class is not None else Decimal(0)
     name = service.storage_class
     yield from _some("PUT, COPY, POST and LIST requests", "object-requests", f"{name}/put", use.puts, "month")
+    if service.cold_class is not None:
+        moved = use.puts * service.cold_share
+        yield from _some("moves to a colder class", "object-requests", moved_item(service.cold_class), moved, "month")
     for each, part in ((name, 1 - cold), (service.cold_class, cold)):
         if each is None or not part:
             continue
         yield from _some("GET requests", "object-requests", f"{each}/get", use.gets * part, "month")
         if not catalog().object_class(each).retrieval_free:
             yield from _some("retrieval", "object-retrieval", each, use.retrieved * part, "month")
+
+
+def moved_item(name: str) -> str:
+    """The item of `object-requests` as which moving an object into a class is paid for."""
+    return f"{name}/{catalog().object_class(name).moved_as}"
 
 
 def _some(what: str, dimension: str, item: str, each: Decimal | int, per: Per) -> Iterator[Line]:
