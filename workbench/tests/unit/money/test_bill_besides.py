@@ -252,3 +252,16 @@ def test_moves_to_infrequent_access_are_paid_by_the_byte():
     assert (found - idle).quantize(CENT) == Decimal("44.24")
     (text,) = [item.text for item in answers[0].reasons if item.rule == "first_move"]
     assert "475 TB: 4,423.78 USD" in text
+
+
+def test_watching_what_is_used_is_paid_for():
+    """FSx Intelligent-Tiering of 500 TB = 465,661.29 GiB.
+
+    23,283.06 GiB x 0.023 + 442,378.22 GiB x 0.0125 = 6,065.24; watching 465,661.29 GiB x 0.0006 = 279.40;
+    4,000 MB/s x 0.52 = 2,080.00.
+    """
+    chosen = {"throughput": "4000MB/s", "infrequent": "95%", "stored": "500TB"}
+    idle = {"read": "0B", "written": "0B"}
+    found = option("fsx-lustre-intelligent-tiering", capacity="500TB", active="5%", set=chosen, monthly=idle)
+    assert found.price.month.quantize(CENT) == Decimal("8424.64")
+    assert not found.price.lacks

@@ -188,6 +188,8 @@ def _managed(service: Managed, use: Use) -> Iterator[Line]:
     yield _line(f"{what} storage", "filesystem-capacity", sold.capacity, size * filled - rare, "month")
     if sold.infrequent is not None:
         yield _line(f"{what} storage, infrequent access", "filesystem-capacity", sold.infrequent, rare, "month")
+    if sold.monitoring is not None:
+        yield _line(f"{what} watching of what is used", "filesystem-capacity", sold.monitoring, size * filled, "month")
     if sold.throughput is not None and service.throughput is not None:
         paid = service.throughput - (kind.throughput.included(size) if kind.throughput is not None else 0.0)
         yield _line(f"{what} throughput", "filesystem-throughput", sold.throughput, max(0.0, paid), "month")
