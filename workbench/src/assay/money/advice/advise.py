@@ -45,7 +45,7 @@ def advise(
         AssayError: A design does not exist, or the budget or a book is in a currency of unknown worth.
     """
     market = market_of(need, (books,) if isinstance(books, Book) else books)
-    check_currency(need, market.currency, market.books[0].book)
+    check_currency(need, market.currency)
     with _no_collector():
         return _advise(need, market, evidence, base)
 
