@@ -186,6 +186,15 @@ def test_the_exchange_rate_moves_the_books_in_that_currency_alone() -> None:
     assert {end.choice for end in there} == {"orangefs-volumes@made-up", "orangefs-volumes@made-up-too"}
 
 
+def test_of_two_books_of_one_provider_the_cheaper_one_is_found_in_either_order() -> None:
+    need = read_need("01", budget=None, book=None, books=["a", "b"])
+    dear = load_book("book.yaml", NEEDS)
+    cheap = scaled(dear.model_copy(update={"book": "cheaper"}), Decimal("0.5"), "volume-capacity", "st1")
+    first, second = (looked_at(need, books) for books in ((dear, cheap), (cheap, dear)))
+    assert first.best == second.best == "orangefs-volumes@cheaper"
+    assert first.advice.counts == second.advice.counts and near(first.picture.gap, second.picture.gap)
+
+
 def test_sorted_by_size_and_what_turns_the_choice_is_marked(looked: Looked) -> None:
     found = looked.picture
     assert [each.size for each in found.tornado] == sorted((each.size for each in found.tornado), reverse=True)
