@@ -59,20 +59,22 @@ def st1_volumes(asked: Asked, count: int) -> Decimal:
 
 @need
 def need_01(asked: Asked) -> list[Candidate]:
-    book, whole = MADE_UP, st1_volumes(asked, 4)
+    book, whole = MADE_UP, st1_volumes(asked, 2)
     stored = asked.bytes("capacity")
     disks = book.line("volume-capacity", "st1", whole)
-    half = {"volume": "st1", "volumes": 2, "capacity": gigabytes(whole / 2)}
+    four = st1_volumes(asked, 4)  # BeeGFS is offered with two volumes for each server at least
+    pairs = {"volume": "st1", "volumes": 2, "capacity": gigabytes(four / 2)}
+    half = {"volume": "st1", "volumes": 1, "capacity": gigabytes(whole / 2)}
     two = book.machines("c6in.2xlarge", 2)
-    one = {"volume": "st1", "volumes": 4, "capacity": gigabytes(whole)}
+    one = {"volume": "st1", "volumes": 2, "capacity": gigabytes(whole)}
     lustre = max(up(stored / GIB, 2400), up(asked.both / (125 * MB) * TIB / GIB, 2400)) * GIB
     slow = {name: too_slow(TO_VOLUMES[name] * MB, asked.both) for name in ("m5.4xlarge", "c5n.9xlarge")}
     return [
         Candidate("orangefs-volumes", {"instance": "c6in.2xlarge", "nodes": 2, **half}, [two, disks]),
         Candidate(
             "beegfs-volumes",
-            {"instance": "c6in.2xlarge", "servers": 2, **half},
-            [two, disks, book.machines("m6a.xlarge")],
+            {"instance": "c6in.2xlarge", "servers": 2, **pairs},
+            [two, book.line("volume-capacity", "st1", four), book.machines("m6a.xlarge")],
         ),
         Candidate(
             "nfs-volumes",
@@ -490,7 +492,7 @@ def need_17(asked: Asked) -> list[Candidate]:
     stored = asked.bytes("capacity")
     google = up(max(asked.both / (125 * MB) * TIB, stored) / GIB, 72_000) * GIB
     ultra = up(max(asked.both / (128 * MIB), stored / TIB)) * TIB
-    tiered = 80_000 * MB  # the least of the listed steps that is enough
+    tiered = up(asked.both, 4000 * int(MB))
     servers = up(asked.both / (TO_VOLUMES["c6in.2xlarge"] * MB))
     each = 8 * up(stored / servers / 8, int(GB))
     how = {

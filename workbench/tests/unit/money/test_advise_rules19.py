@@ -320,7 +320,11 @@ def test_availability_that_nobody_promises_is_not_known_and_less_fails():
     (check,) = checks(advice_on("01", budget=None, availability=99.9, candidates=["efs-bursting"]), "availability")
     assert check.outcome == "met" and "99.99 % are promised" in check.text
     (check,) = checks(advice_on("01", budget=None, availability=99.9, candidates=["nfs-gp3"]), "availability")
-    assert check.outcome != "met"
+    assert check.outcome == "failed" and "99.5 % are promised" in check.text and "covers the machine" in check.source
+    (check,) = checks(advice_on("01", budget=None, availability=99.5, candidates=["nfs-gp3"]), "availability")
+    assert check.outcome == "met"
+    (check,) = checks(advice_on("01", budget=None, availability=99, candidates=["beegfs"]), "availability")
+    assert (check.outcome, check.text) == ("unproven", "no promise is known; 99 % are needed")
 
 
 def test_data_lie_only_where_the_need_says(tmp_path):

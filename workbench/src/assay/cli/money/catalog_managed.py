@@ -71,6 +71,7 @@ def _figures(entry: ManagedType) -> list[tuple[str, str]]:
         ("zones", str(entry.zones)),
         ("durability", entry.durability),
         ("availability", f"{entry.availability:g} %" if entry.availability is not None else ""),
+        ("promised by", entry.availability_source),
         ("size", f"{format_size(entry.least_size)} to {most}{step}"),
         ("paid for", "what is provisioned" if entry.billed == "provisioned" else "what is stored"),
     ]

@@ -121,7 +121,9 @@ class ObjectClass(Entry):
     Attributes:
         zones: Availability zones that hold each object, at least.
         nines: Durability in a year as a count of nines: 11 is 99.999999999 %.
-        availability: Share of time, in percent, that it is designed for.
+        availability: Share of time, in percent, that it is designed for, or that is typical.
+        promised: Percent of the time below which the provider pays back; None: nothing is promised, or it is not known.
+        promised_source: Who says so; empty: `source`.
         least_days: Days that are charged at least.
         least_object: Bytes that are charged at least of each object.
         retrieval: How long the first byte takes, in words.
@@ -136,6 +138,8 @@ class ObjectClass(Entry):
     zones: int = Field(ge=1)
     nines: int = Field(ge=0, le=20)
     availability: float = Field(gt=0, le=100)
+    promised: float | None = Field(None, gt=0, le=100)
+    promised_source: str = ""
     least_days: Count
     least_object: Size
     retrieval: str

@@ -162,6 +162,7 @@ class ManagedType(Entry):
         zones: Availability zones that hold the data.
         durability: As the provider states it.
         availability: Percent of the time that is promised; None: not stated.
+        availability_source: Who says so; empty: `source`.
         step: Sizes are multiples of it, from `least_size` on.
         billed: provisioned: by its size; stored: by what lies in it, so that it grows with the data.
         read: None: not stated; likewise the others.
@@ -177,6 +178,7 @@ class ManagedType(Entry):
     zones: int = Field(1, ge=1)
     durability: str = ""
     availability: float | None = Field(None, gt=0, le=100)
+    availability_source: str = ""
     least_size: Size = 1
     most_size: Size | None = None
     step: Size = Field(1, ge=1)

@@ -26,7 +26,7 @@ def availability(facts: Facts) -> Iterator[Said]:
         return
     found, source = promised(facts)
     if found is None:
-        text = f"nothing is promised; {wanted:g} % are needed"
+        text = f"no promise is known; {wanted:g} % are needed"
         yield Check(requirement="availability", outcome="unproven", text=text, source=source)
         return
     text = f"{found:g} % are promised; {wanted:g} % are needed"
@@ -37,17 +37,21 @@ def availability(facts: Facts) -> Iterator[Said]:
 
 
 def promised(facts: Facts) -> tuple[float | None, str]:
-    """Percent of the time, and who says so."""
+    """Percent of the time, and who says so.
+
+    A bucket of two classes is promised what is promised for the worse of them.
+    """
     design, source = facts.design, f"design {facts.variant.template}"
     if design.availability is not None:
         return design.availability, design.availability_source or source
     service = design.service
     if isinstance(service, Managed):
         kind = catalog().managed(service.type)
-        return kind.availability, kind.source
+        return kind.availability, kind.availability_source or kind.source
     if isinstance(service, S3):
-        found = catalog().object_class(service.storage_class)
-        return found.availability, found.source
+        names = [service.storage_class] + ([service.cold_class] if service.cold_class is not None else [])
+        worst = min((catalog().object_class(name) for name in names), key=lambda each: each.promised or 0.0)
+        return worst.promised, (worst.promised_source if worst.promised is not None else "") or worst.source
     return None, source
 
 

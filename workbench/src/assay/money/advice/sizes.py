@@ -121,9 +121,11 @@ def sized(template: Template, values: Mapping[str, Any], key: str, wanted: int) 
     try:
         # Where no choice fits the other values, the size itself may, for what stores as much as it is large.
         least = wanted if found is None else found
-        return format_size(_sold(template.build({**values, key: format_size(least)}), least))
+        spelled = format_size(_sold(template.build({**values, key: format_size(least)}), least))
+        design_limits(template.build({**values, key: spelled}))
     except AssayError:
         return None
+    return spelled
 
 
 def fast_enough(template: Template, values: Mapping[str, Any], key: str, need: Need) -> str | None:
@@ -141,7 +143,7 @@ def fast_enough(template: Template, values: Mapping[str, Any], key: str, need: N
         except AssayError:
             return None
 
-    if does(start) is not None:
+    if enough(design_limits(template.build(values)), need):
         return None
     guess = math.ceil(start * _times(template, {**values, key: format_size(start)}, need))
     found = does(guess)
