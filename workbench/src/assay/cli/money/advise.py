@@ -194,7 +194,7 @@ def _check_names(need: "Need", books: "tuple[Book, ...]", source: "Source", path
 
     try:
         market = market_of(need, books)
-        check_currency(need, market.currency, books[0].book)
+        check_currency(need, market.currency)
     except AssayError as error:
         raise _at(error, source, path, ("budget",) if "budget" in error.message else ("books",)) from None
     for place, candidate in enumerate(need.candidates):

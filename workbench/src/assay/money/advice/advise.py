@@ -45,7 +45,7 @@ def advise(
         AssayError: A design does not exist, or the budget or a book is in a currency of unknown worth.
     """
     market = market_of(need, (books,) if isinstance(books, Book) else books)
-    check_currency(need, market.currency, market.books[0].book)
+    check_currency(need, market.currency)
     with _no_collector():
         return _advise(need, market, evidence, base)
 
@@ -133,15 +133,17 @@ def asked(need: Need, market: Market, base: Path | None = None) -> list[Asked]:
 def _tried(need: Need, market: Market, base: Path | None) -> list[Tried]:
     """All variants of each design; of what nobody named each thing once, by the first design that has it."""
     found: list[Tried] = []
-    built: set[Key] = set()
+    # By another book the same thing has another price.
+    built: dict[str, set[Key]] = {}
     for each in asked(need, market, base):
         if each.sold is None:
             about = str(each.template.source.data.get("about", ""))
             found.append(Tried(each.name, about, each.candidate.design, None, each.template.provider))
         else:
-            found.append(try_design(each.candidate, need, market, each.sold, base, each.name, built))
-        if not need.candidates:
-            built |= {variant.key for variant in (*found[-1].variants, *found[-1].unpriced)}
+            before = built.setdefault(each.sold.name, set())
+            found.append(try_design(each.candidate, need, market, each.sold, base, each.name, before))
+            if not need.candidates:
+                before |= {variant.key for variant in (*found[-1].variants, *found[-1].unpriced)}
     return found
 
 

@@ -164,8 +164,8 @@ def try_design(
         if key in elsewhere:
             continue
         telling = {key: values[key] for key in order if key in named and values[key] is not None}
-        telling = {key: value for key, value in telling.items() if key not in QUIET or value != own[key]}
-        label = " ".join([tried.name, *(f"{name}={value}" for name, value in telling.items())])
+        named_ones = {key: value for key, value in telling.items() if key not in QUIET or value != own[key]}
+        label = " ".join([tried.name, *(f"{name}={value}" for name, value in named_ones.items())])
         offers = pricer.offers(bill, design)
         strange = [f"{key}={values[key]}: {why}" for key, why in design.unpriced.items() if values.get(key) != own[key]]
         if strange and not offers[0].unpriced:

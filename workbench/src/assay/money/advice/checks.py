@@ -282,15 +282,17 @@ def _latency_check(figure: Figure, side: str, wanted: float) -> Check:
     return Check(requirement="p99", outcome="met", certain=high <= wanted, share=1.0, text=text, source=figure.source)
 
 
-def check_currency(need: Need, currency: str, book: str) -> None:
+def check_currency(need: Need, currency: str) -> None:
     """Refuse a budget in another currency than the answer.
 
     Raises:
         AssayError: They differ.
     """
-    if need.budget is not None and need.budget.currency != currency:
-        hint = f"write the budget in {currency}, or name a book in {need.budget.currency}"
-        raise AssayError(f"the budget is in {need.budget.currency}, the price book {book} in {currency}", hint)
+    budget = need.budget
+    if budget is not None and budget.currency != currency:
+        hint = f"write the budget in {currency}, or say what one {currency} is worth: "
+        hint += f"exchange: {{{currency}: 1.0, date: 2026-01-31}}"
+        raise AssayError(f"the budget is in {budget.currency}, the prices in {currency}", hint)
 
 
 def deciding_first(assessed: Iterable[Assessed], need: Need) -> list[Assessed]:
