@@ -565,6 +565,7 @@ WITHOUT = (
     "filesystem-requests |port direct-connect-flat-|filesystem-capacity file-cache",
     # Names of usage types that were found nowhere.
     "filesystem-[a-z]+ fsx-(windows|openzfs-single-az-1|openzfs-single-az-ha|lustre-(intelligent|metadata))",
+    "filesystem-backup efs|object-requests [a-z0-9-]+/transition",
     "filesystem-capacity (managed-lustre|parallelstore|netapp-volumes)",
     # Made of more than cores and memory.
     "instance (z3|c[34]d?a?)-",
