@@ -363,8 +363,9 @@ def _service(design: Design) -> Iterator[Limit]:
 
 
 def _managed(service: Managed) -> Limit:
-    kind, size = catalog().managed(service.type), service.capacity
-    kind.check(size, service.throughput, service.iops)
+    kind = catalog().managed(service.type)
+    kind.check(service.capacity, service.throughput, service.iops)
+    size = kind.fast(service.capacity, service.infrequent)
     bought = service.throughput
     if bought is None:
         bought = kind.throughput.included(size) if kind.throughput is not None else 0.0
@@ -379,8 +380,8 @@ def _managed(service: Managed) -> Limit:
         layer=kind.label,
         read=kind.read.value(size, bought) if kind.read is not None else None,
         write=kind.write.value(size, bought) if kind.write is not None else None,
-        read_iops=kind.read_iops.value(size, iops) if kind.read_iops is not None else None,
-        write_iops=kind.write_iops.value(size, iops) if kind.write_iops is not None else None,
+        read_iops=kind.read_iops.value(size, iops, bought) if kind.read_iops is not None else None,
+        write_iops=kind.write_iops.value(size, iops, bought) if kind.write_iops is not None else None,
         burst=bursts,
         burst_seconds=kind.burst_seconds,
         shared=kind.shared,

@@ -1,0 +1,133 @@
+"""Laws of managed services that bound one thing by another, designs on volumes, and spot rows with an open share.
+
+Figures of AWS are those of its guides: performance.html of Windows and ONTAP, performance-ssd.html of OpenZFS.
+"""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from assay.model.money.managed import CountLaw, RateLaw
+from assay.model.money.need import Need
+from assay.money.advice.bought import sized_to
+from assay.money.books.books import load_book
+from assay.money.cost.bill import make_bill
+from assay.money.cost.catalog import catalog
+from assay.money.cost.cost import price_bill
+from assay.money.cost.designs import load_template
+from assay.money.cost.limits import Limits, design_limits
+
+MIB, MB, GIB, TIB = 2**20, 10**6, 2**30, 2**40
+
+
+def limits(name: str, **values: Any) -> Limits:
+    """Of a shipped design with these values."""
+    return design_limits(load_template(name).build(values))
+
+
+def month(name: str, **values: Any) -> Decimal:
+    """Its price of a month in us-east-1, in USD."""
+    return price_bill(make_bill(load_template(name).build(values)), load_book("aws-us-east-1")).month
+
+
+def bought(name: str, capacity: str, **need: Any) -> dict[str, Any] | None:
+    """What `sized_to` buys for a need, of a design with that capacity."""
+    template = load_template(name)
+    values = {key: parameter.value for key, parameter in template.parameters.items()} | {"capacity": capacity}
+    wanted = Need.model_validate({"need": "test", "capacity": capacity, "months": 12, **need})
+    return sized_to(template, values, ("iops", "throughput"), wanted)
+
+
+@pytest.mark.parametrize(
+    ("rate", "iops"),
+    [(32, 2000), (64, 4000), (128, 6000), (256, 10_000), (512, 20_000), (1024, 40_000), (2048, 80_000),
+     (4608, 150_000), (6144, 200_000), (9216, 300_000), (12288, 400_000)],
+)  # fmt: skip
+def test_windows_does_as_many_operations_as_its_server_of_the_table(rate: int, iops: int) -> None:
+    found = limits("fsx-windows", capacity="48TiB", throughput=f"{rate}MiB/s", iops=400_000)
+    assert found.sustained("read_iops") == found.sustained("write_iops") == iops
+    assert found.sustained("read") == rate * MIB
+
+
+@pytest.mark.parametrize(
+    ("rate", "iops"), [(128, 6000), (256, 12_000), (512, 18_750), (1024, 40_000), (2048, 80_000), (4096, 160_000)]
+)
+def test_ontap_likewise(rate: int, iops: int) -> None:
+    found = limits("fsx-ontap", capacity="10TiB", throughput=f"{rate}MiB/s", iops=160_000)
+    assert found.sustained("read_iops") == iops
+    assert found.sustained("read") == rate * MIB
+    assert found.sustained("write") == min(rate * MIB, 1000 * MB)
+
+
+@pytest.mark.parametrize(
+    ("rate", "iops"), [(160, 6250), (640, 25_000), (1280, 50_000), (3840, 150_000), (10240, 400_000)]
+)
+def test_openzfs_does_39_operations_for_each_mib_bought(rate: int, iops: int) -> None:
+    found = limits("fsx-openzfs", capacity="10TiB", throughput=f"{rate}MiB/s", iops=400_000)
+    assert found.sustained("read_iops") == iops
+
+
+def test_the_ssds_bound_what_a_large_server_could_do() -> None:
+    # 1 TiB gives 750 MB/s, ONTAP's 768; 10 TiB more than the server.
+    assert limits("fsx-windows", capacity="1TiB", throughput="2048MiB/s").sustained("read") == 750 * MIB
+    assert limits("fsx-ontap", capacity="1TiB", throughput="2048MiB/s").sustained("read") == 768 * MIB
+    assert limits("fsx-windows", capacity="10TiB", throughput="2048MiB/s").sustained("read") == 2048 * MIB
+
+
+def test_windows_in_two_zones_writes_less_at_its_fastest() -> None:
+    found = limits("fsx-windows-multi-az", capacity="48TiB", throughput="12288MiB/s", iops=400_000)
+    assert (found.sustained("read"), found.sustained("write")) == (12288 * MIB, 9000 * MIB)
+    assert (found.sustained("read_iops"), found.sustained("write_iops")) == (400_000, 262_500)
+
+
+def test_what_lies_in_the_pool_of_ontap_makes_it_no_faster() -> None:
+    # 20 % of 10 TiB are SSD: 2 x 768 MB/s, and 3 x 2,048 operations.
+    found = limits("fsx-ontap", capacity="10TiB", throughput="2048MiB/s", infrequent="80%")
+    assert found.sustained("read") == 1536 * MIB
+    assert found.sustained("read_iops") == 6144
+    # 2,048 x 0.125 = 256.00; 8,192 x 0.0219 = 179.4048; 128 x 0.72 = 92.16; (10,000 - 6,144) x 0.017 = 65.552
+    price = month("fsx-ontap", capacity="10TiB", throughput="128MiB/s", infrequent="80%", iops=10_000)
+    assert price == Decimal("593.1168")
+
+
+def test_one_tib_of_ontap_stays_on_ssd_whatever_the_share() -> None:
+    # 1,024 x 0.125 = 128.00; 4,096 x 0.0219 = 89.7024; 128 x 0.72 = 92.16
+    assert month("fsx-ontap", capacity="5TiB", throughput="128MiB/s", infrequent="99%") == Decimal("309.8624")
+    found = limits("fsx-ontap", capacity="5TiB", throughput="1024MiB/s", infrequent="99%")
+    assert found.sustained("read") == 768 * MIB
+
+
+def test_the_throughput_of_home_directories_is_bought() -> None:
+    # Both count against one sum: 800 MB/s / 0.9 = 847.7 MiB/s.
+    both = {"access": "file", "read": "500MB/s", "write": "300MB/s"}
+    assert bought("fsx-windows", "40TiB", **both) == {"throughput": "1GiB/s"}
+    # 40,000 / 0.9 = 44,445 operations are above those of 1,024 MB/s.
+    small = {"access": "file", "profile": {"record": "4KiB", "pattern": "random"}}
+    assert bought("fsx-windows", "40TiB", **small, read_iops="40000/s") == {"throughput": "2GiB/s", "iops": 44_500}
+    # 60,000 / 0.9 / 39.0625 = 1,706.7 MiB/s; bought are 66,667 in hundreds.
+    found = bought("fsx-openzfs", "40TiB", **small, read_iops="60000/s")
+    assert found == {"throughput": "2560MiB/s", "iops": 66_700}
+    # 1 TiB of SSD gives 750 MB/s, whatever is bought.
+    assert bought("fsx-windows", "1TiB", **both) is None
+
+
+def test_what_the_inversion_buys_is_enough_and_the_next_smaller_is_not() -> None:
+    kind = catalog().managed("fsx-windows-single-az-ssd")
+    assert kind.read_iops is not None and kind.throughput is not None
+    for wanted in (1999, 2000, 2001, 19_999, 150_001, 400_000):
+        rate = kind.read_iops.rate_for(wanted)
+        assert rate is not None and kind.read_iops.bound(rate) >= wanted
+        smaller = [each for each in kind.throughput.choices if each < rate]
+        assert not smaller or kind.read_iops.bound(max(smaller)) < wanted
+    assert kind.read_iops.rate_for(400_001) is None
+
+
+def test_words_say_the_bounds() -> None:
+    law = RateLaw.model_validate({"per_bought": 1.0, "most_per_tib": "750MiB/s"})
+    assert law.words() == "the throughput bought, at most 750 MiB/s per TiB"
+    count = CountLaw.model_validate({"per_bought": 1.0, "most_per_rate": 39.0625, "most": 400_000})
+    assert count.words() == "the IOPS bought, at most 400,000, at most 39.0625 per MiB/s bought"
+    steps = CountLaw.model_validate({"per_bought": 1.0, "most_at": [["32MiB/s", 2000], ["64MiB/s", 4000]]})
+    assert steps.words() == "the IOPS bought, at most 2,000 with 32 MiB/s bought, to 4,000 with 64 MiB/s"
+    assert (steps.bound(31 * MIB), steps.bound(50 * MIB), steps.bound(64 * MIB)) == (0, 2000, 4000)
