@@ -7,9 +7,12 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from assay.model.money.managed import CountLaw, RateLaw
 from assay.model.money.need import Need
+from assay.model.money.price import Row
+from assay.money.advice.advise import advise
 from assay.money.advice.bought import sized_to
 from assay.money.books.books import load_book
 from assay.money.cost.bill import make_bill
@@ -131,3 +134,46 @@ def test_words_say_the_bounds() -> None:
     steps = CountLaw.model_validate({"per_bought": 1.0, "most_at": [["32MiB/s", 2000], ["64MiB/s", 4000]]})
     assert steps.words() == "the IOPS bought, at most 2,000 with 32 MiB/s bought, to 4,000 with 64 MiB/s"
     assert (steps.bound(31 * MIB), steps.bound(50 * MIB), steps.bound(64 * MIB)) == (0, 2000, 4000)
+
+
+def scratch_need(**changes: Any) -> Need:
+    """For a month of scratch on one NFS server whose instance on spot has an open share of interruptions."""
+    server = {"design": "nfs-volumes", "set": {"instance": "c6in.2xlarge", "volume": "gp3", "volumes": 1}}
+    need = {"need": "test", "access": "file", "capacity": "1TB", "months": 1, "data": "scratch"}
+    return Need.model_validate({**need, "clients": 4, "candidates": [server], **changes})
+
+
+def spot_row(**changes: Any) -> Row:
+    """A row of an instance on spot."""
+    row = {"dimension": "instance", "item": "c6in.2xlarge", "unit": "hour", "price": "0.1", "term": "spot"}
+    return Row.model_validate({**row, "source": "made up for the test", **changes})
+
+
+def test_an_open_share_of_interruptions_is_for_spot_and_beside_no_other() -> None:
+    assert spot_row(interruptions_above="20%").interruptions_above == Decimal("0.2")
+    with pytest.raises(ValidationError, match="has both `interruptions` and `interruptions_above`"):
+        spot_row(interruptions_above="20%", interruptions="5%")
+    with pytest.raises(ValidationError, match="only spot prices have `interruptions_above`"):
+        spot_row(interruptions_above="20%", term="on-demand")
+
+
+def test_the_open_share_is_told_and_never_taken_for_a_known_one() -> None:
+    book = load_book("aws-us-east-1")
+    row = book.row("instance", "c6in.2xlarge", "spot")
+    assert (row.interruptions, row.interruptions_above) == (None, Decimal("0.2"))
+    advice = advise(scratch_need(term="spot"), book)
+    told = [remark.text for option in advice.options for remark in option.remarks if remark.rule == "spot"]
+    assert "more than 20 % of c6in.2xlarge on spot are taken away in a month, with what they hold" in told
+    assert not any("how often is not stated" in text for text in told)
+    unasked = advise(scratch_need(), book)
+    assert unasked.options and all(option.price.term != "spot" for option in unasked.options)
+
+
+@pytest.mark.parametrize("name", ["aws-us-east-1", "aws-eu-west-1"])
+def test_no_note_of_the_books_states_a_share_that_its_row_does_not(name: str) -> None:
+    spot = [row for row in load_book(name).rows if row.term == "spot"]
+    assert any(row.interruptions_above is not None for row in spot)
+    for row in spot:
+        assert "more than" not in row.note
+        if "interruption share" in row.note:
+            assert (row.interruptions is None) != (row.interruptions_above is None), row.item
