@@ -231,3 +231,19 @@ def test_a_database_on_one_instance_is_not_refused_for_a_small_instance() -> Non
     best = advise(need, load_book("aws-us-east-1")).options[0]
     assert best.outcome == "met"
     assert best.set["instance"].startswith("c6in")
+
+
+def test_mirrors_pass_the_path_of_the_instance_to_its_volumes_twice() -> None:
+    striped, mirrored = (
+        next(
+            each
+            for each in limits("nfs-volumes", instance="c6in.2xlarge", volumes=8, layout=layout).layers
+            if each.layer == "volume bandwidth of c6in.2xlarge"
+        )
+        for layout in ("raid0", "raid10")
+    )
+    # 781.25 MB/s and 25,000 operations.
+    assert (striped.write, striped.write_iops) == (781.25 * MB, 25_000)
+    assert (mirrored.read, mirrored.write) == (781.25 * MB, 390.625 * MB)
+    assert (mirrored.read_iops, mirrored.write_iops) == (25_000, 12_500)
+    assert mirrored.how.endswith("raid10 writes 2 bytes for each")
