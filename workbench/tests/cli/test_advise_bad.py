@@ -70,7 +70,7 @@ def test_the_command_answers_in_words_and_json():
         assert part in words
     found = json.loads(assay(HERE / "needs", "advise", "04-measured-nfs.yaml", "--json").stdout)
     assert found["schema_version"] == 1
-    assert found["recommended"] == ["nfs-instance-store instance=d2.8xlarge layout=raid0"]
+    assert found["recommended"] == ["nfs-instance-store instance=d2.8xlarge"]
     assert found["prices"]["currency"] == "USD" and Decimal(found["options"][0]["price"]["paid"]) == 26224
     assert Advice.model_validate(found).model_dump(mode="json") == found
     assert {row["item"] for row in found["rows"]} >= {"d2.8xlarge"}

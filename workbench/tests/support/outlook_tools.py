@@ -14,6 +14,7 @@ from assay.model.money.price import Book, Row, Tier
 from assay.money.advice.advise import advise
 from assay.money.advice.outlook.again import Again
 from assay.money.advice.outlook.picture import picture
+from assay.money.advice.points import BadValueError
 from assay.money.advice.published import published
 
 
@@ -58,7 +59,12 @@ def anew(
     if only:
         need = need.model_copy(update={"candidates": tuple(_candidates(looked, only))})
     need = need.model_copy(update=changes)
-    advice = advise(need, tuple(books) or looked.books, published(), NEEDS)
+    try:
+        advice = advise(need, tuple(books) or looked.books, published(), NEEDS)
+    except BadValueError as error:
+        # At this size one of the kinds cannot be built.
+        rest = tuple(each for each in need.candidates if each != error.candidate)
+        return anew(looked, books, **{**changes, "candidates": rest}) if rest else (None, None)
     if advice.result not in ("recommended", "not separable"):
         return None, None
     option = next(item for item in advice.options if item.label == advice.recommended[0])

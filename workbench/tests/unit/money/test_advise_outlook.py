@@ -11,7 +11,7 @@ from assay.model.money.amount import share
 from assay.money.advice.advise import advise
 from assay.money.advice.outlook import again as again_module
 from assay.money.advice.outlook.again import MOST_DESIGNS
-from assay.money.advice.outlook.curves import FACTORS, HALVINGS
+from assay.money.advice.outlook.curves import FACTORS, HALVINGS, Sweep
 from assay.money.advice.outlook.picture import changes_words, picture
 from assay.money.books.books import load_book
 
@@ -66,6 +66,9 @@ def test_each_crossing_is_where_advice_changes_its_choice(looked: Looked) -> Non
             after, month = anew(looked, **at_size(curves, crossing.at, looked.again.need))
             assert (before, after) == (crossing.before, crossing.after) and (before != after or crossing.over)
             assert near(crossing.after_month, month)
+            if crossing.before_month is not None and crossing.after_month is not None and before != after:
+                assert ("less than" in crossing.text) == (crossing.after_month < crossing.before_month)
+                assert ("the same" in crossing.text) == (crossing.after_month == crossing.before_month)
             # Five halvings of a factor of 2 or 2.5, rounded to three digits.
             assert crossing.at / crossing.below < 1.05
 
@@ -80,6 +83,20 @@ def test_between_crossings_the_cheapest_point_is_of_the_design_that_is_said(look
                 said = crossing.after if crossing.at <= point.at else said
             assert (said is None) == (not there)
             assert said is None or costs[said] == min(there)
+
+
+@pytest.mark.parametrize(
+    ("now", "said"),
+    [
+        ("24192", "from 3.09 TB on b costs the same as a and is no slower (24,192.00 USD a month)"),
+        ("24191.999", "from 3.09 TB on b costs less than a cent less than a (24,192.00 USD a month)"),
+        ("24191.5", "from 3.09 TB on b costs less than a (24,191.50 against 24,192.00 USD a month)"),
+    ],
+)
+def test_where_two_cost_the_same_nothing_is_said_to_cost_less(now: str, said: str) -> None:
+    again = looked_at("09").again
+    sweep = Sweep(again, "capacity", (), lambda size: {"capacity": round(size)}, again.need.capacity)
+    assert sweep.words(3e12, 3.09e12, "a", "b", Decimal(24192), Decimal(now)) == said
 
 
 def test_there_are_crossings_of_each_kind() -> None:
@@ -184,6 +201,15 @@ def test_the_exchange_rate_moves_the_books_in_that_currency_alone() -> None:
         design, month = anew(looked, exchange=changed.exchange)
         as_answered(looked, end, design, month)
     assert {end.choice for end in there} == {"orangefs-volumes@made-up", "orangefs-volumes@made-up-too"}
+
+
+def test_of_two_books_of_one_provider_the_cheaper_one_is_found_in_either_order() -> None:
+    need = read_need("01", budget=None, book=None, books=["a", "b"])
+    dear = load_book("book.yaml", NEEDS)
+    cheap = scaled(dear.model_copy(update={"book": "cheaper"}), Decimal("0.5"), "volume-capacity", "st1")
+    first, second = (looked_at(need, books) for books in ((dear, cheap), (cheap, dear)))
+    assert first.best == second.best == "orangefs-volumes@cheaper"
+    assert first.advice.counts == second.advice.counts and near(first.picture.gap, second.picture.gap)
 
 
 def test_sorted_by_size_and_what_turns_the_choice_is_marked(looked: Looked) -> None:

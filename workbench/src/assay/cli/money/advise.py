@@ -112,25 +112,41 @@ def _write(place: Path, text: str) -> None:
 
 def _books(need: "Need", source: "Source", path: Path, given: list[str]) -> "tuple[Book, ...]":
     """Those of the command, else of the need; paths that a need names start at the need."""
-    from assay.model.money.need import DEFAULT_BOOK
     from assay.money.books.books import load_book
 
     if given:
         return tuple(load_book(name) for name in given)
-    named: list[tuple[str | None, tuple[str | int, ...]]] = [
+    if need.book is None and not need.books:
+        return _default_books(need)
+    named: list[tuple[str, tuple[str | int, ...]]] = [
         (name, ("books", place)) for place, name in enumerate(need.books)
-    ] or [(need.book, ("book",))]
+    ] or [(need.book or "", ("book",))]
     found = []
     for name, key in named:
         try:
-            found.append(load_book(name or DEFAULT_BOOK, path.absolute().parent))
+            found.append(load_book(name, path.absolute().parent))
         except AssayError as error:
-            raise (error if name is None else _at(error, source, path, key)) from None
+            raise _at(error, source, path, key) from None
     names = [book.book for book in found]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise _at(AssayError(f"the price book {twice} is named twice", "name each once"), source, path, ("books",))
     return tuple(found)
+
+
+def _default_books(need: "Need") -> "tuple[Book, ...]":
+    """Of a need that names none: one book of each provider; where it says where, those of that place."""
+    from assay.model.money.need import DEFAULT_BOOKS
+    from assay.money.books.books import book_names, load_book
+
+    asked = need.where
+    names = [*DEFAULT_BOOKS, *(name for name in book_names() if asked.regions and name not in DEFAULT_BOOKS)]
+    found = []
+    for book in map(load_book, names):
+        there = not asked.regions or book.provider == "own" or book.region in asked.regions
+        if there and not book.historic and (not asked.providers or book.provider in asked.providers):
+            found.append(book)
+    return tuple(found) or tuple(map(load_book, DEFAULT_BOOKS))
 
 
 def _read(path: Path) -> "tuple[Need, Source]":
@@ -178,7 +194,7 @@ def _check_names(need: "Need", books: "tuple[Book, ...]", source: "Source", path
 
     try:
         market = market_of(need, books)
-        check_currency(need, market.currency, books[0].book)
+        check_currency(need, market.currency)
     except AssayError as error:
         raise _at(error, source, path, ("budget",) if "budget" in error.message else ("books",)) from None
     for place, candidate in enumerate(need.candidates):

@@ -43,8 +43,11 @@ def chosen(advice: Advice) -> Option | None:
 
 
 def dates_of(advice: Advice) -> str:
-    """From when to when the prices hold that were used."""
-    dates = [row.date or advice.prices.date for row in advice.rows] or [advice.prices.date]
+    """From when to when the prices of the choice hold; without a choice, those of all that was priced."""
+    best = chosen(advice)
+    lines = best.price.lines if best is not None else ()
+    dates = [line.date for line in lines if line.date is not None]
+    dates = dates or [row.date or advice.prices.date for row in advice.rows] or [advice.prices.date]
     first, last = min(dates), max(dates)
     return f"of {first}" if first == last else f"of {first} to {last}"
 
@@ -57,8 +60,10 @@ def assumed_words(advice: Advice) -> str:
         by = f" by {exchange.source}" if exchange.source else ""
         worth = [f"1 {name} is {rate.normalize():f} {advice.prices.currency}" for name, rate in exchange.rates.items()]
         words.append(f"{', '.join(worth)} of {exchange.date}{by}")
+    best = chosen(advice)
+    used = best is not None and any(line.dimension == "power" for line in best.price.lines)
     power = next((row for row in advice.rows if row.dimension == "power" and row.price is not None), None)
-    if power is not None and power.price is not None:
+    if used and power is not None and power.price is not None:
         words.append(f"electricity at {money(power.price, advice.prices.currency)}/{power.unit}")
     return ", ".join(words)
 
@@ -76,7 +81,11 @@ def shortened(text: str) -> str:
         if kept and len(kept) + len(part) + 2 > SHORT:
             break
         kept = f"{kept}; {part}" if kept else part
-    return kept if len(kept) <= 2 * SHORT else f"{kept[: 2 * SHORT].rsplit(' ', 1)[0]} ..."
+    if len(kept) <= 2 * SHORT:
+        return kept
+    kept = kept[: 2 * SHORT].rsplit(" ", 1)[0]
+    # A bracket that is not closed says nothing.
+    return f"{kept.rsplit(' (', 1)[0] if kept.count('(') > kept.count(')') else kept} ..."
 
 
 def _found(advice: Advice, best: Option) -> Iterator[str]:
@@ -105,7 +114,10 @@ def _next(advice: Advice, best: Option) -> str:
     other = other or next((item for item in pool if item.design != best.design), None)
     if other is None:
         return f"{head}: no other design {'meets the need' if best in advice.options else 'may meet it'}"
-    return f"{head}: {other.label} for {money(other.price.month, other.price.currency)} a month, {_more(other, best)}"
+    lacks = other.price.lacks
+    about, without = ("about ", f", without {', '.join(lacks)}") if lacks else ("", "")
+    month = money(other.price.month, other.price.currency)
+    return f"{head}: {other.label} for {about}{month} a month, {_more(other, best)}{without}"
 
 
 def _more(other: Option, best: Option) -> str:
@@ -144,7 +156,13 @@ def _prices(advice: Advice, best: Option) -> str:
     text = f"Prices {dates_of(advice)} ({names}), {assumed_words(advice)}{old_words(advice)}"
     open_names = [check.requirement for check in best.checks if check.outcome == "unproven"]
     unknown = [f"whether it meets {' and '.join(dict.fromkeys(open_names))}"] if open_names else []
-    unknown += [f"prices of {counted(advice.counts.unpriced, 'variant')}"] if advice.counts.unpriced else []
+    if advice.unpriced:
+        more = len(advice.unpriced) - MOST_GIVEN_UP
+        names = ", ".join(advice.unpriced[:MOST_GIVEN_UP])
+        unknown.append(f"prices of {names}{f' and {more} more' if more > 0 else ''}")
+    unknown += [item.text for item in best.remarks if "no reserved price" in item.text]
+    if any(item.rule == "requests_unknown" for item in best.remarks):
+        unknown.append("what is read and written in a month, which is paid for here")
     return f"{text}; not known: {', '.join(unknown)}" if unknown else text
 
 
@@ -165,7 +183,7 @@ def _nothing(advice: Advice) -> Iterator[str]:
     yield from (item.text.split(" (", 1)[0] for item in advice.relaxed[:MOST_GIVEN_UP])
     if advice.conflicts and not advice.relaxed:
         yield "giving up one requirement alone allows nothing that is known to meet the rest"
-    yield f"Prices {dates_of(advice)} ({advice.prices.book}); {counts.unpriced:,} variants have none"
+    yield f"Prices {dates_of(advice)} ({advice.prices.book})"
 
 
 def _excludes(advice: Advice, requirement: str) -> str:

@@ -15,7 +15,7 @@ from assay.cli.output import print_table, say
 from assay.model.money.advice import Advice, Option
 from assay.model.money.amount import money
 from assay.model.money.need import Need
-from assay.model.units import about_size
+from assay.model.units import about_duration, about_size
 from assay.money.advice.words import amount, counted, percent, seconds, term_words
 
 MOST_OPTIONS = 20
@@ -44,6 +44,7 @@ def print_advice(advice: Advice, whole: bool = False) -> None:
     )
     say(f"\n{HEADS[advice.result]}{': ' if advice.recommended else ''}{' | '.join(advice.recommended)}")
     _print_reasons(advice)
+    _print_bill(advice)
     _print_conditions(advice)
     _print_conflicts(advice)
     _print_options(advice)
@@ -55,6 +56,21 @@ def print_advice(advice: Advice, whole: bool = False) -> None:
     _print_rejected(advice)
     for text in advice.notes:
         say(f"note: {text}")
+
+
+def _print_bill(advice: Advice) -> None:
+    """Each line of what the choice costs, with the book that its price stands in."""
+    best = chosen(advice)
+    if best is None:
+        return
+    say(f"What it costs in a month, line by line ({advice.prices.currency}, before support and tax):")
+    columns = ["what", "price of", "month", "book", "date"]
+    rows = [
+        [line.what, f"{line.dimension} {line.item}", money(line.month), line.book, str(line.date)]
+        for line in best.price.lines
+    ]
+    print_table(columns, rows, right=("month",))
+    say("")
 
 
 def _print_conditions(advice: Advice) -> None:
@@ -86,7 +102,40 @@ def _need_words(need: Need) -> str:
         words.append(f"budget {money(need.budget.amount, need.budget.currency)} {per}")
     monthly = (("read", need.monthly.read), ("written", need.monthly.written), ("egress", need.monthly.egress or None))
     words += [f"{about_size(size)} {name} a month" for name, size in monthly if size is not None]
+    words += list(_more_words(need))
     return f"{', '.join(words)}\nprofile  {_profile_words(need)}"
+
+
+def _more_words(need: Need) -> Iterator[str]:
+    """What few needs say."""
+    if need.growth_per_year:
+        yield f"growing by {percent(need.growth_per_year)} a year"
+    if need.active is not None:
+        yield f"{percent(need.active)} of the data in use"
+    if need.availability is not None:
+        yield f"there {need.availability:g} % of the time"
+    if need.most_loss is not None:
+        yield f"lost with a chance of {percent(need.most_loss)} a year at most"
+    if need.recovery is not None:
+        yield f"back within {about_duration(need.recovery)}"
+    if need.burst is not None:
+        rates = [about_size(rate) for rate in (need.burst.read, need.burst.write) if rate]
+        yield f"bursts of {' and '.join(rates)}/s for {need.burst.hours:f} h a day"
+    if need.snapshots:
+        yield f"{about_size(need.snapshots)} of snapshots"
+    if need.migration is not None:
+        yield f"moved in from {need.migration.origin} at {about_size(need.migration.link)}/s"
+    places = (*need.where.providers, *need.where.regions)
+    if places:
+        yield f"only in {' or '.join(places)}"
+    if need.people:
+        yield (
+            "people " + ", ".join(f"{name} {hours.normalize():f} h" for name, hours in need.people.items()) + " a month"
+        )
+    if need.support:
+        yield "support " + ", ".join(f"{name} {percent(share)}" for name, share in need.support.items())
+    if need.discount:
+        yield f"discounted by {percent(need.discount)} a year"
 
 
 def _profile_words(need: Need) -> str:

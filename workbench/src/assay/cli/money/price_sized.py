@@ -71,9 +71,9 @@ def _fitting(
         return None if found is None else {size: found}
     need = Need(need="sized", access=template.build(values).access[0], capacity=wanted)
     for key in counts:
-        count = next(counts_for(template, values, key, need), None)
-        if count is not None:
-            return {key: count}
+        fitting = counts_for(template, values, (key,), need).get(key)
+        if fitting:
+            return {key: fitting[0]}
     return None
 
 

@@ -52,7 +52,11 @@ def _meeting(options: Sequence[Option], sized: bool) -> list[Block]:
     blocks: list[Block] = [Heading("Where designs meet:", "meet"), met]
     if sized:
         blocks.insert(
-            0, Paragraph("Each is as small as it can be had with that capacity; what it holds beyond is paid for.")
+            0,
+            Paragraph(
+                "Each is as small as it can be had with that capacity and its other values; "
+                "what it holds beyond is paid for."
+            ),
         )
     accepted = {option.chosen.design: option.design.conditions for option in options if option.design.conditions}
     if accepted:

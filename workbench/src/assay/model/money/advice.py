@@ -72,6 +72,22 @@ class Remark(Frozen):
     source: str
 
 
+class BillLine(Frozen):
+    """What one line of a bill costs, and where its price stands.
+
+    Attributes:
+        month: Of the months of the need, on average; with shares of what is bought in them, before support and tax.
+        date: When the price held.
+    """
+
+    what: str
+    dimension: str
+    item: str
+    month: Decimal
+    book: str
+    date: dt.date | None = None
+
+
 class Price(Frozen):
     """What an option costs.
 
@@ -85,6 +101,7 @@ class Price(Frozen):
         once: What of it is paid once to move the data in.
         lacks: What has no price and is not in it.
         books: Price books that its lines come from.
+        lines: Of its bill, the dearest first.
     """
 
     currency: str
@@ -101,6 +118,7 @@ class Price(Frozen):
     once: Decimal = Decimal(0)
     lacks: tuple[str, ...] = ()
     books: tuple[str, ...] = ()
+    lines: tuple[BillLine, ...] = ()
 
 
 class Option(Frozen):
@@ -226,7 +244,7 @@ class Advice(Frozen):
         options: Of each design that meets the need the cheapest variant, and all of the front; the best first.
         front: Labels of those of which no other costs less and is as fast; cheapest first.
         unproven: Options of which a requirement is not known to be met, of each design the cheapest.
-        unpriced: Designs that cannot be priced by this book, and what it lacks.
+        unpriced: Designs that no book prices in any variant.
         rows: Prices of the options, so that the answer stands by itself.
         notes: About the evidence and the prices.
         picture: What would change the choice, if it was asked for.
@@ -251,4 +269,5 @@ class Advice(Frozen):
     counts: Counts
     rows: tuple[Row, ...] = ()
     notes: tuple[str, ...] = ()
+    unpriced: tuple[str, ...] = ()
     picture: Picture | None = None

@@ -21,7 +21,9 @@ MOST_GROWTH = 10
 MOST_BYTES, MOST_OPERATIONS, MOST_SECONDS, LEAST_SECONDS = 10**21, 10**12, 3600, 1e-9
 """Bounds of sizes and rates in bytes, of operations per second, and of latencies."""
 DEFAULT_BOOK = "aws-us-east-1"
-"""Prices that hold unless a need or the command names others."""
+"""Prices of a design that says neither its book nor its provider."""
+DEFAULT_BOOKS = ("own-2026", "aws-us-east-1", "azure-eastus", "gcp-us-central1")
+"""Prices that hold unless a need or the command names others: one book of each provider."""
 
 _BUDGET = re.compile(r"(?P<amount>-?[0-9][0-9,]*(\.[0-9]+)?) +(?P<currency>[A-Za-z]+)(?P<per> ?/ ?month| in all)?")
 
@@ -309,7 +311,7 @@ class Need(Frozen):
         currency: Of the answer; None: of the budget, else of the first book.
         exchange: For books in other currencies.
         term: Only on this term; None: the cheapest that is allowed.
-        book: Price book; None: `DEFAULT_BOOK`.
+        book: Price book; None: `books`, else `DEFAULT_BOOKS`.
         books: Several: each design is priced by those of its provider.
         candidates: Only these designs; empty: all that are shipped.
         prefer: Of those that do: the least cost, or the least cost for each GB/s.

@@ -45,7 +45,7 @@ def advise(
         AssayError: A design does not exist, or the budget or a book is in a currency of unknown worth.
     """
     market = market_of(need, (books,) if isinstance(books, Book) else books)
-    check_currency(need, market.currency, market.books[0].book)
+    check_currency(need, market.currency)
     with _no_collector():
         return _advise(need, market, evidence, base)
 
@@ -72,7 +72,7 @@ def _advise(need: Need, market: Market, evidence: Iterable[Evidence], base: Path
     )
     decision = decide(meets, unproven, need)
     best = decision.chosen[0] if decision.chosen else None
-    rivals = [item for item in meets if item is not best]
+    rivals = [item for item in meets or unproven if item is not best]
     dear = [item for item in failed if item.open == {"budget"}]
     fastest = _front(meets)
     nothing = not (meets or unproven)
@@ -90,11 +90,12 @@ def _advise(need: Need, market: Market, evidence: Iterable[Evidence], base: Path
         options=tuple(option(item, need) for item in shown),
         front=tuple(item.variant.label for item in fastest),
         unproven=tuple(option(item, need) for item in possible),
-        changes=tuple(_changes(best, rivals, dear, failed, need)) if best is not None and meets else (),
+        changes=tuple(_changes(best, rivals, dear, failed, need)) if best is not None else (),
         rejected=rejected(tried, assessed, _unpriced(tried, need, found), need),
         conflicts=conflicts(assessed, need) if nothing and assessed else (),
         relaxed=tuple(relaxed(assessed, need)) if nothing else (),
         counts=_counts(tried, meets, unproven, failed),
+        unpriced=tuple(design.name for design in tried if design.unpriced and not design.variants),
         rows=tuple(dict.fromkeys(row for item in used for row in item.variant.best.cost.rows)),
         notes=(*_notes(tried, decision), *moving_notes(need, market), *unused(found, strange, tried, need)),
     )
@@ -132,15 +133,17 @@ def asked(need: Need, market: Market, base: Path | None = None) -> list[Asked]:
 def _tried(need: Need, market: Market, base: Path | None) -> list[Tried]:
     """All variants of each design; of what nobody named each thing once, by the first design that has it."""
     found: list[Tried] = []
-    built: set[Key] = set()
+    # By another book the same thing has another price.
+    built: dict[str, set[Key]] = {}
     for each in asked(need, market, base):
         if each.sold is None:
             about = str(each.template.source.data.get("about", ""))
             found.append(Tried(each.name, about, each.candidate.design, None, each.template.provider))
         else:
-            found.append(try_design(each.candidate, need, market, each.sold, base, each.name, built))
-        if not need.candidates:
-            built |= {variant.key for variant in (*found[-1].variants, *found[-1].unpriced)}
+            before = built.setdefault(each.sold.name, set())
+            found.append(try_design(each.candidate, need, market, each.sold, base, each.name, before))
+            if not need.candidates:
+                before |= {variant.key for variant in (*found[-1].variants, *found[-1].unpriced)}
     return found
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Container, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,9 @@ from assay.money.cost.bill import make_bill, volume_count
 from assay.money.cost.catalog import catalog
 from assay.money.cost.designs import Template, load_template
 from assay.money.cost.limits import Limits, design_limits
+
+QUIET = ("layout", "prefixes", "infrequent")
+"""Parameters that are not named in labels where they have the design's own value."""
 
 
 class Key:
@@ -76,7 +79,9 @@ class Tried:
         design: As a candidate names it.
         sold: What prices it; None: no book is of its provider.
         provider: Of the design.
+        book: The one that it was made for; empty: none.
         unpriced: Variants of which what stores the data has no price.
+        hopeless: Only one variant was tried, since none has the access or durability that is needed.
         impossible: What the catalogue says of those that cannot be had -> how many.
     """
 
@@ -85,9 +90,11 @@ class Tried:
     design: str = ""
     sold: Sold | None = None
     provider: str | None = None
+    book: str = ""
     variants: list[Variant] = field(default_factory=list)
     unpriced: list[Variant] = field(default_factory=list)
     impossible: Counter[str] = field(default_factory=Counter)
+    hopeless: bool = False
 
     @property
     def count(self) -> int:
@@ -128,16 +135,18 @@ def try_design(
     pricer = Pricer(need, sold, market)
     data = template.source.data
     tried = Tried(name or template.name, str(data.get("about", "")), candidate.design, sold, template.provider)
+    tried.book = str(data.get("book") or "")
     axes = axes_of(template, candidate)
     given = Given(candidate, axes)
     named = {key for key, values in axes.items() if len(values) > 1 or key in candidate.set}
     named |= {*bought_names(template, candidate.set), *counted_names(template, candidate.set)}
     named |= {key for key in (*SIZED, *SHARES) if key in template.parameters}
+    own = {key: parameter.value for key, parameter in template.parameters.items()}
     order = sorted(template.parameters, key=lambda name: name in SIZED)
     known: set[Key] = set()
     points = points_of(template, axes, candidate, need)
     if not candidate.set and _hopeless(template, need):
-        points = islice(points, 1)
+        points, tried.hopeless = islice(points, 1), True
     for values, sized in points:
         try:
             design = template.build(values)
@@ -155,8 +164,12 @@ def try_design(
         if key in elsewhere:
             continue
         telling = {key: values[key] for key in order if key in named and values[key] is not None}
-        label = " ".join([tried.name, *(f"{name}={value}" for name, value in telling.items())])
+        named_ones = {key: value for key, value in telling.items() if key not in QUIET or value != own[key]}
+        label = " ".join([tried.name, *(f"{name}={value}" for name, value in named_ones.items())])
         offers = pricer.offers(bill, design)
+        strange = [f"{key}={values[key]}: {why}" for key, why in design.unpriced.items() if values.get(key) != own[key]]
+        if strange and not offers[0].unpriced:
+            offers = tuple(replace(each, lacks=(*each.lacks, *strange), beyond=None) for each in offers)
         variant = Variant(tried.name, values, telling, design, limits, offers, key, label, sold)
         (tried.unpriced if offers[0].unpriced else tried.variants).append(variant)
     given.check()

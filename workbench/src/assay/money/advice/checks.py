@@ -16,7 +16,7 @@ from assay.money.advice.conditions import conditions_of
 from assay.money.advice.expect import Found, Together, at_once, bounds_of, latency_figure, rate_figure, together
 from assay.money.advice.facts import Facts
 from assay.money.advice.rules import RULES, TOLD
-from assay.money.advice.words import amount, percent, seconds
+from assay.money.advice.words import MANY_TIMES, amount, more_words, percent, seconds
 from assay.money.cost.limits import METRICS, Limits, Metric
 
 
@@ -178,7 +178,7 @@ def _budget(variant: Variant, need: Need) -> Check:
     assert budget is not None
     costs = offer.paid if budget.per == "all" else EXACT.divide(offer.paid, Decimal(need.months))
     per = "in all" if budget.per == "all" else "a month"
-    over = f", {_over(costs, budget)} too much" if costs > budget.amount else ""
+    over = f", {_over(costs, budget)}" if costs > budget.amount else ""
     text = f"{money(costs, budget.currency)} {per} of a budget of {money(budget.amount, budget.currency)}{over}"
     return Check(
         requirement="budget",
@@ -191,8 +191,11 @@ def _budget(variant: Variant, need: Need) -> Check:
 
 def _over(costs: Decimal, budget: Budget) -> str:
     """By how much it is above: as a share, of less than a tenth of a percent as an amount."""
-    share = costs / budget.amount - 1
-    return percent(share) if share >= LEAST_SHARE else money(costs - budget.amount, budget.currency)
+    ratio = costs / budget.amount
+    if ratio >= MANY_TIMES:
+        return more_words(ratio)
+    share = percent(ratio - 1) if ratio - 1 >= LEAST_SHARE else money(costs - budget.amount, budget.currency)
+    return f"{share} too much"
 
 
 def _figure_checks(figures: Mapping[str, Figure], need: Need, limits: Limits) -> Iterator[Check]:
@@ -279,15 +282,17 @@ def _latency_check(figure: Figure, side: str, wanted: float) -> Check:
     return Check(requirement="p99", outcome="met", certain=high <= wanted, share=1.0, text=text, source=figure.source)
 
 
-def check_currency(need: Need, currency: str, book: str) -> None:
+def check_currency(need: Need, currency: str) -> None:
     """Refuse a budget in another currency than the answer.
 
     Raises:
         AssayError: They differ.
     """
-    if need.budget is not None and need.budget.currency != currency:
-        hint = f"write the budget in {currency}, or name a book in {need.budget.currency}"
-        raise AssayError(f"the budget is in {need.budget.currency}, the price book {book} in {currency}", hint)
+    budget = need.budget
+    if budget is not None and budget.currency != currency:
+        hint = f"write the budget in {currency}, or say what one {currency} is worth: "
+        hint += f"exchange: {{{currency}: 1.0, date: 2026-01-31}}"
+        raise AssayError(f"the budget is in {budget.currency}, the prices in {currency}", hint)
 
 
 def deciding_first(assessed: Iterable[Assessed], need: Need) -> list[Assessed]:

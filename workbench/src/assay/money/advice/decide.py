@@ -12,7 +12,7 @@ from assay.money.advice import rules
 from assay.money.advice.checks import Assessed, deciding_first, order
 from assay.money.advice.options import best_of_each, books_of, is_bought
 from assay.money.advice.pricer import BEYOND, Offer
-from assay.money.advice.words import amount, counted, percent, term_words
+from assay.money.advice.words import amount, counted, more_words, percent, term_words
 from assay.money.cost.cost import MOST_MONTHS
 from assay.money.cost.frozen import BY_USE
 
@@ -45,7 +45,8 @@ def decide(meets: Sequence[Assessed], unproven: Sequence[Assessed], need: Need) 
     """
     by = "cost" if need.prefer == "cost" else "cost for each GB/s"
     if not meets:
-        ranked = deciding_first(unproven, need)
+        # The one of which least is unknown; of equal ones the cheapest.
+        ranked = sorted(deciding_first(unproven, need), key=lambda item: len(item.open))
         return Decision("unproven", tuple(ranked[:1]), by) if ranked else Decision("none")
     best, *rest = deciding_first(meets, need)
     turning, why = _missing_turns(best, rest, need)
@@ -267,9 +268,9 @@ def _price_words(best: Assessed, meets: Sequence[Assessed], need: Need) -> str:
     word = "least" if need.prefer == "cost" else "least for each GB/s"
     text += f", the {word} of {counted(len(meets), 'variant')} of {counted(designs, 'design')} that meet the need"
     if others:
-        more = percent(EXACT.divide(others[0].paid, best.paid) - 1) if best.paid else "more"
+        more = more_words(EXACT.divide(others[0].paid, best.paid)) if best.paid else "more"
         text += f"; the next design, {others[0].variant.label}, costs {_month(others[0], need)}"
-        text += f", {more} more" if others[0].paid >= best.paid else ""
+        text += f", {more}" if others[0].paid >= best.paid else ""
     return text
 
 

@@ -16,7 +16,7 @@ from assay.money.advice.bought import COMPONENT_SHARE, COMPONENT_SOURCE
 from assay.money.advice.candidates import Key, Variant
 from assay.money.advice.caps import Cap, caps
 from assay.money.advice.disputed import both_say, disputes
-from assay.money.advice.words import amount, counted, percent, seconds
+from assay.money.advice.words import added, amount, counted, percent, seconds
 from assay.money.cost.catalog import catalog
 from assay.money.cost.limits import Limit, Metric
 
@@ -161,7 +161,7 @@ def together(
         return None
     used, key, parts, bound = max(found, key=lambda item: (item[0], item[1]))
     rates = " and ".join(f"{amount(metric, rate)}" for metric, rate in zip(metrics, wanted, strict=True))
-    text = f"reading and writing {rates} at once take {percent(parts[0])} + {percent(parts[1])} = {percent(used)} "
+    text = f"reading and writing {rates} at once take {added(parts)} "
     text += f"of what {key[0]} can do for both together ({bound.how}); {percent(bound.share)} are to be expected"
     return Together(used, bound.share, text, "; ".join(part for part in (bound.source, COMPONENT_SOURCE) if part))
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
-from assay.model.money.advice import Option, Price, Rejected
+from assay.model.money.advice import BillLine, Check, Option, Price, Rejected
 from assay.model.money.amount import EXACT
 from assay.model.money.need import Need
 from assay.money.advice.candidates import Tried
@@ -58,7 +58,27 @@ def _price(item: Assessed, need: Need) -> Price:
         once=offer.once,
         lacks=offer.lacks,
         books=books_of(item),
+        lines=tuple(_lines(item, need)),
     )
+
+
+def _lines(item: Assessed, need: Need) -> list[BillLine]:
+    """Each line of its bill, the dearest first."""
+    offer, sold = item.variant.best, item.variant.sold
+    found = []
+    for charge in offer.cost.charges:
+        alone = offer.cost.model_copy(update={"charges": (charge,)})
+        found.append(
+            BillLine(
+                what=charge.line.what,
+                dimension=charge.row.dimension,
+                item=charge.row.item,
+                month=tidy(EXACT.divide(alone.paid(need.months), Decimal(need.months))),
+                book=sold.origin.get(charge.row.key, sold.name),
+                date=charge.row.date,
+            )
+        )
+    return sorted(found, key=lambda line: -line.month)
 
 
 def is_bought(item: Assessed) -> bool:
@@ -98,16 +118,23 @@ def rejected(
     found = []
     for design in tried:
         own = by_design.get(design.name, [])
-        if any(item.outcome != "failed" for item in own):
+        if any(item.outcome != "failed" for item in own) or (design.sold is not None and not design.count):
             continue
         if own:
             closest = min(own, key=lambda item: (item.distance, item.paid))
-            fails = tuple(check for check in closest.checks if check.outcome == "failed")
+            fails = _failing(design, closest)
             shown = option(closest, need)
             found.append(Rejected(design=design.name, variants=design.count, closest=shown, fails=fails))
         else:
             found.append(_unpriced(design, unpriced.get(design.name, ())))
     return tuple(found)
+
+
+def _failing(design: Tried, closest: Assessed) -> tuple[Check, ...]:
+    """What the closest variant fails; of one that stands for all, only what holds for all."""
+    fails = [check for check in closest.checks if check.outcome == "failed"]
+    for_all = [check for check in fails if check.requirement in ("access", "durability", "data")]
+    return tuple(for_all if design.hopeless and for_all else fails)
 
 
 def _unpriced(design: Tried, assessed: Sequence[Assessed]) -> Rejected:
@@ -116,7 +143,7 @@ def _unpriced(design: Tried, assessed: Sequence[Assessed]) -> Rejected:
     if closest is None or closest.outcome != "failed":
         would = closest is not None and closest.outcome == "met"
         return Rejected(design=design.name, variants=design.count, why=_why(design, would))
-    fails = tuple(check for check in closest.checks if check.outcome == "failed")
+    fails = _failing(design, closest)
     return Rejected(design=design.name, variants=design.count, fails=fails)
 
 
@@ -128,6 +155,8 @@ def _why(design: Tried, would: bool) -> str:
         names = [name for name, _ in design.lacks.most_common(3)]
         does = "it meets the need, but " if would else ""
         words.append(f"{does}the book has no price of {' or '.join(names)}")
+        if design.book and design.book != design.sold.name:
+            words.append(f"its own book is {design.book}: name it under `books`, too")
     if design.impossible:
         text, count = design.impossible.most_common(1)[0]
         words.append(f"{counted(count, 'variant')} cannot be had: {text}")

@@ -153,17 +153,15 @@ def _counted_points(
     if not counts:
         yield from _sized_points(template, axes, candidate, need)
         return
-    key, *others = counts
-    # Of several counts one follows from the need at each choice of the others.
-    rest = {name: values for name, values in axes.items() if name != key}
-    fixed = {name: template.parameters[name].value for name in others}
+    rest = {name: values for name, values in axes.items() if name not in counts}
     size = next((name for name in SIZED if name in axes and name not in candidate.set), None)
     for point in product(*(rest[name] for name in rest if name != size)):
         values = dict(zip((name for name in rest if name != size), point, strict=True))
-        found = list(counts_for(template, {**fixed, **values}, key, need))
+        found = counts_for(template, values, counts, need)
         one = {name: (value,) for name, value in values.items()} | ({size: axes[size]} if size is not None else {})
-        meant = dict.fromkeys([*axes[key], *found])
-        yield from _sized_points(template, {**one, key: tuple(meant)}, candidate, need)
+        # What follows from the need comes first.
+        counted = {name: tuple(dict.fromkeys((*found.get(name, ()), *axes[name]))) for name in counts}
+        yield from _sized_points(template, {**one, **counted}, candidate, need)
 
 
 def _sized_points(

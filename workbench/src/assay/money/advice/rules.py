@@ -32,6 +32,7 @@ from assay.money.cost.catalog import catalog
 
 NFS_CAPACITY, NFS_RATE, NFS_CLIENTS = 48 * 2**40, 1e9, 32
 AOE_WRITE_SHARE = 0.1
+AOE_WRITE = 11e6
 LINK_ROUND_TRIP = 1.82e-3
 SECOND_LINK = 0.3
 LARGE_TRANSFER = 10**6
@@ -44,7 +45,7 @@ def nfs_small(facts: Facts) -> Iterator[Said]:
     be too many, but unproven.
     Source: NFS-2016, NFS.
     """
-    if facts.design.family != "nfs":
+    if facts.design.family != "nfs" and not (facts.design.family in ("beegfs", "orangefs") and facts.storing == 1):
         return
     need, source = facts.need, f"{NFS_PAPER}, NFS: below 48 TiB, 1 GB/s and 32 clients"
     clients = None if need.clients is None else -(-need.clients // facts.storing)
@@ -255,7 +256,8 @@ def aoe_profile(facts: Facts) -> Iterator[Said]:
     many = profile.pattern == "sequential" and written > AOE_WRITE_SHARE
     if many and not facts.measured("write"):
         text = f"{percent(written)} is written sequentially, which in 2007 fell to 11 MB/s over AoE"
-        if _states_writes(facts.design):
+        said = "read_share" in profile.model_fields_set or (facts.need.write or 0.0) > AOE_WRITE
+        if _states_writes(facts.design) or not said:
             yield Remark(rule="aoe_profile", speaks="against", text=text, source=source)
         else:
             yield excluded("profile", "aoe_profile", text, source)

@@ -26,8 +26,6 @@ def price_changes(best: Assessed, others: Sequence[Assessed], need: Need) -> Ite
         others: All others that meet the need, or would but for the budget.
         need: Its months, budget and preference.
     """
-    # What lacks a price would look cheaper than it is.
-    others = [item for item in others if not set(item.variant.best.lacks) - set(best.variant.best.lacks)]
     if need.prefer == "cost":
         # What costs more than this stays dearer whatever one price does.
         near = [item for item in others if item.worth * STEPS[0] <= best.worth * STEPS[1]]
@@ -68,7 +66,8 @@ def _change(
     now = _month(cost(best), need, best)
     if rival is not None and least is not None and (not stays or least < order(best, cost(best), need)):
         text = f"if {what} {_step(step)}, {rival.variant.label} would be the choice "
-        text += f"({_month(cost(rival), need, rival)} against {now} a month)"
+        lacks = f", without {', '.join(rival.variant.best.lacks)}" if rival.variant.best.lacks else ""
+        text += f"({_month(cost(rival), need, rival)} against {now} a month{lacks})"
         yield Change(kind="price", text=text, to=rival.variant.label, at=step)
     elif not stays:
         text = f"if {what} {_step(step)}, nothing would meet the need: the choice would be {now} a month, "

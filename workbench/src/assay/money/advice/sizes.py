@@ -1,7 +1,7 @@
 """Sizes and counts that follow from a need: capacity, numbers of servers, shares in classes for cold data."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from assay.model.base import AssayError
@@ -63,43 +63,61 @@ def shares_for(template: Template, candidate: Candidate, need: Need) -> dict[str
     return dict.fromkeys(names, ("0%",) if unused <= 0 else ("0%", f"{unused}%"))
 
 
-def counts_for(template: Template, values: Mapping[str, Any], key: str, need: Need) -> Iterator[int]:
-    """The least count with which a design has what the need asks for, and the next ones; nothing if none has.
+def counts_for(
+    template: Template, values: Mapping[str, Any], keys: Sequence[str], need: Need
+) -> dict[str, tuple[int, ...]]:
+    """The least counts with which a design has what the need asks for, and the next ones.
+
+    Of several counts each is the least that does while the others are at their most. Where no counts give the rates
+    that are needed, those that hold the data are the answer, so that the rate is what is told.
 
     Args:
         template: The design.
         values: Of its other parameters.
-        key: Of the count.
+        keys: Of the counts.
         need: Its capacity and rates.
+
+    Returns:
+        Nothing for a count if none holds the data.
     """
-    parameter = template.parameters[key]
-    most = parameter.most or MOST_COUNT
-    size = next((name for name in SIZED if name in template.parameters), None)
+    most = {key: template.parameters[key].most or MOST_COUNT for key in keys}
+    holds = need.model_copy(update=dict.fromkeys(METRICS))
+    for asked in (need, holds):
+        if _does(template, {**values, **most}, asked):
+            found = {}
+            for key in keys:
+                least = _least(template, {**values, **most}, key, asked)
+                # One needs no other beside it; of more an even number, or one to spare, may be the better one.
+                near = (least,) if least == 1 else (least, least + 1, least + least % 2)
+                found[key] = tuple(count for count in dict.fromkeys(near) if count <= most[key])
+            return found
+    return {}
 
-    def does(count: int) -> bool:
-        with_count = {**values, key: count}
-        try:
-            if size is not None:
-                fitting = sized(template, with_count, size, need.capacity)
-                if fitting is None:
-                    return False
-                with_count[size] = fitting
-            return enough(design_limits(template.build(with_count)), need)
-        except AssayError:
-            return False
 
+def _least(template: Template, values: Mapping[str, Any], key: str, need: Need) -> int:
+    """The least count that does; the one in `values` does."""
     high = 1
-    while high < most and not does(high):
-        high = min(most, 2 * high)
-    if not does(high):
-        return
+    while high < values[key] and not _does(template, {**values, key: high}, need):
+        high = min(values[key], 2 * high)
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if does(middle) else (middle, high)
-    # One needs no other beside it; of more an even number, or one to spare, may be the better one.
-    near = (high,) if high == 1 else (high, high + 1, high + high % 2)
-    yield from (count for count in dict.fromkeys(near) if count <= most)
+        low, high = (low, middle) if _does(template, {**values, key: middle}, need) else (middle, high)
+    return high
+
+
+def _does(template: Template, values: Mapping[str, Any], need: Need) -> bool:
+    """Whether it has what is needed, where there is a size at the size that fits."""
+    size = next((name for name in SIZED if name in template.parameters), None)
+    try:
+        if size is not None:
+            fitting = sized(template, values, size, need.capacity)
+            if fitting is None:
+                return False
+            values = {**values, size: fitting}
+        return enough(design_limits(template.build(values)), need)
+    except AssayError:
+        return False
 
 
 def sized(template: Template, values: Mapping[str, Any], key: str, wanted: int) -> str | None:

@@ -1,9 +1,12 @@
 """Figures as the advice words them."""
 
+import math
+from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 
 from assay.model.units import about_size
 
+MANY_TIMES, HUNDRED = 10, 100
 TWELVE = Context(prec=12, rounding=ROUND_HALF_UP)
 
 
@@ -33,6 +36,23 @@ def percent(share: float | Decimal) -> str:
 def term_words(term: str, payment: str | None, bought: bool) -> str:
     """How it is paid for: `bought`, `on-demand`, `reserved-1y, all-upfront`."""
     return "bought" if bought else ", ".join(word for word in (term, payment) if word)
+
+
+def added(parts: Sequence[float]) -> str:
+    """Shares and their sum: `60.4 % + 60.4 % = 120.8 %`, with that digit where without it the sum would look wrong."""
+    every = [*parts, sum(parts)]
+    whole = [round(100 * part) if math.isfinite(part) else 0 for part in every]
+    plain = [percent(part) for part in every]
+    if sum(whole[:-1]) != whole[-1]:
+        plain = [f"{100 * part:.1f} %" for part in every]
+    return f"{' + '.join(plain[:-1])} = {plain[-1]}"
+
+
+def more_words(ratio: Decimal) -> str:
+    """How much more something is: `12 % more`, from ten times on `14.1 times as much`."""
+    if ratio >= HUNDRED:
+        return f"{ratio:,.0f} times as much"
+    return f"{ratio:.3g} times as much" if ratio >= MANY_TIMES else f"{percent(ratio - 1)} more"
 
 
 def counted(count: int, what: str) -> str:

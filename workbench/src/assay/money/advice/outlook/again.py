@@ -92,8 +92,18 @@ class Again:
         for option in advice.options or advice.unproven:
             best.setdefault(option.design, option)
         known = {each.name: each for each in asked(self.need, self.market, base)}
-        chosen = list(best.items())[:MOST_DESIGNS]
-        self.designs = tuple(_narrowed(name, option, known[name]) for name, option in chosen)
+        designs: list[Narrowed] = []
+        seen: set[object] = set()
+        for name, option in best.items():
+            each = _narrowed(name, option, known[name])
+            item = self._first(self._here(each), self.need.grown)
+            key = name if item is None else (_sold(each).name, item.variant.key)
+            # What is built alike is one thing, however the design is called.
+            designs += [each] if key not in seen else []
+            seen.add(key)
+            if len(designs) == MOST_DESIGNS:
+                break
+        self.designs = tuple(designs)
 
     @property
     def narrowed(self) -> Need:

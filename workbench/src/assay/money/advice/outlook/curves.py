@@ -39,7 +39,7 @@ class _At:
 def capacity_curves(again: Again) -> Curves:
     """Cost against capacity, all else as the need says."""
     whole = again.need.capacity
-    return _Sweep(again, "capacity", (), lambda size: {"capacity": round(size)}, whole).curves()
+    return Sweep(again, "capacity", (), lambda size: {"capacity": round(size)}, whole).curves()
 
 
 def rate_curves(again: Again) -> Curves | None:
@@ -55,7 +55,7 @@ def rate_curves(again: Again) -> Curves | None:
     def changed(size: float) -> dict[str, float]:
         return {name: float(Decimal(repr(size)) * share) for name, share in shares.items()}
 
-    return _Sweep(again, first, tuple(others), changed, whole).curves()
+    return Sweep(again, first, tuple(others), changed, whole).curves()
 
 
 def size_words(axis: str, size: float) -> str:
@@ -63,7 +63,7 @@ def size_words(axis: str, size: float) -> str:
     return about_size(size) if axis == "capacity" else rate_words(axis, size)
 
 
-class _Sweep:
+class Sweep:
     """One key of a need over its sizes."""
 
     def __init__(
@@ -74,12 +74,23 @@ class _Sweep:
         changed: Callable[[float], Mapping[str, float]],
         whole: float,
     ) -> None:
+        """Keep what is looked at.
+
+        Args:
+            again: The designs.
+            axis: Key of the need.
+            along: Keys that grow in proportion.
+            changed: Size -> keys of the need there.
+            whole: The need's own size.
+        """
         self._again, self._axis, self._along, self._changed, self._whole = again, axis, along, changed, whole
 
     def need_at(self, size: float) -> Need:
+        """The need at a size, all else as it is."""
         return self._again.need.model_copy(update=dict(self._changed(size)))
 
     def curves(self) -> Curves:
+        """Each design at each size, and where the cheapest changes."""
         again, whole = self._again, self._whole
         sizes = [float(Decimal(repr(whole)) * factor) for factor in FACTORS]
         points = [self._at(size) for size in sizes]
@@ -142,7 +153,7 @@ class _Sweep:
         was = self._again.measure(high.found.get(before)) if before is not None else None
         now = self._again.measure(high.found.get(after)) if after is not None else None
         over = high.over and not low.over
-        text = self._words(low.size, high.size, before, after, was, now)
+        text = self.words(low.size, high.size, before, after, was, now)
         if over and before == after:
             text = f"from {size_words(self._axis, high.size)} on {after}"
         if over:
@@ -158,9 +169,19 @@ class _Sweep:
             text=text,
         )
 
-    def _words(
+    def words(
         self, low: float, high: float, before: str | None, after: str | None, was: Decimal | None, now: Decimal | None
     ) -> str:
+        """A crossing in words; of what costs the same the faster one is chosen.
+
+        Args:
+            low: The size at which `before` is the cheapest.
+            high: The size at which `after` is.
+            before: A design; None: nothing meets the need.
+            after: Likewise.
+            was: Cost of `before` at the larger size.
+            now: Cost of `after` there.
+        """
         up_to, start = size_words(self._axis, low), size_words(self._axis, high)
         start = start if start != up_to else f"just above {start}"
         measure = self._again.measured
@@ -171,6 +192,10 @@ class _Sweep:
             return f"up to {up_to} none of these designs meets the need; from {start} on {after} does"
         if was is None:
             return f"from {start} on {after} is the choice ({money(now)} {measure}): {before} is for up to {up_to}"
+        if money(now) == money(was):
+            same = "costs the same as" if now == was else "costs less than a cent less than"
+            fast = " and is no slower" if now == was else ""
+            return f"from {start} on {after} {same} {before}{fast} ({money(now)} {measure})"
         costs = f"{money(now)} against {money(was)} {measure}"
         return f"from {start} on {after} costs less than {before} ({costs})"
 
