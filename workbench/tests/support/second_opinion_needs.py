@@ -546,8 +546,8 @@ def need_17(asked: Asked) -> list[Candidate]:
             "beegfs-volumes",
             how,
             [
-                AWS.machines("c6in.2xlarge", int(servers)),
-                AWS.machines("m6a.xlarge"),
+                AWS.machines("c6in.2xlarge", int(servers), term="reserved-1y"),
+                AWS.machines("m6a.xlarge", term="reserved-1y"),
                 AWS.line("volume-capacity", "gp3", each * servers),
             ],
             LOSS.format(volumes=8 * servers, chance=lost(8 * int(servers))),
@@ -556,11 +556,12 @@ def need_17(asked: Asked) -> list[Candidate]:
 
 
 def intelligent(asked: Asked, stored: Decimal, active: Decimal, throughput: Decimal) -> list[Line]:
-    """FSx for Lustre Intelligent-Tiering: two tiers, the rate that is bought, and requests to the tiers."""
+    """FSx for Lustre Intelligent-Tiering: two tiers that are watched, the rate that is bought, and requests."""
     name = "fsx-lustre-intelligent-tiering"
     return [
         AWS.line("filesystem-capacity", f"{name}/frequent", stored * active),
         AWS.line("filesystem-capacity", f"{name}/infrequent", stored * (1 - active)),
+        AWS.line("filesystem-capacity", f"{name}/monitoring", stored),
         AWS.line("filesystem-throughput", name, throughput),
         AWS.line("filesystem-requests", f"{name}/read", asked.objects("read")),
         AWS.line("filesystem-requests", f"{name}/write", asked.objects("written")),
@@ -614,6 +615,7 @@ def need_19(asked: Asked) -> list[Candidate]:
     efs = [
         AWS.line("filesystem-capacity", "efs-standard", stored * active),
         AWS.line("filesystem-capacity", "efs-ia", stored * (1 - active)),
+        AWS.line("filesystem-access", "efs-ia-write", asked.bytes("written", "monthly") * (1 - active)),
     ]
     pool = [
         AWS.line("filesystem-capacity", "fsx-ontap-multi-az-1-ssd", whole * active),

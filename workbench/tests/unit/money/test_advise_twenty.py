@@ -138,8 +138,8 @@ REASONS = {
         "The one server is down for repairs",
     ),
     "15": (
-        "48 % + 32 % = 81 %",
-        "spot costs 76 % less than on demand",
+        "48.4 % + 32.3 % = 80.6 %",
+        "spot costs 71 % less than on demand",
         "up to 5 % of d3en.12xlarge on spot are taken away",
     ),
     "16": ("13,633.97 USD a month",),

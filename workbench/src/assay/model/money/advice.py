@@ -92,7 +92,8 @@ class Price(Frozen):
     """What an option costs.
 
     Attributes:
-        paid: All that is paid in the months of the need; reservations and purchases whole.
+        paid: All that is paid for the months of the need; reservations and purchases whole, also what is paid by the
+            month on a reservation until its term ends.
         month: That over the months.
         per_tb_month: Of a month for each usable TB (10^12 bytes).
         per_gbs_month: Of a month for each GB/s (10^9 bytes) of the deciding rate; low and high by its interval.

@@ -130,6 +130,8 @@ class ObjectClass(Entry):
         retrieval_seconds: The same as a number, at the most; None if only words are stated.
         retrieval_free: Reading costs nothing by the byte.
         overhead: Bytes that are charged besides those of each object.
+        moved_as: As which request a rule that moves an object into the class is paid for: the item is the class with
+            this.
         label: As people call the store.
         writes_per_prefix: PUT, COPY, POST or DELETE requests per second of each prefix.
         reads_per_prefix: GET or HEAD requests per second of each prefix.
@@ -146,6 +148,7 @@ class ObjectClass(Entry):
     retrieval_seconds: float | None = None
     retrieval_free: bool = False
     overhead: Size = 0
+    moved_as: Literal["put", "transition"] = "put"
     label: str = "S3"
     provider: Provider = "aws"
     conditions: tuple[str, ...] = ()

@@ -122,10 +122,12 @@ class FileSystemType(Entry):
     Attributes:
         durability: As the provider states it.
         zones: Availability zones that hold the data.
+        backup: Item of `filesystem-backup` for what is kept of it; None: it has no backups.
     """
 
     durability: str
     zones: int = Field(ge=1)
+    backup: str | None = None
 
     def limits(self, size: int, rate: float | None) -> FileSystemLimits:
         """As `filesystem_limits`."""

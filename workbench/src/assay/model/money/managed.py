@@ -186,6 +186,7 @@ class PricedAs(Frozen):
     Attributes:
         capacity: Of `filesystem-capacity`.
         infrequent: Of `filesystem-capacity`, for the share that is seldom read.
+        monitoring: Of `filesystem-capacity`, for watching all that is stored, so that it can be moved.
         throughput, iops: Of `filesystem-throughput` and `filesystem-iops`: what is bought above what is included.
         read, write, infrequent_read: Of `filesystem-access`, by the byte.
         requests: Of `filesystem-requests`: its items are this with `/read` and `/write`.
@@ -195,6 +196,7 @@ class PricedAs(Frozen):
 
     capacity: str = Field(min_length=1)
     infrequent: str | None = None
+    monitoring: str | None = None
     throughput: str | None = None
     iops: str | None = None
     read: str | None = None

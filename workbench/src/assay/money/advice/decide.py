@@ -10,6 +10,7 @@ from assay.model.money.amount import EXACT, money
 from assay.model.money.need import Need
 from assay.money.advice import rules
 from assay.money.advice.checks import Assessed, deciding_first, order
+from assay.money.advice.moving import first_move
 from assay.money.advice.options import best_of_each, books_of, is_bought
 from assay.money.advice.pricer import BEYOND, Offer
 from assay.money.advice.words import amount, counted, more_words, percent, term_words
@@ -180,6 +181,8 @@ def _also_paid(best: Assessed, need: Need, source: str) -> Iterator[Remark]:
     if offer.once:
         text = f"{money(offer.once, offer.cost.currency)} of it are paid once for moving the data in"
         yield Remark(rule="migration", speaks="note", text=text, source="price book")
+    for text in first_move(best.variant.design, need, best.variant.sold, offer.factor):
+        yield Remark(rule="first_move", speaks="note", text=text, source=source)
     if need.discount:
         text = f"at {percent(need.discount)} a year all that is paid is worth "
         text += f"{money(offer.present, offer.cost.currency)} on the first day; designs are compared by that"
@@ -204,30 +207,60 @@ def _largest_use(offer: Offer) -> str | None:
 
 
 def _paid_back(best: Assessed, meets: Sequence[Assessed], need: Need) -> Iterator[Remark]:
-    """From which month on what is bought has cost less than the best that is rented, or the other way round."""
+    """From when on what is bought has cost less than the best that is rented; and how long it could be used besides."""
     bought = is_bought(best)
     other = next((item for item in deciding_first(meets, need) if is_bought(item) != bought), None)
-    if other is None:
-        return
-    own, rented = (best, other) if bought else (other, best)
-    months = range(1, MOST_MONTHS + 1)
-    month = next((month for month in months if _spent(own, month) <= _spent(rented, month)), None)
-    sure = month is not None and all(
-        _spent(own, each) <= _spent(rented, each) for each in range(month, need.months + 1)
-    )
-    if month is None:
-        text = f"{own.variant.label} never costs less in all than {rented.variant.label}, rented, within 20 years"
+    if other is not None:
+        own, rented = (best, other) if bought else (other, best)
+        text = f"{_back_words(own, rented, need)}; it is needed for {counted(need.months, 'month')}"
+        yield Remark(rule="break_even", speaks="note", text=text, source="price books")
+    elif bought:
+        own = best
     else:
-        text = f"from month {month} on {own.variant.label} has cost less in all than {rented.variant.label}, rented"
-        text += "" if sure or month > need.months else ", until it is bought anew"
-        text += f"; it is needed for {counted(need.months, 'month')}"
-    yield Remark(rule="break_even", speaks="note", text=text, source="price books")
+        return
+    left = [-need.months % months for months in _lives(own)]
+    if any(left):
+        time = f"{min(left)} to {counted(max(left), 'month')}" if min(left) < max(left) else counted(left[0], "month")
+        text = f"the hardware of {own.variant.label} is paid whole; it could be used for {time} more"
+        yield Remark(rule="paid_whole", speaks="note", text=text, source="years of use, by the design")
+
+
+def _back_words(own: Assessed, rented: Assessed, need: Need) -> str:
+    """When what is bought has cost less in all, and until when.
+
+    It is bought anew when its years end, and may have cost more again then. Looked at is one life of it after the
+    need, and after the month in which it costs less for the first time.
+    """
+
+    def cheaper(month: int) -> bool:
+        return _spent(own, month) <= _spent(rented, month)
+
+    name, than = own.variant.label, f"{rented.variant.label}, rented"
+    month = next((month for month in range(1, MOST_MONTHS + 1) if cheaper(month)), None)
+    if month is None:
+        return f"{name} never costs less in all than {than}, within 20 years"
+    lives = _lives(own)
+    last = max(month, need.months) + max(lives)
+    again = next((each for each in range(month + 1, last + 1) if not cheaper(each)), None)
+    if again is None:
+        return f"from month {month} on {name} has cost less in all than {than}"
+    anew = any((again - 1) % life == 0 for life in lives)
+    if again == month + 1:
+        text = f"after month {month} only {name} has cost less in all than {than}"
+        return f"{text}: then it is bought anew" if anew else text
+    text = f"from month {month} on {name} has cost less in all than {than}"
+    return f"{text}, until it is bought anew after month {again - 1}" if anew else f"{text}, until month {again - 1}"
+
+
+def _lives(own: Assessed) -> tuple[int, ...]:
+    """Months after which each piece of hardware is bought anew."""
+    return tuple(charge.once_months for charge in own.variant.best.cost.charges if charge.line.per == "once")
 
 
 def _spent(item: Assessed, months: int) -> Decimal:
-    """All that is paid in so many months, with support, tax and moving in."""
+    """All that is paid for so many months, with support, tax and moving in."""
     offer = item.variant.best
-    return EXACT.add(EXACT.multiply(offer.cost.paid(months), offer.factor), offer.once)
+    return EXACT.add(EXACT.multiply(offer.cost.owed(months), offer.factor), offer.once)
 
 
 def nfs_most(assessed: Sequence[Assessed]) -> dict[str, float]:

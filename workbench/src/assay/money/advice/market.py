@@ -67,13 +67,14 @@ class Market:
     def dearest(self, line: Line) -> Decimal | None:
         """What a line would cost by the dearest row of its kind that any book has; None if there is none.
 
-        Of requests only those in the same direction are of its kind.
+        Of requests only those in the same direction are of its kind; what moves an object to a class writes it there.
         """
         side = line.item.rsplit("/", 1)[-1] if "/" in line.item else ""
+        sides = ("/put", "/transition") if side == "transition" else (f"/{side}",)
         costs = []
         for book in self._converted:
             for row in book.rows:
-                alike = row.dimension == line.dimension and (not side or row.item.endswith(f"/{side}"))
+                alike = row.dimension == line.dimension and (not side or row.item.endswith(sides))
                 if alike and row.term == "on-demand":
                     costs.append(row.cost(line.each, line.pieces))
         return max(costs, default=None)

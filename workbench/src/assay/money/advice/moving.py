@@ -1,13 +1,15 @@
-"""Moving data in once: how long it takes over a link, and what leaving a cloud costs."""
+"""Moving data once: in over a link, with what leaving a cloud costs, and then to a colder class."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 
-from assay.model.money.amount import money
+from assay.model.money.amount import EXACT, money
+from assay.model.money.design import S3, Design, Efs
 from assay.model.money.need import Need
 from assay.model.units import about_size
-from assay.money.advice.market import Market, transfer_out
+from assay.money.advice.market import Market, Sold, transfer_out
+from assay.money.cost.bill import EFS_MOVED, moved_item
 
 LINK_SHARE = 0.8
 """Share of a link that a copy of many files fills on average; a planning figure, not measured."""
@@ -62,3 +64,32 @@ def moving_notes(need: Need, market: Market) -> Iterator[str]:
         yield f"{text}; leaving costs {money(found.cost, market.currency)} once, which all but {origin} pay"
     else:
         yield text
+
+
+def first_move(design: Design, need: Need, sold: Sold, factor: Decimal) -> Iterator[str]:
+    """What it costs once to move what is there already to the class for cold data; the bill has what is written.
+
+    Args:
+        design: With its sizes.
+        need: Whose record is the size of an object.
+        sold: What prices it.
+        factor: For support and tax.
+    """
+    service = design.service
+    if isinstance(service, S3) and service.cold_class is not None and service.cold_share:
+        name, dimension, item = service.cold_class, "object-requests", moved_item(service.cold_class)
+        count = EXACT.divide(EXACT.multiply(Decimal(service.stored), service.cold_share), Decimal(need.profile.record))
+        each = count.to_integral_value(ROUND_CEILING)
+        what = f"{each:,} requests"
+    elif isinstance(service, Efs) and service.infrequent:
+        name, dimension, item = "infrequent access", "filesystem-access", EFS_MOVED
+        each = EXACT.multiply(Decimal(service.stored), service.infrequent)
+        what = about_size(int(each))
+    else:
+        return
+    text = f"moving what is there already to {name} once is {what}"
+    row = next((row for row in sold.book.rows if (row.dimension, row.item) == (dimension, item)), None)
+    if row is None:
+        yield f"{text}, of which the book has no price"
+    else:
+        yield f"{text}: {money(EXACT.multiply(row.cost(each), factor), sold.book.currency)} that are not in the price"

@@ -6,13 +6,14 @@ from decimal import Decimal
 from functools import cached_property
 
 from assay.model.money.amount import EXACT, Payment, Term
-from assay.model.money.design import Design, DynamoDb
+from assay.model.money.design import S3, Design, DynamoDb
 from assay.model.money.need import Need
 from assay.model.money.price import Bill, Line
 from assay.model.money.use import Use
 from assay.money.advice.market import Market, Sold
 from assay.money.advice.moving import moving_cost
 from assay.money.advice.traffic import use_of
+from assay.money.cost.bill import ONE, backup_item, sold_as
 from assay.money.cost.cost import ZERO, Charge, Cost, price_bill
 from assay.money.cost.frozen import BY_USE
 
@@ -32,7 +33,7 @@ class Offer:
 
     Attributes:
         cost: Of what has a price.
-        paid: All that is paid in the months of the need, with support, tax and moving in.
+        paid: All that is paid for the months of the need, commitments whole, with support, tax and moving in.
         factor: What `cost` is multiplied by for that, for support and tax.
         once: What of it is paid for moving in.
         present: The same as money of the first day; `paid` if the need has no discount.
@@ -82,6 +83,7 @@ class Pricer:
     def offers(self, bill: Bill, design: Design) -> tuple[Offer, ...]:
         """The bill on each allowed term, the cheapest first; one that is `unpriced` if the book lacks what counts."""
         lacking = [line for line in bill.lines if line.dimension != "instance" and not self._has(line)]
+        lacking += self._not_kept(design)
         instances = {line.item for line in bill.lines if line.dimension == "instance"}
         if any(line.dimension not in BESIDES for line in lacking):
             return (self._without(bill, lacking),)
@@ -155,7 +157,7 @@ class Pricer:
         support = need.support.get(provider, ZERO) if provider else ZERO  # type: ignore[call-overload]
         factor = EXACT.multiply(1 + support, 1 + need.tax)
         once = EXACT.multiply(moving_cost(need, self._market, provider), 1 + need.tax)
-        paid = EXACT.add(EXACT.multiply(cost.paid(need.months), factor), once)
+        paid = EXACT.add(EXACT.multiply(cost.owed(need.months), factor), once)
         present = paid
         if need.discount:
             present = EXACT.add(EXACT.multiply(cost.present(need.months, need.discount), factor), once)
@@ -196,6 +198,19 @@ class Pricer:
         )
         lacks = tuple(dict.fromkeys(names)) or ("any one term of all its instances",)
         return Offer("on-demand", None, cost, ZERO, lacks=lacks, beyond=None, unpriced=True)
+
+    def _not_kept(self, design: Design) -> Iterator[Line]:
+        """Backups that the need asks for and nobody sells of the design, which keep their place all the same."""
+        service = design.service
+        if self._need.snapshots and not isinstance(service, S3) and backup_item(design) is None:
+            yield Line(
+                what="backups",
+                dimension="filesystem-backup",
+                item=sold_as(getattr(service, "type", design.design)),
+                pieces=ONE,
+                each=Decimal(self._need.snapshots),
+                per="month",
+            )
 
     def _has(self, line: Line) -> bool:
         return (line.dimension, line.item) in self._plain

@@ -88,7 +88,7 @@ def _by_item(item: Assessed, need: Need) -> dict[Item, Decimal]:
     offer = item.variant.best
     # Support, tax and discount weigh all lines alike; what is paid once for moving is no line.
     whole = EXACT.subtract(offer.present, offer.once)
-    bare = offer.cost.paid(need.months)
+    bare = offer.cost.owed(need.months)
     scale = EXACT.divide(whole, bare) if bare else Decimal(1)
     for charge in item.variant.best.cost.charges:
         key = (charge.row.dimension, charge.row.item, charge.row.term)
@@ -187,7 +187,7 @@ def duty_changes(best: Assessed, others: Sequence[Assessed], need: Need) -> Iter
 
 
 def _line(cost: Cost, need: Need, factor: Decimal) -> tuple[Decimal, Decimal]:
-    """All that is paid at no duty, and what full duty adds; together as `Cost.paid`."""
+    """All that is paid at no duty, and what full duty adds; together as `Cost.owed`."""
     parts = [_parts(charge, need) for charge in cost.charges]
     return EXACT.multiply(total(fixed for fixed, _ in parts), factor), EXACT.multiply(
         total(running for _, running in parts), factor
@@ -196,7 +196,8 @@ def _line(cost: Cost, need: Need, factor: Decimal) -> tuple[Decimal, Decimal]:
 
 def _parts(charge: Charge, need: Need) -> tuple[Decimal, Decimal]:
     months = Decimal(need.months)
-    fixed, running = EXACT.multiply(charge.fixed, months), EXACT.multiply(charge.running, months)
+    fixed = EXACT.multiply(charge.fixed, Decimal(charge.months_owed(need.months)))
+    running = EXACT.multiply(charge.running, months)
     if charge.once_months:
         fixed = EXACT.add(fixed, EXACT.multiply(charge.once, Decimal(-(-need.months // charge.once_months))))
     sides = sides_of(charge.row.dimension, charge.row.item)

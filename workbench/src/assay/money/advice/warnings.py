@@ -112,13 +112,13 @@ def old_share(cost: Cost, months: int, today: dt.date) -> tuple[Decimal, dt.date
         months: That it is paid for.
         today: The present day.
     """
-    whole = cost.paid(months)
+    whole = cost.owed(months)
     old = [
         charge for charge in cost.charges if charge.row.date is not None and (today - charge.row.date).days > OLD_DAYS
     ]
     if not old or not whole:
         return None
-    part = cost.model_copy(update={"charges": tuple(old)}).paid(months)
+    part = cost.model_copy(update={"charges": tuple(old)}).owed(months)
     dates = [charge.row.date for charge in old if charge.row.date is not None]
     return EXACT.divide(part, whole), min(dates)
 

@@ -23,6 +23,10 @@ from assay.model.units import format_size
 from assay.money.cost.catalog import catalog
 
 ONE = Decimal(1)
+BACKUPS = {"snapshot-capacity": "snapshots", "filesystem-backup": "backups"}
+"""What is kept besides the data, by the dimension that it is paid in."""
+EFS_MOVED = "efs-ia-write"
+"""The item of `filesystem-access` as which moving bytes to infrequent access is paid for."""
 SMALL = 10**6
 """Bytes below which the unit of a capacity was probably forgotten."""
 _YEAR = re.compile(r"-(19|20)[0-9]{2}$")
@@ -155,13 +159,17 @@ def _service(design: Design, use: Use) -> Iterator[Line]:
 
 
 def _bucket(service: S3, use: Use) -> Iterator[Line]:
-    """What is stored in each class, with the bytes, objects and days that it charges at least."""
+    """What is stored in each class, with the bytes, objects and days that it charges at least.
+
+    Snapshots of a bucket are older versions of its objects, which cost as much as the others.
+    """
     cold = service.stored * service.cold_share
-    for name, stored in ((service.storage_class, service.stored - cold), (service.cold_class, cold)):
-        if name is None or not stored:
+    kept = ((service.storage_class, service.stored - cold, use.snapshots), (service.cold_class, cold, 0))
+    for name, stored, versions in kept:
+        if name is None or not stored + versions:
             continue
         kind = catalog().object_class(name)
-        billed = Decimal(stored) * use.filled
+        billed = Decimal(stored) * use.filled + versions
         if use.object_size:
             each = max(kind.least_object, use.object_size) + kind.overhead
             billed = billed * each / use.object_size
@@ -180,6 +188,8 @@ def _managed(service: Managed, use: Use) -> Iterator[Line]:
     yield _line(f"{what} storage", "filesystem-capacity", sold.capacity, size * filled - rare, "month")
     if sold.infrequent is not None:
         yield _line(f"{what} storage, infrequent access", "filesystem-capacity", sold.infrequent, rare, "month")
+    if sold.monitoring is not None:
+        yield _line(f"{what} watching of what is used", "filesystem-capacity", sold.monitoring, size * filled, "month")
     if sold.throughput is not None and service.throughput is not None:
         paid = service.throughput - (kind.throughput.included(fast) if kind.throughput is not None else 0.0)
         yield _line(f"{what} throughput", "filesystem-throughput", sold.throughput, max(0.0, paid), "month")
@@ -212,8 +222,9 @@ def _use(design: Design, use: Use) -> Iterator[Line]:
     yield from _some("data transfer between zones", "transfer-zone", "zone", use.zone_traffic, "month")
     yield from _accessed(design, use)
     types = sorted({sold_as(group.volumes.type) for group in design.servers if group.volumes})
-    if types:
-        yield from _some("snapshots", "snapshot-capacity", "standard", use.snapshots, "month")
+    kept = backup_item(design)
+    if kept is not None:
+        yield from _some(BACKUPS[kept[0]], *kept, use.snapshots, "month")
     if "standard" in types:
         yield from _some("requests to volumes", "volume-requests", "standard", use.volume_requests, "month")
 
@@ -233,6 +244,8 @@ def _accessed(design: Design, use: Use) -> Iterator[Line]:
         if service.infrequent:
             cold = use.retrieved * use.cold_reads
             yield from _some("bytes read of infrequent access", "filesystem-access", "efs-ia-read", cold, "month")
+            moved = use.written * service.infrequent
+            yield from _some("bytes moved to infrequent access", "filesystem-access", EFS_MOVED, moved, "month")
     if isinstance(service, Managed):
         sold = catalog().managed(service.type).prices
         tiered = service.infrequent and sold.infrequent_read is not None
@@ -247,8 +260,22 @@ def _accessed(design: Design, use: Use) -> Iterator[Line]:
         if sold.requests is not None:
             yield from _some("read requests", "filesystem-requests", f"{sold.requests}/read", use.gets, "month")
             yield from _some("write requests", "filesystem-requests", f"{sold.requests}/write", use.puts, "month")
-        if sold.backup is not None:
-            yield from _some("backups", "filesystem-backup", sold.backup, use.snapshots, "month")
+
+
+def backup_item(design: Design) -> tuple[str, str] | None:
+    """As what snapshots and backups of a design are sold: dimension and item; None if they are not.
+
+    Those of a bucket are in what it stores.
+    """
+    service = design.service
+    if any(group.volumes is not None for group in design.servers):
+        return "snapshot-capacity", "standard"
+    found = None
+    if isinstance(service, Efs | FsxLustre):
+        found = catalog().filesystem(service.type).backup
+    elif isinstance(service, Managed):
+        found = catalog().managed(service.type).prices.backup
+    return None if found is None else ("filesystem-backup", found)
 
 
 def _requested(service: S3, use: Use) -> Iterator[Line]:
@@ -256,12 +283,20 @@ def _requested(service: S3, use: Use) -> Iterator[Line]:
     cold = use.cold_reads if service.cold_class is not None else Decimal(0)
     name = service.storage_class
     yield from _some("PUT, COPY, POST and LIST requests", "object-requests", f"{name}/put", use.puts, "month")
+    if service.cold_class is not None:
+        moved = use.puts * service.cold_share
+        yield from _some("moves to a colder class", "object-requests", moved_item(service.cold_class), moved, "month")
     for each, part in ((name, 1 - cold), (service.cold_class, cold)):
         if each is None or not part:
             continue
         yield from _some("GET requests", "object-requests", f"{each}/get", use.gets * part, "month")
         if not catalog().object_class(each).retrieval_free:
             yield from _some("retrieval", "object-retrieval", each, use.retrieved * part, "month")
+
+
+def moved_item(name: str) -> str:
+    """The item of `object-requests` as which moving an object into a class is paid for."""
+    return f"{name}/{catalog().object_class(name).moved_as}"
 
 
 def _some(what: str, dimension: str, item: str, each: Decimal | int, per: Per) -> Iterator[Line]:

@@ -38,6 +38,10 @@ class Charge(Frozen):
     once_months: int = 0
     job: Decimal = ZERO
 
+    def months_owed(self, months: int) -> int:
+        """For how many months `fixed` must be paid if it is needed for so many: a commitment to its term's end."""
+        return -(-months // self.once_months) * self.once_months if self.once_months else months
+
     def month(self, duty: Decimal) -> Decimal:
         """For a month at a duty cycle, with a share of what is paid at once."""
         spread = EXACT.divide(self.once, Decimal(self.once_months)) if self.once_months else ZERO
@@ -95,24 +99,33 @@ class Cost(Frozen):
 
     def paid(self, months: int) -> Decimal:
         """What has been paid after so many months; reservations and purchases whole at each start of their term."""
-        amounts = []
-        for charge in self.charges:
-            monthly = EXACT.add(EXACT.multiply(charge.running, self.duty), charge.fixed)
-            amounts.append(EXACT.multiply(monthly, Decimal(months)))
-            if charge.once_months:
-                amounts.append(EXACT.multiply(charge.once, Decimal(-(-months // charge.once_months))))
-        return total(amounts)
+        return total(self._paid(charge, months) for charge in self.charges)
+
+    def _paid(self, charge: Charge, months: int) -> Decimal:
+        """Of one charge."""
+        monthly = EXACT.add(EXACT.multiply(charge.running, self.duty), charge.fixed)
+        paid = EXACT.multiply(monthly, Decimal(months))
+        if charge.once_months:
+            paid = EXACT.add(paid, EXACT.multiply(charge.once, Decimal(-(-months // charge.once_months))))
+        return paid
+
+    def owed(self, months: int) -> Decimal:
+        """All that must be paid for what is needed so many months: as `paid`, but each commitment to its term's end."""
+        return total(
+            EXACT.add(EXACT.multiply(charge.fixed, Decimal(charge.months_owed(months) - months)), paid)
+            for charge, paid in ((charge, self._paid(charge, months)) for charge in self.charges)
+        )
 
     def present(self, months: int, rate: Decimal) -> Decimal:
-        """As `paid`, in money of the first day: what is paid at a month's end, or at once, counts less the later it is.
+        """As `owed`, in money of the first day: what is paid at a month's end, or at once, counts less the later it is.
 
         Net present value: sum of amount / (1 + rate)^(years until it is paid).
         """
         ends = _worth_of(1, months + 1, 1, rate)
         amounts = []
         for charge in self.charges:
-            monthly = EXACT.add(EXACT.multiply(charge.running, self.duty), charge.fixed)
-            amounts.append(EXACT.multiply(monthly, ends))
+            amounts.append(EXACT.multiply(EXACT.multiply(charge.running, self.duty), ends))
+            amounts.append(EXACT.multiply(charge.fixed, _worth_of(1, charge.months_owed(months) + 1, 1, rate)))
             if charge.once_months:
                 amounts.append(EXACT.multiply(charge.once, _worth_of(0, months, charge.once_months, rate)))
         return total(amounts)

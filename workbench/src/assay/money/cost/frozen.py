@@ -23,6 +23,7 @@ BY_USE = frozenset(
         "filesystem-access",
         "volume-requests",
         "snapshot-capacity",
+        "filesystem-backup",
     }
 )
 """Dimensions that are paid by use: a run's share of them is not known before it."""

@@ -282,7 +282,7 @@ class Again:
         for charge in offer.cost.charges:
             row = charge.row
             alone = offer.cost.model_copy(update={"charges": (charge,)})
-            paid = EXACT.multiply(alone.paid(need.months), offer.factor)
+            paid = EXACT.multiply(alone.owed(need.months), offer.factor)
             present = paid
             if need.discount:
                 present = EXACT.multiply(alone.present(need.months, need.discount), offer.factor)

@@ -1,0 +1,267 @@
+"""What a bill has besides the data: backups, whole terms, moves to a colder class, watching what is used."""
+
+from decimal import Decimal
+
+import pytest
+from advise_tools import NEEDS
+
+from assay.model.money.advice import Advice, Option
+from assay.model.money.need import Need
+from assay.model.money.price import Book
+from assay.money.advice.advise import advise
+from assay.money.advice.outlook.again import Again
+from assay.money.books.books import load_book
+from assay.money.cost.bill import make_bill
+from assay.money.cost.cost import price_bill
+from assay.money.cost.designs import load_template
+
+CENT = Decimal("0.01")
+GIB = Decimal(2**30)
+
+
+def advised(design: str, books: str | Book = "aws-us-east-1", **asked: object) -> Advice:
+    """Advice on a need of which one design is the only candidate."""
+    chosen = asked.pop("set", {})
+    written = {"need": "x", "access": "file", "capacity": "40TB", "months": 1, **asked}
+    need = Need.model_validate({**written, "candidates": [{"design": design, "set": chosen}]})
+    return advise(need, [books] if isinstance(books, Book) else [load_book(name, NEEDS) for name in books.split()])
+
+
+def option(*args: object, **asked: object) -> Option:
+    """The cheapest of it, whether it meets the need or not."""
+    answer = advised(*args, **asked)
+    found = [*answer.options, *answer.unproven, *(item.closest for item in answer.rejected if item.closest)]
+    return min(found, key=lambda item: item.price.paid)
+
+
+KEPT = Decimal(10) * 10**12 / GIB
+"""GiB of 10 TB: 9,313.23; at 0.05 they cost 465.66."""
+
+
+@pytest.mark.parametrize(
+    ("design", "chosen"),
+    [
+        ("fsx-lustre-hdd", {}),
+        ("fsx-lustre-persistent", {}),
+        ("fsx-openzfs", {}),
+        ("efs-bursting", {}),
+        ("efs-one-zone", {}),
+        ("nfs-gp3", {}),
+    ],
+)
+def test_backups_are_paid_for(design, chosen):
+    plain, kept = (option(design, set=chosen, snapshots=size) for size in ("0B", "10TB"))
+    assert kept.price.month - plain.price.month == pytest.approx(KEPT * Decimal("0.05"))
+    assert kept.price.lacks == plain.price.lacks == ()
+
+
+def test_backups_turn_the_price_of_the_issue():
+    """72,000 GiB x 0.025 = 1,800.00; 9,313.23 GiB of backups x 0.05 = 465.66."""
+    found = option("fsx-lustre-hdd", set={"capacity": "72000GiB"}, snapshots="10TB")
+    assert found.price.month.quantize(CENT) == Decimal("2265.66")
+
+
+@pytest.mark.parametrize(
+    ("design", "book", "item"),
+    [
+        ("fsx-ontap", "aws-us-east-1", "fsx-ontap-single-az-1"),
+        ("fsx-lustre-scratch", "aws-us-east-1", "fsx-lustre-scratch-2"),
+        ("fsx-lustre-hdd", "aws-eu-west-1", "fsx-lustre"),
+        ("gcp-filestore-large", "gcp-us-central1", "filestore-basic-hdd-large"),
+        ("nfs-dense", "aws-us-east-1", "nfs-dense"),
+        ("own-nfs-server", "own-2026", "own-nfs-server"),
+    ],
+)
+def test_what_has_no_backups_lacks_them(design, book, item):
+    plain, kept = (option(design, book, snapshots=size) for size in ("0B", "10TB"))
+    assert f"filesystem-backup {item}" in kept.price.lacks
+    assert kept.price.paid == plain.price.paid
+
+
+def test_versions_in_a_bucket_cost_as_much_as_the_rest():
+    """50 TB in all, whichever part of them are older versions: 46,566.13 GiB, the first 51,200 at 0.023 = 1,071.02."""
+    one = option("s3", access="object", capacity="40TB", snapshots="10TB", set={"class": "s3-standard"})
+    other = option("s3", access="object", capacity="50TB", set={"class": "s3-standard"})
+    assert one.price.month == other.price.month
+    assert one.price.month.quantize(CENT) == Decimal("1071.02")
+
+
+def server(**row: object) -> Book:
+    """A server at 1.00 an hour, or on another term, and volumes at 0.10 a GB; a month has 730 hours."""
+    machine = {"dimension": "instance", "item": "m5.4xlarge", "unit": "hour", "source": "test"}
+    volume = {"dimension": "volume-capacity", "item": "gp3", "price": 0.1, "unit": "GB-month", "source": "test"}
+    about = {"book": "terms", "provider": "aws", "region": "us-east-1", "date": "2026-11-01", "historic": True}
+    rows = [machine | {"price": 1}, machine | row, volume]
+    return Book.model_validate({**about, "currency": "USD", "hours_per_month": 730, "about": "test", "rows": rows})
+
+
+HOME = {"capacity": "10TB", "set": {"instance": "m5.4xlarge", "volume": "gp3", "capacity": "10TB"}}
+PARTLY = {"term": "reserved-1y", "payment": "partial-upfront", "upfront": 100, "price": "0.1"}
+NOTHING = {"term": "reserved-3y", "payment": "no-upfront", "price": "0.2"}
+
+
+@pytest.mark.parametrize(
+    ("row", "months", "owed"),
+    [
+        # 100 + 12 months x 73.00 + 1 month of volumes, 1,000.00
+        (PARTLY, 1, "1976"),
+        # 2 x 100 + 24 x 73.00 + 13 x 1,000.00
+        (PARTLY, 13, "14952"),
+        # 36 x 146.00 + 12 x 1,000.00
+        (NOTHING, 12, "17256"),
+        # 36 x 146.00 + 36 x 1,000.00: whole terms, nothing more
+        (NOTHING, 36, "41256"),
+    ],
+)
+def test_a_commitment_is_owed_to_its_end(row, months, owed):
+    found = option("nfs-volumes", server(**row), term=row["term"], months=months, **HOME)
+    assert found.price.paid == Decimal(owed)
+
+
+def test_a_month_is_not_worth_a_commitment():
+    """On demand 730.00 + 1,000.00 = 1,730.00, reserved 1,976.00; of 12 months 20,760.00 and 12,976.00."""
+    short, long = (option("nfs-volumes", server(**PARTLY), months=months, **HOME) for months in (1, 12))
+    assert (short.price.term, short.price.paid) == ("on-demand", Decimal(1730))
+    assert (long.price.term, long.price.paid) == ("reserved-1y", Decimal(12976))
+
+
+def test_what_is_owed_later_is_worth_less():
+    """Of one month: 100 + 73.00 x sum of 1.21^(-i/12), i = 1 to 12, + 1,000.00 x 1.21^(-1/12)."""
+    found = option("nfs-volumes", server(**PARTLY), term="reserved-1y", discount="21%", months=1, **HOME)
+    each = [1.21 ** (-month / 12) for month in range(1, 13)]
+    assert float(found.price.present) == pytest.approx(100 + 73 * sum(each) + 1000 * each[0])
+
+
+def test_what_is_paid_is_not_what_is_owed():
+    """After one month 100 + 73.00 + 1,000.00 are paid, as `assay price` says."""
+    bill = make_bill(load_template("nfs-volumes").build(HOME["set"]))
+    cost = price_bill(bill, server(**PARTLY), "reserved-1y")
+    assert (cost.paid(1), cost.owed(1)) == (Decimal(1173), Decimal(1976))
+
+
+def test_the_parts_of_a_price_are_all_that_is_owed():
+    """Of 1,976.00 the server is 100 + 12 x 73.00 = 976.00: a fifth more of it are 195.20, and 2,171.20 in all."""
+    book = server(**PARTLY)
+    answer = advised("nfs-volumes", book, term="reserved-1y", months=1, budget="2100 USD/month", **HOME)
+    (found,) = [item for item in answer.changes if item.text.startswith("if instance m5.4xlarge (reserved-1y) cost")]
+    assert found.at == Decimal("1.2") and "2,171.20 USD a month" in found.text
+    again = Again(answer, book)
+    parts = again.parts(again.here["nfs-volumes"].variant)
+    assert [paid for paid, _ in parts.values()] == [Decimal(976), Decimal(1000)]
+
+
+def book_of(provider: str, *rows: tuple[str, str, object, str]) -> Book:
+    """Plain prices: dimension, item, price and unit."""
+    about = {"book": f"plain-{provider}", "provider": provider, "region": "here", "date": "2026-11-01"}
+    keys = ("dimension", "item", "price", "unit")
+    named = [{**dict(zip(keys, row, strict=True)), "source": "test"} for row in rows]
+    return Book.model_validate(
+        {**about, "historic": True, "currency": "USD", "hours_per_month": 730, "about": "test", "rows": named}
+    )
+
+
+def bought_or_rented(price: int, months: int) -> Advice:
+    """Hardware for 60 months with ten disks of 100, and nothing besides; or 96,000 GiB x 0.01 = 960.00 a month."""
+    machine = ("purchase", "storage-server-4u36", price - 1000, "piece")
+    own = book_of("own", machine, ("purchase", "hdd-24TB", 100, "piece"), ("power", "electricity", 0, "kWh"))
+    aws = book_of("aws", ("filesystem-capacity", "fsx-lustre-persistent-hdd-12", "0.01", "GiB-month"))
+    chosen = [
+        {"design": "own-nfs-server", "set": {"groups": 1}},
+        {"design": "fsx-lustre-hdd", "set": {"type": "fsx-lustre-persistent-hdd-12", "capacity": "96000GiB"}},
+    ]
+    need = {"need": "x", "access": "file", "capacity": "90TB", "months": months, "candidates": chosen}
+    return advise(Need.model_validate(need), [own, aws])
+
+
+HAS = "{} {} has cost less in all than {}, rented{}; it is needed for {} months"
+
+
+@pytest.mark.parametrize(
+    ("price", "months", "first", "until", "left"),
+    [
+        # 50 x 960 = 48,000; in month 61 96,000 against 58,560
+        (48_000, 36, "from month 50 on", ", until it is bought anew after month 60", 24),
+        # 60 x 960 = 57,600; in month 61 115,200 against 58,560
+        (57_600, 60, "after month 60 only", ": then it is bought anew", 0),
+        # 25 x 960 = 24,000; in month 61 48,000 against 58,560, in month 121 72,000 against 116,160
+        (24_000, 61, "from month 25 on", "", 59),
+    ],
+)
+def test_what_is_bought_is_bought_anew(price, months, first, until, left):
+    answer = bought_or_rented(price, months)
+    own, rented = (
+        next(item.label for item in answer.options if item.price.bought is bought) for bought in (True, False)
+    )
+    told = {item.rule: item.text for item in answer.reasons}
+    assert told["break_even"] == HAS.format(first, own, rented, until, months)
+    whole = f"the hardware of {own} is paid whole; it could be used for {left} months more"
+    assert told.get("paid_whole") == (whole if left else None)
+
+
+def test_what_is_bought_may_never_pay():
+    """100,000 for each 60 months, which cost 57,600 rented."""
+    (text,) = [item.text for item in bought_or_rented(100_000, 36).reasons if item.rule == "break_even"]
+    assert "never costs less in all" in text
+
+
+def colder(design: str, book: str, **asked: object) -> tuple[Option, list[str]]:
+    """A bucket of 100 TB with 80 % in a colder class, to which 10 TB are written in a month, in objects of 1 MB."""
+    written = {"access": "object", "capacity": "100TB", "active": "20%", "profile": {"record": "1MB"}, **asked}
+    answer = advised(design, book, **{"monthly": {"read": "0B", "written": "10TB"}, **written})
+    return answer.options[0], [item.text for item in answer.reasons if item.rule == "first_move"]
+
+
+@pytest.mark.parametrize(
+    ("design", "book", "stays", "chosen", "moves", "first"),
+    [
+        # 10 million objects x 80 % x 0.01 / 1000; once 100 million x 80 % x 0.01 / 1000
+        ("s3-tiered", "aws-us-east-1", "s3-standard", {"cold_class": "s3-standard-ia"}, "80", "800.00 USD"),
+        # 8 million x 0.02 / 1000
+        ("s3-tiered", "aws-us-east-1", "s3-standard", {"cold_class": "s3-glacier-instant"}, "160", "1,600.00 USD"),
+        # 8 million x 0.05 / 1000: a class A request of the archive class
+        ("gcs-lifecycle", "gcp-us-central1", "gcs-standard", {"cold": "gcs-archive"}, "400", "4,000.00 USD"),
+        # 8 million x 0.1 / 10,000: a write operation of the cool tier
+        ("azure-blob-lifecycle", "azure-westeurope", "blob-hot", {"cold": "blob-cool"}, "80", "800.00 USD"),
+    ],
+)
+def test_moves_to_a_colder_class_are_requests(design, book, stays, chosen, moves, first):
+    found, told = colder(design, book, set=chosen)
+    assert not found.price.lacks
+    price = {(row.dimension, row.item): row for row in load_book(book, NEEDS).rows}
+    put = price["object-requests", f"{stays}/put"].cost(Decimal(10_000_000))
+    idle, _ = colder(design, book, set=chosen, monthly={"read": "0B", "written": "0B"})
+    assert found.price.month - idle.price.month - put == Decimal(moves)
+    (text,) = told
+    assert text.endswith(f"once is 80,000,000 requests: {first} that are not in the price")
+
+
+def test_moves_without_a_price_are_lacking():
+    """The book of Ireland has no price of them."""
+    found, told = colder("s3-tiered", "aws-eu-west-1", set={"cold_class": "s3-standard-ia"})
+    assert found.price.lacks == ("object-requests s3-standard-ia/transition",)
+    assert told == [
+        "moving what is there already to s3-standard-ia once is 80,000,000 requests, of which the book has no price"
+    ]
+
+
+def test_moves_to_infrequent_access_are_paid_by_the_byte():
+    """EFS: 5 TB = 4,656.61 GiB written x 95 % x 0.01 = 44.24; of 500 TB once 442,378.40 GiB x 0.01 = 4,423.78."""
+    rare = {"capacity": "500TB", "active": "5%", "set": {"infrequent": "95%"}}
+    answers = [advised("efs-bursting", monthly={"read": "0B", "written": size}, **rare) for size in ("5TB", "0B")]
+    found, idle = (answer.options[0].price.month for answer in answers)
+    assert (found - idle).quantize(CENT) == Decimal("44.24")
+    (text,) = [item.text for item in answers[0].reasons if item.rule == "first_move"]
+    assert "475 TB: 4,423.78 USD" in text
+
+
+def test_watching_what_is_used_is_paid_for():
+    """FSx Intelligent-Tiering of 500 TB = 465,661.29 GiB.
+
+    23,283.06 GiB x 0.023 + 442,378.22 GiB x 0.0125 = 6,065.24; watching 465,661.29 GiB x 0.0006 = 279.40;
+    4,000 MB/s x 0.52 = 2,080.00.
+    """
+    chosen = {"throughput": "4000MB/s", "infrequent": "95%", "stored": "500TB"}
+    idle = {"read": "0B", "written": "0B"}
+    found = option("fsx-lustre-intelligent-tiering", capacity="500TB", active="5%", set=chosen, monthly=idle)
+    assert found.price.month.quantize(CENT) == Decimal("8424.64")
+    assert not found.price.lacks
