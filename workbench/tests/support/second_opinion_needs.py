@@ -112,6 +112,7 @@ def need_02(asked: Asked) -> list[Candidate]:
             "instance": instance,
             "volume": "gp3",
             "volumes": count,
+            "layout": "raid0",
             "iops": int(each),
             "throughput": f"{rate}MiB/s",
             "capacity": "4TB",
@@ -121,10 +122,11 @@ def need_02(asked: Asked) -> list[Candidate]:
         return Candidate("direct-volumes", settings, lines, few or chance)
 
     return [
+        volumes("c6in.2xlarge", 4, 25_000),
+        volumes("c6in.2xlarge", 2, 25_000),
+        volumes("c6in.2xlarge", 1, 25_000),
+        volumes("c6in.2xlarge", 8, 25_000),
         volumes("c5n.9xlarge", 4, 40_000),
-        volumes("c5n.9xlarge", 2, 40_000),
-        volumes("c5n.9xlarge", 1, 40_000),
-        volumes("c5n.9xlarge", 8, 40_000),
         volumes("m5.4xlarge", 4, 18_750),
     ]
 
@@ -291,11 +293,17 @@ def need_11(asked: Asked) -> list[Candidate]:
         "instance": "c6in.2xlarge",
         "volume": "st1",
         "volumes": 2,
+        "layout": "raid0",
         "servers": int(servers),
         "capacity": gigabytes(each),
     }
     chance = lost(2 * int(servers))
     disks = book.line("volume-capacity", "st1", each * servers)
+    # Each byte that is written goes to two volumes, on the way to them and there.
+    mirrored = asked.both + asked.bytes("write") / USABLE
+    pairs = up(mirrored / (TO_VOLUMES["c6in.2xlarge"] * MB))
+    half = 8 * up(2 * stored / pairs / 8, int(GB))
+    how = {"instance": "c6in.2xlarge", "volume": "gp3", "volumes": 8, "layout": "raid10", "servers": int(pairs)}
     fast = up(asked.bytes("write") / USABLE / MIB + asked.bytes("read") / USABLE / MIB / 3)
     return [
         lustre(book, kind, 125, 2400, asked),
@@ -313,6 +321,16 @@ def need_11(asked: Asked) -> list[Candidate]:
             settings,
             [book.machines("c6in.2xlarge", int(servers)), book.machines("m6a.xlarge"), disks],
             LOSS.format(volumes=2 * servers, chance=chance),
+        ),
+        Candidate(
+            "beegfs-volumes",
+            {**how, "capacity": gigabytes(half)},
+            [
+                book.machines("c6in.2xlarge", int(pairs)),
+                book.machines("m6a.xlarge"),
+                book.line("volume-capacity", "gp3", half * pairs),
+            ],
+            too_slow(8 * pairs * GP3, mirrored),
         ),
     ]
 
@@ -500,6 +518,7 @@ def need_17(asked: Asked) -> list[Candidate]:
         "servers": int(servers),
         "volume": "gp3",
         "volumes": 8,
+        "layout": "raid0",
         "capacity": gigabytes(each),
     }
     return [

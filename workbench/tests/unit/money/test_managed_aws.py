@@ -64,8 +64,8 @@ def test_openzfs_costs_its_size_its_throughput_and_the_iops_above_those_included
     # 10,240 GiB x 0.09 = 921.60; 1,280 x 0.26 = 332.80; (40,000 - 3 x 10,240 = 9,280) x 0.006 = 55.68
     assert month(design, book) == Decimal("1310.08")
     assert limits.sustained("read") == limits.sustained("write") == 1280 * MIB
-    # The server of 160 MB/s, the least, does 6,250.
-    assert limits.sustained("read_iops") == 6250
+    # 40,000 are bought; the server of 1,280 MB/s would do 50,000.
+    assert limits.sustained("read_iops") == 40_000
     assert limits.burst("read") == (2560 * MIB, None)
 
 
@@ -147,7 +147,9 @@ def test_windows_on_hard_disks_as_the_example_of_aws_has_it(book: Book) -> None:
 
 
 def test_no_server_of_hard_disks_is_faster_than_what_was_bought() -> None:
+    # 64 x 12 = 768
     assert built("fsx-windows-hdd", capacity="64TiB")[1].sustained("read") == 512 * MIB
+    assert built("fsx-windows-hdd", capacity="64TiB", throughput="1024MiB/s")[1].sustained("read") == 768 * MIB
 
 
 # FSx for Lustre with EFA, and tiered.

@@ -135,7 +135,7 @@ def _reason(advice: Advice) -> str:
     if advice.result == "not separable" and advice.reasons:
         return shortened(advice.reasons[0].text)
     if advice.result == "unproven":
-        return f"no variant is proven to meet the need; it is the cheapest of {advice.counts.unproven:,} that may"
+        return f"no variant is proven to meet the need; of {advice.counts.unproven:,} that may, none has less unknown"
     least = "costs least" if advice.need.prefer == "cost" else "costs least for each GB/s"
     designs = len({item.design for item in advice.options})
     text = f"it {least} of {counted(advice.counts.met, 'variant')} of {counted(designs, 'design')} that meet the need"

@@ -15,7 +15,7 @@ def show_managed(entry: ManagedType, size: int | None, iops: int | None, rate: f
         entry: Of the catalogue.
         size: Bytes; None: a few sizes that there are.
         iops: As bought; None: what is included.
-        rate: Bytes per second as bought; None likewise.
+        rate: Bytes per second as bought; None: what is included, or the least that is sold.
         as_json: JSON instead of text.
 
     Raises:
@@ -48,11 +48,21 @@ def _sizes(entry: ManagedType) -> list[int]:
 
 def _values(entry: ManagedType, size: int, iops: int | None, rate: float | None) -> tuple[float | None, ...]:
     """Bytes per second of reading and writing, operations per second of both."""
-    bought = rate if rate is not None else entry.throughput.included(size) if entry.throughput else 0.0
+    bought = rate if rate is not None else _least_bought(entry, size)
     counted = float(iops) if iops is not None else entry.iops.included(size) if entry.iops else 0.0
     rates = (law.value(size, bought) if law is not None else None for law in (entry.read, entry.write))
-    counts = (law.value(size, counted) if law is not None else None for law in (entry.read_iops, entry.write_iops))
+    counts = (
+        law.value(size, counted, bought) if law is not None else None for law in (entry.read_iops, entry.write_iops)
+    )
     return (*rates, *counts)
+
+
+def _least_bought(entry: ManagedType, size: int) -> float:
+    """Bytes per second that are bought at least, where some must be; else those that are included."""
+    sold = entry.throughput
+    if sold is None:
+        return 0.0
+    return max(sold.included(size), sold.least, min(sold.choices, default=0.0))
 
 
 def _row(row: tuple[float | None, ...]) -> tuple[str, ...]:

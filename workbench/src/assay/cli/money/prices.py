@@ -129,6 +129,8 @@ def _row(book: "Book", row: "Row") -> tuple[str, ...]:
     term = ", ".join(word for word in (row.term, row.payment or "") if word and word != "on-demand")
     unit = f"{row.unit} above {row.free:f}" if row.free else row.unit
     interrupted = f"; {row.interruptions * 100:f} % interrupted a month" if row.interruptions is not None else ""
+    if row.interruptions_above is not None:
+        interrupted = f"; more than {row.interruptions_above * 100:f} % interrupted a month"
     about = f"{row.source}{interrupted}{f'; note: {row.note}' if row.note else ''}"
     return row.dimension, row.item, term, price_text(row), unit, str(book.date_of(row)), about
 

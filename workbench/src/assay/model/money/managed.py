@@ -4,24 +4,26 @@ Rates are bytes per second, sizes bytes, times seconds.
 """
 
 import math
+from decimal import Decimal
 from typing import Literal
 
 from pydantic import Field
 
 from assay.model.base import AssayError, Frozen
-from assay.model.money.entry import GIB, TIB, Count, Entry, Rate, Size, mib
+from assay.model.money.entry import GIB, MIB, TIB, Count, Entry, Rate, Size, mib
 from assay.model.units import format_size, format_throughput
 
 Provider = Literal["aws", "azure", "gcp", "own"]
 
 
 class RateLaw(Frozen):
-    """A rate by size and by what is bought: min(most, max(least, base + per_tib x TiB + per_bought x bought)).
+    """A rate by size and by what is bought: base + per_tib x TiB + per_bought x bought, between `least` and the bounds.
 
     Attributes:
         per_tib: Bytes per second for each TiB (2^40 bytes).
         per_bought: For each byte per second that is bought.
         most: None: no bound is stated.
+        most_per_tib: What the disks of each TiB give, however much is bought; None likewise.
     """
 
     base: Rate = 0.0
@@ -29,11 +31,24 @@ class RateLaw(Frozen):
     per_bought: float = Field(0.0, ge=0)
     least: Rate = 0.0
     most: Rate | None = None
+    most_per_tib: Rate | None = None
 
     def value(self, size: int, bought: float) -> float:
         """For so many bytes, and so many bytes per second bought."""
-        found = max(self.least, self.base + self.per_tib * size / TIB + self.per_bought * bought)
-        return found if self.most is None else min(self.most, found)
+        return min(self.bound(size), max(self.least, self.base + self.per_tib * size / TIB + self.per_bought * bought))
+
+    def bound(self, size: int) -> float:
+        """The most with so many bytes, however much is bought; infinite if nothing is stated."""
+        by_size = math.inf if self.most_per_tib is None else self.most_per_tib * size / TIB
+        return by_size if self.most is None else min(self.most, by_size)
+
+    def to_buy(self, size: int, wanted: float) -> float | None:
+        """The least bytes per second to buy for this rate; None if nothing that is bought gives it."""
+        if self.value(size, 0.0) >= wanted:
+            return 0.0
+        if not self.per_bought or self.bound(size) < wanted:
+            return None
+        return (wanted - self.base - self.per_tib * size / TIB) / self.per_bought
 
     def words(self) -> str:
         """The formula with its numbers."""
@@ -42,14 +57,18 @@ class RateLaw(Frozen):
         parts += [_of_bought(self.per_bought, "throughput")] if self.per_bought else []
         text = " + ".join(parts) or "0 B/s"
         text += f", at least {mib(self.least)}" if self.least else ""
-        return text + (f", at most {mib(self.most)}" if self.most is not None else "")
+        text += f", at most {mib(self.most)}" if self.most is not None else ""
+        return text + (f", at most {mib(self.most_per_tib)} per TiB" if self.most_per_tib is not None else "")
 
 
 class CountLaw(Frozen):
-    """Operations per second likewise: min(most, max(least, base + per_gib x GiB + per_bought x bought)).
+    """Operations per second likewise: base + per_gib x GiB + per_bought x bought, between `least` and the bounds.
 
     Attributes:
         per_gib: For each GiB (2^30 bytes).
+        most_per_rate: The most for each MiB/s (2^20 bytes) of throughput bought; None: no such bound is stated.
+        most_at: The most with a throughput bought, in rising order: (bytes per second, operations). Between two of them
+            the lower one holds; below the first there are none.
     """
 
     base: float = Field(0.0, ge=0)
@@ -57,11 +76,38 @@ class CountLaw(Frozen):
     per_bought: float = Field(0.0, ge=0)
     least: float = Field(0.0, ge=0)
     most: float | None = Field(None, ge=0)
+    most_per_rate: float | None = Field(None, gt=0)
+    most_at: tuple[tuple[Rate, float], ...] = ()
 
-    def value(self, size: int, bought: float) -> float:
-        """For so many bytes, and so many operations per second bought."""
-        found = max(self.least, self.base + self.per_gib * size / GIB + self.per_bought * bought)
-        return found if self.most is None else min(self.most, found)
+    def value(self, size: int, bought: float, rate: float) -> float:
+        """For so many bytes, so many operations per second bought, and so many bytes per second bought."""
+        return min(self.bound(rate), max(self.least, self.base + self.per_gib * size / GIB + self.per_bought * bought))
+
+    def bound(self, rate: float) -> float:
+        """The most with so many bytes per second bought; infinite if nothing is stated."""
+        bounds = [math.inf] if self.most is None else [self.most]
+        bounds += [] if self.most_per_rate is None else [self.most_per_rate * rate / MIB]
+        if self.most_at:
+            bounds.append(max((most for at, most in self.most_at if at <= rate), default=0.0))
+        return min(bounds)
+
+    def rate_for(self, wanted: float) -> float | None:
+        """The least bytes per second to buy so that the bound lets so many operations through; None if none does."""
+        if self.most is not None and self.most < wanted:
+            return None
+        found = 0.0 if self.most_per_rate is None else wanted / self.most_per_rate * MIB
+        if not self.most_at:
+            return found
+        step = min((at for at, most in self.most_at if most >= wanted), default=None)
+        return None if step is None else max(found, step)
+
+    def to_buy(self, size: int, wanted: float, rate: float) -> float | None:
+        """The least operations per second to buy, with so many bytes per second bought; None if none are enough."""
+        if self.value(size, 0.0, rate) >= wanted:
+            return 0.0
+        if not self.per_bought or self.bound(rate) < wanted:
+            return None
+        return (wanted - self.base - self.per_gib * size / GIB) / self.per_bought
 
     def words(self) -> str:
         """The formula with its numbers."""
@@ -70,7 +116,12 @@ class CountLaw(Frozen):
         parts += [_of_bought(self.per_bought, "IOPS")] if self.per_bought else []
         text = " + ".join(parts) or "0 IOPS"
         text += f", at least {self.least:,.6g}" if self.least else ""
-        return text + (f", at most {self.most:,.6g}" if self.most is not None else "")
+        text += f", at most {self.most:,.6g}" if self.most is not None else ""
+        text += f", at most {self.most_per_rate:.6g} per MiB/s bought" if self.most_per_rate is not None else ""
+        if self.most_at:
+            (low, fewest), (high, most) = self.most_at[0], self.most_at[-1]
+            text += f", at most {fewest:,.6g} with {mib(low)} bought, to {most:,.6g} with {mib(high)}"
+        return text
 
 
 class BoughtRate(Frozen):
@@ -166,6 +217,8 @@ class ManagedType(Entry):
         availability: Percent of the time that is promised; None: not stated.
         availability_source: Who says so; empty: `source`.
         step: Sizes are multiples of it, from `least_size` on.
+        least_fast: Bytes that lie outside the class for what is seldom read, whatever the share asked for. The laws,
+            and what is included, go by the bytes outside it; None: by all bytes.
         billed: provisioned: by its size; stored: by what lies in it, so that it grows with the data.
         read: None: not stated; likewise the others.
         shared: Reads and writes count against one sum.
@@ -184,6 +237,7 @@ class ManagedType(Entry):
     least_size: Size = 1
     most_size: Size | None = None
     step: Size = Field(1, ge=1)
+    least_fast: Size | None = None
     billed: Literal["provisioned", "stored"] = "provisioned"
     read: RateLaw | None = None
     write: RateLaw | None = None
@@ -209,6 +263,12 @@ class ManagedType(Entry):
         """The least size that can be had and holds so many bytes; None if there is none."""
         found = max(self.least_size, -(-size // self.step) * self.step)
         return None if self.most_size is not None and found > self.most_size else found
+
+    def fast(self, size: int, infrequent: Decimal) -> int:
+        """Bytes by which the laws go: those outside the class for what is seldom read, where the type says so."""
+        if self.least_fast is None:
+            return size
+        return min(size, max(self.least_fast, size - int(size * infrequent)))
 
     def check(self, size: int, throughput: float | None, iops: float | None) -> None:
         """Refuse what cannot be had.

@@ -149,6 +149,7 @@ class Row(Frozen):
         free: Units of each piece (each volume, or each month's transfer) that cost nothing.
         upfront: Of a reservation, once a term and piece.
         interruptions: Of spot: share of instances that are interrupted in a month.
+        interruptions_above: Of spot, where a source says only that the share is above this one.
         history: Of spot: earlier prices.
         date: When it held, if not on the book's date.
         seen: When it was read.
@@ -167,6 +168,7 @@ class Row(Frozen):
     payment: Payment | None = None
     upfront: Amount = Decimal(0)
     interruptions: Share | None = None
+    interruptions_above: Share | None = None
     history: tuple[Spot, ...] = ()
     source: Text = Field(min_length=1)
     date: dt.date | None = None
@@ -214,10 +216,15 @@ class Row(Frozen):
             raise fault(f"{self.item} is paid no-upfront, and has `upfront`", hint, "upfront")
 
     def _check_spot(self) -> None:
-        for name, given in (("interruptions", self.interruptions is not None), ("history", bool(self.history))):
+        above = self.interruptions_above is not None
+        stated = {"interruptions": self.interruptions is not None, "interruptions_above": above}
+        for name, given in (*stated.items(), ("history", bool(self.history))):
             if given and self.term != "spot":
                 hint = f"write term: spot, or leave `{name}` out"
                 raise fault(f"only spot prices have `{name}`, and {self.item} is {self.term}", hint, name)
+        if all(stated.values()):
+            hint = "write `interruptions` if the share is known, else `interruptions_above`"
+            raise fault(f"{self.item} has both `interruptions` and `interruptions_above`", hint, "interruptions_above")
 
     def _check_tiers(self) -> None:
         before = Decimal(0)

@@ -72,7 +72,10 @@ def _advise(need: Need, market: Market, evidence: Iterable[Evidence], base: Path
     )
     decision = decide(meets, unproven, need)
     best = decision.chosen[0] if decision.chosen else None
-    rivals = [item for item in meets or unproven if item is not best]
+    rivals = [item for item in meets if item is not best]
+    if best is not None and not meets:
+        # Among those of which as little is unknown the cost decides.
+        rivals = [item for item in unproven if item is not best and len(item.open) == len(best.open)]
     dear = [item for item in failed if item.open == {"budget"}]
     fastest = _front(meets)
     nothing = not (meets or unproven)

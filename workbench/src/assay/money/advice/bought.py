@@ -6,7 +6,7 @@ from typing import Any
 
 from assay.model.base import AssayError
 from assay.model.money.design import Design, DynamoDb, Efs, Managed, Servers
-from assay.model.money.entry import GIB, MIB, TIB
+from assay.model.money.entry import MIB
 from assay.model.money.filesystems import EfsType
 from assay.model.money.managed import ManagedType
 from assay.model.money.need import Need
@@ -86,20 +86,23 @@ def _efs(service: Efs, need: Need) -> dict[str, Any] | None:
 
 def _managed(service: Managed, names: tuple[str, ...], need: Need) -> dict[str, Any] | None:
     """The least throughput and IOPS that are sold and carry 90 % of themselves; each where it is bought and named."""
-    kind, size = catalog().managed(service.type), service.capacity
+    kind = catalog().managed(service.type)
+    size = kind.fast(service.capacity, service.infrequent)
     (read, reads), (write, writes) = _per_second(need, "read"), _per_second(need, "write")
+    counts = (reads + writes,) * 2 if kind.shared else (reads, writes)
     found: dict[str, Any] = {}
+    bought = service.throughput or 0.0
     if "throughput" in names and kind.throughput is not None:
         rates = (read + write,) * 2 if kind.shared else (read, write)
-        wanted = _invert_rates(kind, size, rates)
-        bought = None if wanted is None else kind.throughput.at_least(wanted)
-        if bought is None:
+        wanted = _invert_rates(kind, size, rates, counts if need.read_iops or need.write_iops else (0.0, 0.0))
+        least = None if wanted is None else kind.throughput.at_least(wanted)
+        if least is None:
             return None
         exact = kind.throughput.choices or kind.throughput.step
-        found["throughput"] = _mib(bought if exact else math.ceil(bought / MIB) * MIB)
+        bought = least if exact else float(math.ceil(least / MIB) * MIB)
+        found["throughput"] = _mib(bought)
     if "iops" in names and kind.iops is not None and (need.read_iops or need.write_iops):
-        counts = (reads + writes,) * 2 if kind.shared else (reads, writes)
-        wanted = _invert_counts(kind, size, counts)
+        wanted = _invert_counts(kind, size, counts, bought)
         highest = kind.iops.highest(size)
         if wanted is None or (highest is not None and wanted > highest):
             return None
@@ -107,30 +110,27 @@ def _managed(service: Managed, names: tuple[str, ...], need: Need) -> dict[str, 
     return found or None
 
 
-def _invert_rates(kind: ManagedType, size: int, wanted: tuple[float, float]) -> float | None:
-    """Bytes per second to buy so that each law gives what is wanted; None if none does."""
-    found = 0.0
-    for law, rate in zip((kind.read, kind.write), wanted, strict=True):
-        rate /= COMPONENT_SHARE
-        if law is None or law.value(size, 0.0) >= rate:
-            continue
-        if not law.per_bought or (law.most is not None and law.most < rate):
-            return None
-        found = max(found, (rate - law.base - law.per_tib * size / TIB) / law.per_bought)
-    return found
+def _invert_rates(
+    kind: ManagedType, size: int, rates: tuple[float, float], counts: tuple[float, float]
+) -> float | None:
+    """Bytes per second to buy so that each law gives these rates and bounds no fewer operations; None if none does."""
+    needs = [
+        law.to_buy(size, rate / COMPONENT_SHARE)
+        for law, rate in zip((kind.read, kind.write), rates, strict=True)
+        if law
+    ]
+    laws = zip((kind.read_iops, kind.write_iops), counts, strict=True)
+    needs += [law.rate_for(count / COMPONENT_SHARE) for law, count in laws if law and count]
+    known = [each for each in needs if each is not None]
+    return max(known, default=0.0) if len(known) == len(needs) else None
 
 
-def _invert_counts(kind: ManagedType, size: int, wanted: tuple[float, float]) -> float | None:
-    """Operations per second to buy likewise."""
-    found = 0.0
-    for law, rate in zip((kind.read_iops, kind.write_iops), wanted, strict=True):
-        rate /= COMPONENT_SHARE
-        if law is None or law.value(size, 0.0) >= rate:
-            continue
-        if not law.per_bought or (law.most is not None and law.most < rate):
-            return None
-        found = max(found, (rate - law.base - law.per_gib * size / GIB) / law.per_bought)
-    return found
+def _invert_counts(kind: ManagedType, size: int, counts: tuple[float, float], rate: float) -> float | None:
+    """Operations per second to buy likewise, with so many bytes per second bought."""
+    laws = zip((kind.read_iops, kind.write_iops), counts, strict=True)
+    needs = [law.to_buy(size, count / COMPONENT_SHARE, rate) for law, count in laws if law]
+    known = [each for each in needs if each is not None]
+    return max(known, default=0.0) if len(known) == len(needs) else None
 
 
 def _units(service: DynamoDb, need: Need) -> dict[str, Any] | None:

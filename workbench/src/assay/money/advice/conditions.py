@@ -90,7 +90,7 @@ def _failures(facts: Facts) -> Iterator[str]:
     """What of the data a failure takes, and how long bringing them back lasts."""
     design, need = facts.design, facts.need
     if design.durability in COPIED_BACK:
-        yield f"data are lost with {design.failure_domain}"
+        yield f"its failure domain: {design.failure_domain}"
         if facts.copied:
             yield f"after such a failure {copying_back(facts)[1]}"
     elif zones_of(facts) == 1 and need.data == "persistent":

@@ -128,6 +128,18 @@ def volumes_for_integrity(facts: Facts) -> Iterator[Said]:
         yield Remark(rule="volumes_for_integrity", speaks="for", text=text, source=source)
 
 
+def _hard_disks_inside(facts: Facts) -> Iterator[Said]:
+    """Of instances whose own disks are hard disks."""
+    if facts.need.profile.pattern != "random" or _random_measured(facts):
+        return
+    for name in sorted({group.instance for group in facts.design.servers if group.local and group.role == "storage"}):
+        instance = catalog().instance(name)
+        if any(disks.kind == "hdd" for disks in instance.disks):
+            text = f"{name} has hard disks, which are for streams; access is random, "
+            text += f"in records of {about_size(facts.need.profile.record)}"
+            yield excluded("profile", "volume_types", text, instance.source)
+
+
 def volume_types(facts: Facts) -> Iterator[Said]:
     """st1 for the streams of NFS, SSD volumes for databases, sc1 for cold data.
 
@@ -142,6 +154,7 @@ def volume_types(facts: Facts) -> Iterator[Said]:
             text = f"{kind_of.name} has hard disks, which are for streams; access is random, "
             text += f"in records of {about_size(profile.record)}"
             yield excluded("profile", "volume_types", text, f"{source}; likewise for {kind_of.source}")
+    yield from _hard_disks_inside(facts)
     for kind in sorted({group.volumes.type for group in facts.design.servers if group.volumes}):
         if profile.pattern == "random" and kind in ("st1", "sc1"):
             if not _random_measured(facts):

@@ -60,9 +60,12 @@ def interruptions(offer: Offer) -> Iterator[tuple[str, str]]:
     for row in offer.cost.rows:
         if row.dimension != "instance" or row.term != "spot":
             continue
-        often = getattr(row, "interruptions", None)
-        if often:
-            text = f"up to {percent(often)} of {row.item} on spot are taken away in a month, with what they hold"
+        if row.interruptions:
+            text = f"up to {percent(row.interruptions)} of {row.item} on spot are taken away in a month"
+            text += ", with what they hold"
+        elif row.interruptions_above is not None:
+            text = f"more than {percent(row.interruptions_above)} of {row.item} on spot are taken away in a month"
+            text += ", with what they hold"
         else:
             text = f"{row.item} on spot may be taken away, with what it holds; how often is not stated"
         yield text, row.source

@@ -181,8 +181,8 @@ def _bucket(service: S3, use: Use) -> Iterator[Line]:
 def _managed(service: Managed, use: Use) -> Iterator[Line]:
     kind, size = catalog().managed(service.type), service.capacity
     sold, what = kind.prices, kind.label
-    filled = use.filled
-    rare = size * filled * service.infrequent
+    filled, fast = use.filled, kind.fast(size, service.infrequent)
+    rare = (size - fast if kind.least_fast is not None else size * service.infrequent) * filled
     if service.infrequent and sold.infrequent is None:
         raise AssayError(f"{kind.name} has no class for what is seldom read", "leave `infrequent` out")
     yield _line(f"{what} storage", "filesystem-capacity", sold.capacity, size * filled - rare, "month")
@@ -191,10 +191,10 @@ def _managed(service: Managed, use: Use) -> Iterator[Line]:
     if sold.monitoring is not None:
         yield _line(f"{what} watching of what is used", "filesystem-capacity", sold.monitoring, size * filled, "month")
     if sold.throughput is not None and service.throughput is not None:
-        paid = service.throughput - (kind.throughput.included(size) if kind.throughput is not None else 0.0)
+        paid = service.throughput - (kind.throughput.included(fast) if kind.throughput is not None else 0.0)
         yield _line(f"{what} throughput", "filesystem-throughput", sold.throughput, max(0.0, paid), "month")
     if sold.iops is not None and service.iops is not None:
-        extra = service.iops - (kind.iops.included(size) if kind.iops is not None else 0.0)
+        extra = service.iops - (kind.iops.included(fast) if kind.iops is not None else 0.0)
         yield _line(f"{what} IOPS", "filesystem-iops", sold.iops, max(0.0, extra), "month")
     if sold.fixed is not None:
         yield _line(f"{what} fee", "service-fee", sold.fixed, 1, "month")

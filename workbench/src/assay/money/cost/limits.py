@@ -151,7 +151,7 @@ def _servers(group: Servers, design: Design) -> Iterator[Limit]:
     if design.served:
         yield _network(group.instance, group.count, copies)
     if group.volumes is not None:
-        path = _volume_path(group.instance, group.count, copies)
+        path = _volume_path(group.instance, group.count, copies, group.volumes.layout, volume_count(group.volumes))
         if path is not None:
             yield path
         yield _volumes(group, copies)
@@ -188,30 +188,33 @@ def _network(name: str, count: int, copies: int) -> Limit:
 
 
 @functools.lru_cache(maxsize=4096)
-def _volume_path(name: str, count: int, copies: int) -> Limit | None:
-    """Of the instance to its volumes; None if nothing is stated."""
+def _volume_path(name: str, count: int, copies: int, layout: Layout, volumes: int) -> Limit | None:
+    """Of the instance to its volumes, which mirrors and parity pass, too; None if nothing is stated."""
     instance: Instance = catalog().instance(name)
     if instance.ebs_baseline is None and instance.ebs_iops_baseline is None:
         return None
-    share = count / copies
+    reads, writes, write_iops = _layout_rates(layout, volumes)
+    times = reads / writes if writes else 1.0
+    share, share_iops = count / copies / times, count / copies / (reads / write_iops)
     keeps, burst = instance.ebs_baseline, instance.ebs_burst
     iops, iops_burst = instance.ebs_iops_baseline, instance.ebs_iops_burst
     bursts: dict[Metric, float] = {}
     if keeps is not None and burst is not None and burst > keeps:
         bursts |= {"read": burst * count, "write": burst * share}
     if iops is not None and iops_burst is not None and iops_burst > iops:
-        bursts |= {"read_iops": iops_burst * count, "write_iops": iops_burst * share}
+        bursts |= {"read_iops": iops_burst * count, "write_iops": iops_burst * share_iops}
     return Limit(
         layer=f"volume bandwidth of {name}",
         read=_times(keeps, count),
         write=_times(keeps, share),
         read_iops=_times(iops, count),
-        write_iops=_times(iops, share),
+        write_iops=_times(iops, share_iops),
         burst=bursts,
         burst_seconds=instance.ebs_burst_seconds,
         iops_burst_seconds=instance.ebs_burst_seconds,
         shared=True,
-        how=_counted(count, keeps, copies) if keeps is not None else "bandwidth not stated",
+        how=(_counted(count, keeps, copies) if keeps is not None else "bandwidth not stated")
+        + (f"; {layout} writes {times:.4g} bytes for each" if times > 1 else ""),
         source=instance.source,
     )
 
@@ -363,8 +366,9 @@ def _service(design: Design) -> Iterator[Limit]:
 
 
 def _managed(service: Managed) -> Limit:
-    kind, size = catalog().managed(service.type), service.capacity
-    kind.check(size, service.throughput, service.iops)
+    kind = catalog().managed(service.type)
+    kind.check(service.capacity, service.throughput, service.iops)
+    size = kind.fast(service.capacity, service.infrequent)
     bought = service.throughput
     if bought is None:
         bought = kind.throughput.included(size) if kind.throughput is not None else 0.0
@@ -379,8 +383,8 @@ def _managed(service: Managed) -> Limit:
         layer=kind.label,
         read=kind.read.value(size, bought) if kind.read is not None else None,
         write=kind.write.value(size, bought) if kind.write is not None else None,
-        read_iops=kind.read_iops.value(size, iops) if kind.read_iops is not None else None,
-        write_iops=kind.write_iops.value(size, iops) if kind.write_iops is not None else None,
+        read_iops=kind.read_iops.value(size, iops, bought) if kind.read_iops is not None else None,
+        write_iops=kind.write_iops.value(size, iops, bought) if kind.write_iops is not None else None,
         burst=bursts,
         burst_seconds=kind.burst_seconds,
         shared=kind.shared,
