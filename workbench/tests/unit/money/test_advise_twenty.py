@@ -116,7 +116,7 @@ def test_each_candidate_has_the_same_price_and_fate(number, place):
 
 REASONS = {
     "01": ("56 % + 34 % = 90 % of what st1 volumes can do", "the next design, beegfs-volumes"),
-    "02": ("access is random, which is what SSD volumes such as gp3 are for", "45 % + 45 % = 89 %"),
+    "02": ("access is random, which is what SSD volumes such as gp3 are for", "44.6 % + 44.6 % = 89.3 %"),
     "03": (
         "7.65 GB/s measured with 24 clients",
         "6.81 GB/s measured with 24 clients",
