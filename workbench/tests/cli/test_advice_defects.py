@@ -290,6 +290,7 @@ candidates:
     set:
       instance: [{", ".join(servers)}]
       volumes: [4, 6, 7, 8]
+      layout: [raid0]
       iops: [3000, 4000, 8000, 16000]
       throughput: [125MiB/s, 250MiB/s, 500MiB/s]
       capacity: [{", ".join(f"{840 * number}GB" for number in range(12, 12 + sizes))}]

@@ -211,7 +211,7 @@ def with_price(book, item, factor):
 @pytest.mark.parametrize(
     ("name", "designs"),
     [
-        ("01", [{"design": "orangefs-volumes", "set": {"volume": "gp3"}}, "nfs-volumes"]),
+        ("01", [{"design": "orangefs-volumes", "set": {"volume": "gp3", "layout": "raid0"}}, "nfs-volumes"]),
         ("11", ["fsx-lustre-persistent", "orangefs-volumes"]),
     ],
 )
@@ -271,6 +271,7 @@ def variants(sizes: int) -> Need:
     wanted = {
         "instance": ["m5.4xlarge", "m6a.xlarge", "c5n.4xlarge", "c5n.9xlarge", "c6in.2xlarge"],
         "volumes": [4, 6, 7, 8],
+        "layout": ["raid0"],
         "iops": [3000, 4000, 8000, 16000],
         "throughput": ["125MiB/s", "250MiB/s", "500MiB/s"],
         "capacity": [f"{840 * number}GB" for number in range(12, 12 + sizes)],

@@ -166,7 +166,7 @@ def test_lustre_with_efa_is_as_large_as_its_servers(book: Book) -> None:
 
 def test_tiered_lustre_pays_for_tiers_throughput_and_requests(book: Book) -> None:
     design, limits = built("fsx-lustre-intelligent-tiering", stored="100TiB", infrequent="70%")
-    # 30,720 x 0.023 = 706.56; 71,680 x 0.0125 = 896.00; 4,000 MB/s x 0.52 = 2,080; 102,400 x 0.0006 = 61.44
+    # 30,720 x 0.023 = 706.56; 71,680 x 0.0125 = 896.00; 4,000 MB/s x 0.52 = 2,080; watching 102,400 x 0.0006 = 61.44
     assert month(design, book) == Decimal("3744.00")
     # 1,000,000 reads at 0.0004 a thousand are 0.40; 100,000 writes at 0.005 are 0.50
     use = Use(gets=Decimal(10**6), puts=Decimal(10**5))

@@ -379,11 +379,12 @@ class Parameter(Frozen):
         value: Unless another is chosen.
         choices: What advice tries; empty: only `value`.
         scale: A count that advice computes from the need, besides `choices`.
-        most: Of a count: no more can be had.
+        least, most: Of a count: no less and no more is taken.
     """
 
     value: Any
     choices: tuple[Any, ...] = ()
     scale: bool = False
+    least: Annotated[int, Field(ge=1, le=100_000)] = 1
     most: Annotated[int, Field(ge=1, le=100_000)] | None = None
     about: str = ""

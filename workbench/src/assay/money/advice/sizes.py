@@ -86,7 +86,7 @@ def counts_for(
         if _does(template, {**values, **most}, asked):
             found = {}
             for key in keys:
-                least = _least(template, {**values, **most}, key, asked)
+                least = max(template.parameters[key].least, _least(template, {**values, **most}, key, asked))
                 # One needs no other beside it; of more an even number, or one to spare, may be the better one.
                 near = (least,) if least == 1 else (least, least + 1, least + least % 2)
                 found[key] = tuple(count for count in dict.fromkeys(near) if count <= most[key])
