@@ -208,10 +208,16 @@ def with_price(book, item, factor):
     return Book.model_validate(data)
 
 
+OLD_NFS = {
+    "design": "nfs-volumes",
+    "set": {"layout": "raid0", "instance": ["m5.4xlarge", "m5.8xlarge", "c5n.4xlarge", "c5n.9xlarge"]},
+}
+
+
 @pytest.mark.parametrize(
     ("name", "designs"),
     [
-        ("01", [{"design": "orangefs-volumes", "set": {"volume": "gp3", "layout": "raid0"}}, "nfs-volumes"]),
+        ("01", [{"design": "orangefs-volumes", "set": {"volume": "gp3", "layout": "raid0"}}, OLD_NFS]),
         ("11", ["fsx-lustre-persistent", "orangefs-volumes"]),
     ],
 )

@@ -284,9 +284,8 @@ def test_scratch_with_an_archive_must_be_copied_back_in_time():
 
 
 def test_persistent_data_are_not_lost_with_more_than_the_chance_that_is_borne():
-    eight = {
-        "candidates": [{"design": "direct-volumes", "set": {"instance": "c5n.9xlarge", "volume": "gp3", "volumes": 8}}]
-    }
+    built = {"instance": "c5n.9xlarge", "volume": "gp3", "volumes": 8, "layout": "raid0"}
+    eight = {"candidates": [{"design": "direct-volumes", "set": built}]}
     refused = advice_on("02", **eight)
     (fail,) = [check for check in refused.rejected[0].fails if check.requirement == "durability"]
     # 1 - (1 - 0.2 %)^8 = 1.59 %

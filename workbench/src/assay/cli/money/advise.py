@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     from assay.model.source import Source
 
 GUIDE = "docs/guides/advise.md"
-SIZES = (("capacity",), ("profile", "record"), *(("monthly", name) for name in ("read", "written", "egress")))
+SIZES = (
+    ("capacity",),
+    ("profile", "record"),
+    ("snapshots",),
+    ("migration", "size"),
+    *(("monthly", name) for name in ("read", "written", "egress", "zone")),
+)
 """Keys of a need whose values must have a unit: a plain number would be bytes, which nobody means."""
 
 
@@ -76,6 +82,8 @@ def command(
             raise
         inner = () if error.place is None else (error.place,)
         raise _at(error, source, need, ("candidates", place, "set", error.key, *inner)) from None
+    if report is not None and report.exists() and report.samefile(need):
+        raise AssayError(f"--report {report}: it is the need itself", "name another file")
     if report is not None:
         from assay.money.advice.outlook.picture import picture
 
@@ -190,6 +198,7 @@ def _check_names(need: "Need", books: "tuple[Book, ...]", source: "Source", path
     """What the need names must exist; the message says the line."""
     from assay.money.advice.checks import check_currency
     from assay.money.advice.market import market_of
+    from assay.money.cost.catalog import catalog
     from assay.money.cost.designs import load_template
 
     try:
@@ -197,6 +206,11 @@ def _check_names(need: "Need", books: "tuple[Book, ...]", source: "Source", path
         check_currency(need, market.currency)
     except AssayError as error:
         raise _at(error, source, path, ("budget",) if "budget" in error.message else ("books",)) from None
+    if isinstance(need.client, str):
+        try:
+            catalog().instance(need.client)
+        except AssayError as error:
+            raise _at(error, source, path, ("client",)) from None
     for place, candidate in enumerate(need.candidates):
         try:
             template = load_template(candidate.design, path.absolute().parent)

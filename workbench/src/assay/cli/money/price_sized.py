@@ -5,7 +5,7 @@ from typing import Any
 
 from assay.model.base import AssayError
 from assay.model.money.design import Design
-from assay.model.money.need import Need
+from assay.model.money.need import MOST_BYTES, Need
 from assay.model.money.use import Chosen
 from assay.model.units import UnitError, about_size, format_size, parse_size
 from assay.money.advice.points import plain
@@ -27,6 +27,8 @@ def read_capacity(written: str) -> int:
     """
     try:
         size = parse_size(written)
+        if size > MOST_BYTES:
+            raise AssayError(f"--capacity: {written} is more than can be", "write a size up to 1000000PB")
     except UnitError as error:
         raise AssayError(f"--capacity: {error.message}", error.hint) from None
     if size < 1:

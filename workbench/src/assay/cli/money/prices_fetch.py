@@ -88,6 +88,10 @@ def _read_paged(
     if copies and seen is None:
         raise AssayError(f"{copies[0]} does not say when it was fetched", "say it with --seen DATE")
     for ref in (ref for ref in refs if _is_address(ref)):
+        try:
+            urllib.parse.urlsplit(ref)
+        except ValueError as error:
+            raise AssayError(f"--from {ref}: not an address: {error}", "write https://HOST/PATH") from None
         note(f"reading {ref}")
         # Without the question: it may be long, and what it asks is no part of where a price is.
         file = OfferFile(ref, date=today, url=urllib.parse.urlsplit(ref)._replace(query="").geturl())

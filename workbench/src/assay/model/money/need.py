@@ -111,6 +111,13 @@ def _values(written: dict[str, Any]) -> dict[str, Any]:
     return written
 
 
+def _currency(written: object) -> object:
+    if not isinstance(written, str) or len(written) != 3 or not written.isascii() or not written.isupper():
+        raise fault(f"{shown(written)} is not a currency", "write its ISO 4217 code, such as USD or EUR")
+    return written
+
+
+Currency = Annotated[str, BeforeValidator(_currency)]
 Whole = Annotated[int, BeforeValidator(_whole)]
 Text = Annotated[str, Field(min_length=1), AfterValidator(_text)]
 Clients = Annotated[Whole, _up_to(1_000_000, "a number from 1 to 1000000")]
@@ -158,6 +165,10 @@ def _client(written: object) -> object:
             return float(parse_throughput(written))
         except UnitError as error:
             raise fault(error.message, error.hint) from None
+    if not isinstance(written, str) and type(written) is not float:
+        raise fault(f"{shown(written)} is neither a link nor an instance", "write 25Gb/s, or the name of an instance")
+    if isinstance(written, float) and not 0 < written <= MOST_BYTES:
+        raise fault(f"{shown(written)} is no link", "write 25Gb/s, or the name of an instance")
     return written
 
 
@@ -348,7 +359,7 @@ class Need(Frozen):
     support: Annotated[dict[Provider, Share], BeforeValidator(_by_provider)] = Field(default_factory=dict)
     tax: Share = Decimal(0)
     discount: Share | None = None
-    currency: str | None = None
+    currency: Currency | None = None
     exchange: Annotated[Exchange, BeforeValidator(_exchange)] | None = None
     profile: Profile = Profile()
     monthly: Monthly = Monthly()

@@ -1,7 +1,8 @@
 """The variants of designs that a need is compared with: parameters, sizes and prices."""
 
+import math
 from collections import Counter
-from collections.abc import Container, Hashable, Mapping
+from collections.abc import Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -21,6 +22,8 @@ from assay.money.cost.catalog import catalog
 from assay.money.cost.designs import Template, load_template
 from assay.money.cost.limits import Limits, design_limits
 
+MOST_VARIANTS = 30_000
+"""Combinations of the values of one design."""
 QUIET = ("layout", "prefixes", "infrequent")
 """Parameters that are not named in labels where they have the design's own value."""
 
@@ -137,6 +140,7 @@ def try_design(
     tried = Tried(name or template.name, str(data.get("about", "")), candidate.design, sold, template.provider)
     tried.book = str(data.get("book") or "")
     axes = axes_of(template, candidate)
+    _check_number(candidate, axes)
     given = Given(candidate, axes)
     named = {key for key, values in axes.items() if len(values) > 1 or key in candidate.set}
     named |= {*bought_names(template, candidate.set), *counted_names(template, candidate.set)}
@@ -174,6 +178,19 @@ def try_design(
         (tried.unpriced if offers[0].unpriced else tried.variants).append(variant)
     given.check()
     return tried
+
+
+def _check_number(candidate: Candidate, axes: Mapping[str, Sequence[Any]]) -> None:
+    """Refuse what nobody waits for.
+
+    Raises:
+        AssayError: There are too many combinations.
+    """
+    count = math.prod(len(values) for values in axes.values())
+    if count > MOST_VARIANTS:
+        raise AssayError(
+            f"{candidate.design}: {count:,} combinations are more than {MOST_VARIANTS:,}", "name fewer values"
+        )
 
 
 def _hopeless(template: Template, need: Need) -> bool:

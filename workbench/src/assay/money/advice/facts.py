@@ -52,8 +52,8 @@ class Facts:
 
     @property
     def copied(self) -> bool:
-        """A copy of what matters is kept elsewhere, or snapshots are."""
-        return self.need.archive or self.need.snapshots > 0
+        """A copy of what matters is kept elsewhere, or snapshots of all of it are."""
+        return self.need.archive or self.need.snapshots >= self.need.capacity
 
 
 Said = Check | Remark

@@ -102,9 +102,11 @@ def market_of(need: Need, books: Sequence[Book]) -> Market:
     Raises:
         AssayError: Nothing says what a currency is worth, or the budget is in a currency of no book.
     """
-    currency = need.currency or (need.budget.currency if need.budget is not None else None)
     known = {book.currency for book in books}
-    if currency is None or (currency not in known and need.exchange is None):
+    currency = need.currency
+    if currency is None and need.budget is not None and (need.exchange is not None or need.budget.currency in known):
+        currency = need.budget.currency
+    if currency is None:
         currency = books[0].currency
     return Market(books, currency, need.exchange)
 

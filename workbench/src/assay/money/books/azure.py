@@ -71,7 +71,10 @@ def follow(this: str, link: str) -> str:
     Raises:
         AssayError: It is not.
     """
-    here, there = urllib.parse.urlsplit(this), urllib.parse.urlsplit(link)
+    try:
+        here, there = urllib.parse.urlsplit(this), urllib.parse.urlsplit(link)
+    except ValueError:
+        raise AssayError(f"{this}: its next page is no address: {link[:200]}", "give the pages with --from") from None
     if (here.scheme, here.hostname) != (there.scheme, there.hostname):
         raise AssayError(f"{this}: its next page is at another server: {link[:200]}", "give the pages with --from FILE")
     return link

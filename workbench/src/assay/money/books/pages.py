@@ -57,12 +57,15 @@ def decoded(data: bytes, name: str, what: str) -> Any:
         return json.loads(text, parse_float=str)
     except UnicodeDecodeError as error:
         raise AssayError(f"{name}: not UTF-8 text: {error.reason}", f"give {what}") from None
-    except RecursionError:
+    except (RecursionError, OverflowError):
         raise not_a_page(name, what, "it is nested too deeply") from None
     except json.JSONDecodeError as error:
         if text.lstrip()[:1] in ("{", "[") and error.pos >= len(text.rstrip()) - 1:
             raise AssayError(f"{name}: the page breaks off", "fetch it anew") from None
         raise not_a_page(name, what, f"line {error.lineno} is not JSON: {error.msg.lower()}") from None
+    except ValueError:
+        # Python reads no whole number of thousands of digits.
+        raise not_a_page(name, what, "it has a number that is too long") from None
 
 
 def not_a_page(name: str, what: str, why: str) -> AssayError:

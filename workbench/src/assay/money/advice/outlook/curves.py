@@ -134,7 +134,9 @@ class Sweep:
         It meets the need at neither end, or costs more at the low one than one of the cheapest at the high one: more
         is never cheaper than less.
         """
-        costs = [self._again.measure(high.found.get(name)) for name in (low.first, high.first) if name is not None]
+        # What does at both ends does between them, for no more than at the high one.
+        both = [name for name in (low.first, high.first) if name is not None and low.found.get(name) is not None]
+        costs = [self._again.measure(high.found.get(name)) for name in both]
         most = min((cost for cost in costs if cost is not None), default=None)
 
         def hopeless(name: str) -> bool:
