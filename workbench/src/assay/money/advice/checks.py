@@ -13,7 +13,7 @@ from assay.model.units import about_size
 from assay.money.advice.bought import COMPONENT_SOURCE
 from assay.money.advice.candidates import Variant
 from assay.money.advice.conditions import conditions_of
-from assay.money.advice.expect import Found, Together, at_once, bounds_of, latency_figure, rate_figure, together
+from assay.money.advice.expect import Found, Together, at_once, bounds_of, latency_figure, rate_figure, scaled, together
 from assay.money.advice.facts import Facts
 from assay.money.advice.rules import RULES, TOLD
 from assay.money.advice.words import MANY_TIMES, amount, more_words, percent, seconds
@@ -141,8 +141,11 @@ def _wanted(need: Need) -> Iterator[Metric]:
 
 def _deciding(figures: Mapping[str, Figure], need: Need, sum_of: Together | None) -> Figure | None:
     asked = [metric for metric in ("read", "write") if getattr(need, metric) is not None] or _sides(need)
-    known = [at_once(figures[metric], need, sum_of) for metric in asked if figures[metric].value is not None]
-    return min(known, key=lambda figure: figure.value or 0.0) if len(known) == len(asked) else None
+    known = [figures[metric] for metric in asked if figures[metric].value is not None]
+    if len(known) != len(asked):
+        return None
+    least = min(known, key=lambda figure: scaled(figure, need, sum_of) or 0.0)
+    return at_once(least, need, sum_of)
 
 
 def _plain_checks(variant: Variant, need: Need) -> Iterator[Check]:

@@ -166,12 +166,19 @@ def together(
     return Together(used, bound.share, text, "; ".join(part for part in (bound.source, COMPONENT_SOURCE) if part))
 
 
+def scaled(figure: Figure, need: Need, sum_of: Together | None) -> float | None:
+    """The value of `at_once`."""
+    wanted = getattr(need, figure.metric)
+    if sum_of is None or figure.value is None or wanted is None:
+        return figure.value
+    return min(figure.value, float(wanted * sum_of.scale))
+
+
 def at_once(figure: Figure, need: Need, sum_of: Together | None) -> Figure:
     """The figure of one side while the other side gets its part, too: both in the proportion that is needed."""
-    wanted = getattr(need, figure.metric)
-    if sum_of is None or figure.value is None or wanted is None or wanted * sum_of.scale >= figure.value:
+    value = scaled(figure, need, sum_of)
+    if value == figure.value:
         return figure
-    value = wanted * sum_of.scale
     return figure.model_copy(update={"value": value, "low": None, "high": None, "basis": _of_both(figure)})
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from assay.model.money.advice import Check, Figure, Remark
 from assay.model.money.design import Design
@@ -38,7 +39,7 @@ class Facts:
         """Evidence knows this figure."""
         return metric in self.figures and self.figures[metric].basis == "measured"
 
-    @property
+    @cached_property
     def storing(self) -> int:
         """Servers that hold the data, rented or one's own; at least 1.
 
