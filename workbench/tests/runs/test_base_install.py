@@ -83,7 +83,7 @@ def test_money_without_the_data_of_instances(tmp_path: Path) -> None:
     assert "did you mean `gp3`" in base(tmp_path, "catalog", "show", "gp33", codes=(2,)).stderr
     assert "S3 requests" in base(tmp_path, "price", "s3").stdout
     assert "design beegfs: the catalogue of instances needs" in base(tmp_path, "price", "beegfs", codes=(3,)).stderr
-    (tmp_path / "need.yaml").write_text("need: copies\naccess: object\ncapacity: 30TB\n")
+    (tmp_path / "need.yaml").write_text("need: copies\naccess: object\ncapacity: 30TB\nbook: aws-us-east-1\n")
     done = base(tmp_path, "advise", "need.yaml")
     assert "s3" in done.stdout
     assert "which need the package moto: pip install 'assay[simulator]'" in done.stderr
