@@ -265,3 +265,21 @@ def test_watching_what_is_used_is_paid_for():
     found = option("fsx-lustre-intelligent-tiering", capacity="500TB", active="5%", set=chosen, monthly=idle)
     assert found.price.month.quantize(CENT) == Decimal("8424.64")
     assert not found.price.lacks
+
+
+def test_the_lines_of_a_bill_are_all_of_its_price() -> None:
+    # Of 6 months on a reservation of 12 without upfront the whole term is owed; each line says its part of that.
+    need = Need.model_validate(
+        {
+            "need": "x",
+            "access": "file",
+            "capacity": "5TB",
+            "months": 6,
+            "term": "reserved-1y",
+            "candidates": ["nfs-gcp-hyperdisk"],
+        }
+    )
+    advice = advise(need, load_book("gcp-us-central1"))
+    price = (*advice.options, *advice.unproven)[0].price
+    assert (price.term, price.payment) == ("reserved-1y", "no-upfront")
+    assert abs(sum(line.month for line in price.lines) - price.month) < Decimal("0.000001")

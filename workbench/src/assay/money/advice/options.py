@@ -73,7 +73,7 @@ def _lines(item: Assessed, need: Need) -> list[BillLine]:
                 what=charge.line.what,
                 dimension=charge.row.dimension,
                 item=charge.row.item,
-                month=tidy(EXACT.divide(alone.paid(need.months), Decimal(need.months))),
+                month=tidy(EXACT.divide(alone.owed(need.months), Decimal(need.months))),
                 book=sold.origin.get(charge.row.key, sold.name),
                 date=charge.row.date,
             )
