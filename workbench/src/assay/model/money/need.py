@@ -11,6 +11,7 @@ from assay.model.base import Frozen
 from assay.model.money.amount import Amount, Share, Term, decimal
 from assay.model.money.design import Access, Durability, Rate, Throughput
 from assay.model.money.managed import Provider
+from assay.model.money.price import Currency
 from assay.model.money.use import Size
 from assay.model.study.axis import fault
 from assay.model.units import UnitError, format_size, parse_duration, parse_throughput, shown
@@ -111,13 +112,6 @@ def _values(written: dict[str, Any]) -> dict[str, Any]:
     return written
 
 
-def _currency(written: object) -> object:
-    if not isinstance(written, str) or len(written) != 3 or not written.isascii() or not written.isupper():
-        raise fault(f"{shown(written)} is not a currency", "write its ISO 4217 code, such as USD or EUR")
-    return written
-
-
-Currency = Annotated[str, BeforeValidator(_currency)]
 Whole = Annotated[int, BeforeValidator(_whole)]
 Text = Annotated[str, Field(min_length=1), AfterValidator(_text)]
 Clients = Annotated[Whole, _up_to(1_000_000, "a number from 1 to 1000000")]

@@ -16,6 +16,7 @@ from assay.money.advice.conditions import conditions_of
 from assay.money.advice.expect import Found, Together, at_once, bounds_of, latency_figure, rate_figure, scaled, together
 from assay.money.advice.facts import Facts
 from assay.money.advice.rules import RULES, TOLD
+from assay.money.advice.sizes import PAIRS
 from assay.money.advice.words import MANY_TIMES, amount, more_words, percent, seconds
 from assay.money.cost.limits import METRICS, Limits, Metric
 
@@ -87,7 +88,6 @@ class Assessed:
 
 LEAST_SHARE = Decimal("0.001")
 """Shares below are not worth a percentage."""
-PAIRS: tuple[tuple[Metric, Metric], ...] = (("read", "write"), ("read_iops", "write_iops"))
 
 
 def assess(variant: Variant, need: Need, found: Found) -> Assessed:
