@@ -54,6 +54,9 @@ class Market:
         self.exchange = exchange if any(book.currency != currency for book in books) else None
         self._converted = [_converted(book, currency, exchange) for book in books]
         self.sold = tuple(self._sold(place) for place in range(len(books)))
+        self._plain: dict[str, list[Row]] = {}
+        for row in (row for book in self._converted for row in book.rows if row.term == "on-demand"):
+            self._plain.setdefault(row.dimension, []).append(row)
 
     def of(self, provider: str | None) -> tuple[Sold, ...]:
         """What prices the designs of a provider; of a design that names none, all.
@@ -71,13 +74,8 @@ class Market:
         """
         side = line.item.rsplit("/", 1)[-1] if "/" in line.item else ""
         sides = ("/put", "/transition") if side == "transition" else (f"/{side}",)
-        costs = []
-        for book in self._converted:
-            for row in book.rows:
-                alike = row.dimension == line.dimension and (not side or row.item.endswith(sides))
-                if alike and row.term == "on-demand":
-                    costs.append(row.cost(line.each, line.pieces))
-        return max(costs, default=None)
+        alike = (row for row in self._plain.get(line.dimension, ()) if not side or row.item.endswith(sides))
+        return max((row.cost(line.each, line.pieces) for row in alike), default=None)
 
     def _sold(self, place: int) -> Sold:
         own = self._converted[place]
@@ -146,7 +144,7 @@ def _times(row: Row, rate: Decimal) -> Row:
     )
 
 
-def transfer_out(book: Book, size: int) -> tuple[Decimal, Row] | None:
+def transfer_out(book: Book, size: int) -> Decimal | None:
     """What it costs to move so many bytes out of a cloud in one month; None if the book does not say.
 
     Args:
@@ -154,4 +152,4 @@ def transfer_out(book: Book, size: int) -> tuple[Decimal, Row] | None:
         size: Bytes.
     """
     row = next((row for row in book.rows if (row.dimension, row.item) == ("transfer-out", "internet")), None)
-    return None if row is None else (row.cost(Decimal(size)), row)
+    return None if row is None else row.cost(Decimal(size))

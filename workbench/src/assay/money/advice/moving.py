@@ -40,7 +40,7 @@ def moving(need: Need, market: Market, provider: str | None) -> Moving | None:
         return Moving(size, seconds, Decimal(0))
     sold = next((each for each in market.sold if each.provider == plan.origin), None)
     found = transfer_out(sold.book, size) if sold is not None else None
-    return Moving(size, seconds, None if found is None else found[0])
+    return Moving(size, seconds, found)
 
 
 def moving_cost(need: Need, market: Market, provider: str | None) -> Decimal:

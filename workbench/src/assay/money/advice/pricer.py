@@ -95,14 +95,8 @@ class Pricer:
 
     def _offers(self, bill: Bill, lacking: list[Line], instances: set[str], design: Design) -> Iterator[Offer]:
         if not instances:
-            if self._need.term in (None, "on-demand"):
-                yield self._offer(
-                    "on-demand", None, price_bill(bill, self._book, duty=self._need.duty), lacking, design
-                )
-            else:
-                # It has no terms; a rule says so.
-                cost = self._price(bill, "on-demand", None)
-                yield self._offer("on-demand", None, cost, lacking, design)
+            # It has no terms; where the need asks for one, a rule says so.
+            yield self._offer("on-demand", None, self._price(bill, "on-demand", None), lacking, design)
             return
         for (term, payment), items in self._allowed.items():
             if term == "spot":
