@@ -9,7 +9,7 @@ from assay.money.advice.demands import COPIED_BACK, copying_back, zones_of
 from assay.money.advice.facts import Facts
 from assay.money.advice.losses import yearly_loss
 from assay.money.advice.terms import interruptions, paid_months
-from assay.money.advice.traffic import cold_reads
+from assay.money.advice.traffic import cold_reads, rare_share
 from assay.money.advice.warnings import MOST_LOSS
 from assay.money.advice.words import amount, counted, percent
 from assay.money.cost.catalog import catalog
@@ -25,8 +25,7 @@ def conditions_of(facts: Facts) -> tuple[str, ...]:
 
 def _cold(facts: Facts) -> Iterator[str]:
     """Of a class for cold data: how much of the reads is counted from it."""
-    service, need = facts.design.service, facts.need
-    rare = getattr(service, "cold_share", None) or getattr(service, "infrequent", None)
+    need, rare = facts.need, rare_share(facts.design)
     if not rare or need.profile.cold:
         return
     lies = f"{percent(rare)} of the bytes lie in the class for cold data"

@@ -12,7 +12,7 @@ from assay.model.money.price import Bill, Line
 from assay.model.money.use import Use
 from assay.money.advice.market import Market, Sold
 from assay.money.advice.moving import moving_cost
-from assay.money.advice.traffic import use_of
+from assay.money.advice.traffic import rare_share, use_of
 from assay.money.cost.bill import ONE, backup_item, sold_as
 from assay.money.cost.cost import ZERO, Charge, Cost, price_bill
 from assay.money.cost.frozen import BY_USE
@@ -72,9 +72,8 @@ class Pricer:
 
     def use(self, design: Design) -> Use:
         """What the need's traffic means for a design."""
-        service = design.service
-        rare = getattr(service, "cold_share", None) or getattr(service, "infrequent", None) or ZERO
-        key = (isinstance(service, DynamoDb), rare)
+        rare = rare_share(design)
+        key = (isinstance(design.service, DynamoDb), rare)
         if key not in self._use:
             provider = design.provider or self._sold.provider
             self._use[key] = use_of(self._need, design, self._book.hours_per_month, rare, provider)

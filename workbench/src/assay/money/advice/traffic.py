@@ -66,6 +66,13 @@ def active_share(need: Need) -> Decimal:
     return Decimal(0) if need.profile.cold else Decimal(1)
 
 
+def rare_share(design: Design) -> Decimal:
+    """Share of the bytes in a class for cold data; 0 if there is none."""
+    service = design.service
+    found: Decimal = getattr(service, "cold_share", None) or getattr(service, "infrequent", None) or Decimal(0)
+    return found
+
+
 def cold_reads(need: Need, rare: Decimal) -> Decimal:
     """Share of the reads that go to a class for cold data in which `rare` of the bytes lie.
 
