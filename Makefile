@@ -9,7 +9,7 @@ unexport CARGO_BUILD_TARGET CARGO_BUILD_TARGET_DIR
 
 .NOTPARALLEL:
 
-.PHONY: help demo test soak dist supply sbom bench agreement setup engine generate format clean
+.PHONY: help demo test test-all soak dist supply sbom bench agreement setup engine generate format clean
 
 help:                ## this list
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -18,10 +18,13 @@ demo: setup          ## measure disk against memory, and objects in a simulator 
 	$(VENV)/bin/assay run studies/quickstart/study.yaml --out $(RUNS)
 	$(VENV)/bin/assay report last --out $(RUNS)
 
-test: setup-test     ## every check and test; ends with a count
-	$(VENV)/bin/python tools/run_tests.py
+test: setup-test     ## checks, the engine's tests, unit tests, commands and short runs (8 minutes; 15 the first time)
+	$(VENV)/bin/python tools/run_tests.py test
 
-soak: setup-test     ## what takes long: fuzz targets (10 minutes each), then every test with large counts
+test-all: test setup-test-all   ## that, then all other tests; installs servers, a scheduler and a browser (30 minutes)
+	$(VENV)/bin/python tools/run_tests.py rest
+
+soak: setup-test-all ## what takes long: fuzz targets (10 minutes each), then every test with large counts
 	@sh tools/bootstrap.sh soak
 	$(VENV)/bin/python tools/run_soak.py
 
@@ -48,9 +51,12 @@ agreement: setup bare   ## the same work through fio and Assay (16 minutes); wri
 setup: $(VENV)/.runtime engine   ## Python environment and engine
 	@$(VENV)/bin/python -m compileall -q workbench/src
 
-.PHONY: setup-test
+.PHONY: setup-test setup-test-all
 setup-test: $(VENV)/.development engine bare faultfs
 	@sh tools/bootstrap.sh tests
+
+setup-test-all: setup-test   # servers, a scheduler and a browser, which only `make test-all` needs
+	@sh tools/bootstrap.sh all-tests
 	@sh tools/mpi_engine.sh
 	@$(VENV)/bin/python tools/servers.py
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Make sure that what the Makefile needs is there: Python >= 3.11 with venv, Rust >= 1.95, a C linker; with
-# "tests" also Chromium for the report's browser test, valgrind to count instructions and what the cluster in a box runs;
+# "tests" also git, and valgrind to count instructions; with "all-tests" Chromium, an MPI and what the cluster in a box runs;
 # with "soak" fio and bpftrace; with "dist" the compiler for the other architecture.
 # Installs Debian packages where it may, says how otherwise.
 set -eu
@@ -58,6 +58,8 @@ minor=$(cargo --version | sed -n 's/^cargo 1\.\([0-9]*\)\..*/\1/p')
 if [ "${1:-}" = tests ]; then
     command -v git >/dev/null || install git || fail "no git" "apt-get install git"
     command -v valgrind >/dev/null || install valgrind || echo "note: no valgrind: instructions will not be counted" >&2
+fi
+if [ "${1:-}" = all-tests ]; then
     if ! command -v chromium >/dev/null || ! command -v chromedriver >/dev/null; then
         install chromium chromium-driver || echo "note: no chromium and chromium-driver: the browser test will be skipped" >&2
     fi

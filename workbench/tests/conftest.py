@@ -1,15 +1,10 @@
-"""Which tier a test is of, and what all tests are given.
-
-Unmarked tests run beside each other on all cores. Those in `boxes` (mark `box`) bring up hosts, servers and links,
-those in `installs` (mark `install`) install what is distributed: one at a time, beside the unmarked ones. Those in
-`quiet` (mark `quiet`) measure this machine: alone, last.
-"""
+"""What all tests are given. The folder of a test says which command runs it: docs/testing.md."""
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
+import costs
 import pytest
 from hypothesis import HealthCheck, settings
 from soak import times
@@ -30,19 +25,10 @@ for variable in ("FORCE_COLOR", "PY_COLORS", "CLICOLOR_FORCE", "TTY_COMPATIBLE",
     # What the program prints is compared; whoever wants colours sets them in the test.
     os.environ.pop(variable, None)
 
-TIERS = {"boxes": "box", "installs": "install", "quiet": "quiet"}
-"""Folder -> mark of what is in it."""
 
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark each test by its folder; a mark made by hand would put a test into no tier."""
-    here = Path(__file__).parent
-    for item in items:
-        if any(item.get_closest_marker(mark) for mark in TIERS.values()):
-            raise pytest.UsageError(f"{item.nodeid}: the folder says the tier; take the mark away")
-        folder = item.path.relative_to(here).parts[0]
-        if folder in TIERS:
-            item.add_marker(TIERS[folder])
+def pytest_configure(config: pytest.Config) -> None:
+    """Write down what each test costs, where a folder for that is named."""
+    costs.register(config)
 
 
 @pytest.fixture(scope="session")

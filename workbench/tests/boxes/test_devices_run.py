@@ -29,22 +29,6 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(tmp_path: Path) -> 
         assert {path.name for path in point.iterdir()} == {"lost+found"}
 
 
-def test_device_needs_destroy_and_is_refused_while_mounted(tmp_path: Path) -> None:
-    size = {"size": "4MiB", "extra": "layout: shared", "cache": "direct"}
-    with loop_device(tmp_path, 16 << 20) as device:
-        file = str(study(tmp_path, kind="device", more=f", path: {device}", **size))
-        done = assay(tmp_path, "run", file, expect=3)
-        assert "--destroy" in done.stderr
-        assert Path(device).read_bytes() == bytes(16 << 20)
-        assay(tmp_path, "run", file, "--destroy")
-        assert Path(device).read_bytes() != bytes(16 << 20)
-    with small_ext4(tmp_path, 16 << 20) as (device, point):
-        file = str(study(tmp_path, kind="device", more=f", path: {device}", **size))
-        done = assay(tmp_path, "run", file, "--destroy", expect=3)
-        assert f"mounted at {point}" in done.stderr
-    assert len(list_runs(tmp_path / "assay-runs")) == 1
-
-
 def test_results_disk_that_fills_up_stops_the_run_until_it_is_resumed(tmp_path: Path) -> None:
     need_root()
     runs = tmp_path / "assay-runs"

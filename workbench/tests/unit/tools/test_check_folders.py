@@ -18,7 +18,3 @@ def test_only_files_of_source_count_each_in_its_own_folder(tmp_path: Path) -> No
         file.write_text("")
     assert check_folders.problems(tmp_path, most=2) == ["workbench/src/assay: 3 files, 2 at most: sort them"]
     assert check_folders.problems(tmp_path, most=3) == []
-
-
-def test_the_project_passes() -> None:
-    assert check_folders.problems(REPOSITORY) == []

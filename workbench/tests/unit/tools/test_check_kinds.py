@@ -68,7 +68,3 @@ def test_a_kind_may_name_itself_and_no_other_one(tmp_path: Path) -> None:
         "kinds/nfs/job.py:2: from assay.kinds.file.study import B: asks for the kind",
         "run.py:2: target.kind == 'nfs': asks for the kind",
     ]
-
-
-def test_the_workbench_passes() -> None:
-    assert check_kinds.problems(check_kinds.SOURCE) == []

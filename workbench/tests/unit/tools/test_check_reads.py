@@ -48,7 +48,3 @@ def test_what_is_not_allowed_and_what_is_allowed_in_vain_is_named(tmp_path: Path
         "b.py: no open any more: remove it from the list",
         "c.py: there is no such file",
     ]
-
-
-def test_the_workbench_passes() -> None:
-    assert check_reads.problems(check_reads.SOURCE, check_reads.ALLOWED) == []

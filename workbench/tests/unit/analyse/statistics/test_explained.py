@@ -1,17 +1,15 @@
 """What goes with the control is found, what only drifts or goes on by itself is not, and no share is too large."""
 
 import math
-from itertools import product
 
 import numpy as np
 import pytest
 from noise import wandering
 
 from assay.analyse.statistics.explained import LEAST_ROUNDS, Series, explain
-from assay.model.result.machine import Explained, Reading
+from assay.model.result.machine import Reading
 
 ROWS = 12
-RUNS = 24
 
 
 def simulated(
@@ -41,33 +39,6 @@ def simulated(
     return readings, [Series(numbers, tuple(map(float, at)), tuple(float(logs[one]) for one in at)) for at in places]
 
 
-def found(seed: int, **world: float) -> Explained:
-    answer, why = explain(*simulated(seed, **world))  # type: ignore[arg-type]
-    assert answer is not None and not why
-    return answer
-
-
-def test_a_machine_that_moves_the_results_is_found() -> None:
-    answers = [found(seed, share=0.8) for seed in range(RUNS)]
-    assert sum(answer.p <= 0.01 for answer in answers) >= 0.9 * RUNS
-    assert 0.4 < np.mean([answer.share for answer in answers]) <= 0.8
-    assert sum(answer.low > 0.8 for answer in answers) <= 0.1 * RUNS
-    assert all(answer.slopes["works"] > 0 and answer.slopes["waits"] == 0 for answer in answers)
-
-
-@pytest.mark.parametrize(("own", "drift"), list(product([0.0, 0.8, 0.97], [0.0, 5.0])))
-def test_what_only_happens_at_the_same_time_is_not(own: float, drift: float) -> None:
-    answers = [found(seed, share=0.0, own=own, drift=drift) for seed in range(RUNS)]
-    assert sum(answer.p <= 0.01 for answer in answers) <= 2
-    assert np.mean([answer.share for answer in answers]) < 0.15
-
-
-def test_what_goes_the_other_way_is_not_the_machines() -> None:
-    answers = [found(seed, share=0.9, sign=-1.0) for seed in range(RUNS)]
-    assert sum(answer.share for answer in answers) < 0.1 * RUNS
-    assert not any(answer.p <= 0.01 for answer in answers)
-
-
 def test_a_control_and_results_that_stand_still_say_nothing() -> None:
     readings, results = simulated(1, share=0.5)
     still = [reading.model_copy(update={"rates": {"works": 1.0, "waits": 5000.0}}) for reading in readings]
@@ -85,38 +56,6 @@ def test_what_cannot_be_told_is_said(rounds: int, controls: int, why: str) -> No
     readings, results = simulated(1, share=0.9, rounds=rounds)
     answer, words = explain(readings[:controls], results)
     assert answer is None and words.startswith(why)
-
-
-def neighbour(seed: int, share: float, rounds: int = 8) -> tuple[list[Reading], list[Series]]:
-    """A neighbour that comes and goes from repeat to repeat: no control sees it at the right moment."""
-    random = np.random.default_rng(seed)
-    readings, results = simulated(seed, share=0.0, rounds=rounds)
-    found = []
-    for one in results:
-        got = -np.abs(random.standard_normal(rounds))
-        logs = math.sqrt(share) * got / 0.6 + math.sqrt(1 - share) * random.standard_normal(rounds)
-        found.append(one._replace(logs=tuple(map(float, 0.1 * logs)), got=tuple(map(float, got))))
-    return readings, found
-
-
-def test_what_repeats_got_of_the_cpus_counts_beside_the_control() -> None:
-    answers = [explain(*neighbour(seed, share=0.7))[0] for seed in range(RUNS)]
-    sure = [answer for answer in answers if answer is not None and answer.p <= 0.01]
-    assert len(sure) >= 0.9 * RUNS
-    assert 0.5 < np.mean([answer.share for answer in sure]) < 0.85
-    assert sum(answer.low > 0.7 for answer in sure) <= 0.1 * RUNS
-    assert all(answer.slopes["got"] > 0 for answer in sure)
-    readings, results = neighbour(1, share=0.9)
-    answer, _ = explain(readings, results)
-    assert answer is not None
-
-
-def test_what_repeats_got_by_chance_explains_nothing() -> None:
-    answers = [explain(*neighbour(seed, share=0.0))[0] for seed in range(RUNS)]
-    assert sum(answer is not None and answer.p <= 0.01 for answer in answers) <= 2
-    some = [one._replace(got=()) if place % 2 else one for place, one in enumerate(neighbour(1, share=0.9)[1])]
-    answer, _ = explain(neighbour(1, share=0.9)[0], some)
-    assert answer is not None and 0.2 < answer.share < 0.8, "half of the results do not tell"
 
 
 def test_results_with_different_rounds_count_together() -> None:

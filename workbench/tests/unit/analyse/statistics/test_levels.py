@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-import pytest
 from builders import make_case, make_sample
 from noise import Floats, wandering
 from noise import heavy as heavy_tailed
@@ -15,8 +14,6 @@ from assay.analyse.statistics.levels import LEAST, levels
 from assay.judge.evidence import Evidence, NotEvaluated
 from assay.judge.rules import KNOWN, unstable
 from assay.model.result.verdict import Finding, Verdict
-
-ROWS, RUNS = 40, 50
 
 
 def independent(chance: np.random.Generator, count: int) -> Floats:
@@ -41,34 +38,6 @@ def drifting(chance: np.random.Generator, count: int) -> Floats:
     course = np.log(1 - 0.15 * np.linspace(0, 1, count))
     drifted: Floats = independent(chance, count) + course - course.mean()
     return drifted
-
-
-NOISES = {
-    "independent": independent,
-    "skewed": skewed,
-    "t3": heavy,
-    "autocorrelated 0.5": alike(0.5),
-    "autocorrelated 0.8": alike(0.8),
-    "drifting": drifting,
-}
-
-
-@pytest.mark.parametrize("count", [5, 10, 20])
-@pytest.mark.parametrize("noise", NOISES)
-def test_nine_of_ten_intervals_hold_the_truth(noise: str, count: int) -> None:
-    """Of a run with 40 results; the plain interval holds it in 48 of 100 cases at a correlation of 0.8."""
-    held, tried = 0, 0
-    for seed in range(RUNS):
-        chance = np.random.default_rng([seed, count])
-        rows = [np.exp(NOISES[noise](chance, count)) for _ in range(ROWS)]
-        likeness = known_likeness([[float(value) for value in row] for row in rows])
-        assert likeness is not None
-        for row in rows:
-            found = estimate([float(value) for value in row], likeness)
-            assert found.low is not None and found.high is not None
-            held += found.low <= 1.0 <= found.high
-            tried += 1
-    assert held >= 0.9 * tried, held / tried
 
 
 def test_few_results_do_not_tell_how_much_repeats_resemble_each_other() -> None:
