@@ -1,7 +1,8 @@
 """The steps of `make test` and of the rest of `make test-all`, in the order in which `tools/run_tests.py` runs them.
 
-A part is a list of phases, one after the other. A phase is a list of lanes, which run beside each other. A lane is a list of
-steps, one after the other. The workbench's tests belong to a part by their folder and nothing else: TEST_FOLDERS, REST_FOLDERS.
+A part is a list of phases, one after the other. A phase is a list of lanes, which run beside each other. A lane is a
+list of steps, one after the other. The workbench's tests belong to a part by their folder and nothing else:
+TEST_FOLDERS, REST_FOLDERS.
 """
 
 import os
@@ -37,8 +38,8 @@ class Step:
         folder: Where it runs, below the project.
         suite: Whether it counts its own tests.
         again: Whether a few tests that fail may be run once more.
-        budget: Which line of tools/test_budgets.json its CPU time counts for; empty for compilers, whose time depends on
-            what has been built before.
+        budget: Which line of tools/test_budgets.json its CPU time counts for; empty for compilers, whose time depends
+            on what has been built before.
     """
 
     name: str
@@ -58,13 +59,14 @@ def tests(folder: str, *words: str, again: bool = False) -> Step:
 
 
 def by_file(processes: int) -> list[str]:
-    """Options of pytest: so many processes, each of which takes whole files, so that a run made once serves its file."""
+    """Options of pytest: so many processes, each of which takes whole files: a run made once serves its file."""
     return ["-n", str(processes), "--dist", "loadfile"]
 
 
 ALL_PYTHON = [".", "../tools", "../bench"]
 CLIPPY = ["cargo", "clippy", "--all-targets", "--quiet", "--", "-D", "warnings"]
 CARGO_TEST = ["cargo", "test", "--no-fail-fast"]
+CARGO_RUN = [*CARGO_TEST, "--", "--nocapture", "--test-threads=2"]
 TEST: list[list[list[Step]]] = [
     [
         [

@@ -1,8 +1,8 @@
 """What each test costs in CPU time, its processes included.
 
 If the variable `ASSAY_TEST_COSTS` names a folder, each process of pytest writes a file there: a line for each test with
-seconds of its own process, seconds of processes that it waited for, and its name, separated by tabs. What is set up for several
-tests counts for the first of them.
+seconds of its own process, seconds of processes that it waited for, and its name, separated by tabs. What is set up for
+several tests counts for the first of them.
 """
 
 import os
