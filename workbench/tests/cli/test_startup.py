@@ -12,6 +12,8 @@ import pytest
 from run_tools import needs_engine, study
 from stored_runs import store_run
 
+from assay.cli.help.group import summary
+from assay.cli.main import COMMANDS, LazyGroup
 from assay.model.result.brief import Result
 from assay.model.study.kinds import PARTS, kinds
 from assay.store import RunStore
@@ -80,15 +82,15 @@ NO_RUN = (
     *FAR,
 )
 BOUNDS = {
-    "--version": Bound(9, 1, ("rich", "sqlite3", "assay.store", "assay.plan", "assay.launch", *PARSERS, *FAR)),
-    "check": Bound(87, 42, ("rich", *NO_RUN)),
-    "plan": Bound(88, 41, ("rich", *NO_RUN)),
+    "--version": Bound(11, 1, ("rich", "sqlite3", "assay.store", "assay.plan", "assay.launch", *PARSERS, *FAR)),
+    "check": Bound(90, 42, ("rich", *NO_RUN)),
+    "plan": Bound(91, 41, ("rich", *NO_RUN)),
     "list": Bound(
-        21,
+        23,
         1,
         ("rich", "assay.model.result.result", "assay.store.run", "assay.plan", "assay.launch", *PARSERS, *FAR[:-1]),
     ),
-    "show": Bound(77, 100, ("rich", "assay.plan", "assay.launch", "assay.model.study.study", *PARSERS, *FAR[:-1])),
+    "show": Bound(80, 100, ("rich", "assay.plan", "assay.launch", "assay.model.study.study", *PARSERS, *FAR[:-1])),
 }
 
 
@@ -141,6 +143,12 @@ def test_a_quick_command_loads_little(place: Path, words: tuple[str, ...]) -> No
 
 def _without_kinds(names: Sequence[str]) -> list[str]:
     return [name for name in below(names, ["assay"]) if not below([name], KINDS)]
+
+
+def test_the_list_of_commands_says_what_their_help_says() -> None:
+    group = LazyGroup()
+    listed = {name: about for name, (_, about) in COMMANDS.items()}
+    assert listed == {name: summary(group.get_command(None, name).help) for name in COMMANDS}
 
 
 def test_what_is_never_loaded_has_its_right_name() -> None:

@@ -11,57 +11,71 @@ try:
     import typer
     import typer.exceptions
 
+    from assay.cli.help.group import Group
     from assay.cli.output import prepare_streams, say
     from assay.model.base import EXIT_BUG, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_USAGE, AssayError
-    from assay.model.foreign import lines
 except KeyboardInterrupt:
     # Whoever stops the command while it is still being loaded wants no traceback either.
     sys.exit(130)
 
-COMMANDS = (
-    "measure",
-    "init",
-    "study",
-    "check",
-    "plan",
-    "run",
-    "attach",
-    "list",
-    "show",
-    "report",
-    "serve",
-    "export",
-    "compare",
-    "history",
-    "env",
-    "ceilings",
-    "preflight",
-    "testbed",
-    "aoe",
-    "catalog",
-    "advise",
-    "prices",
-    "price",
-    "doctor",
-    "completion",
-)
-"""In the order in which a user meets them."""
+COMMANDS = {
+    "measure": (
+        "measure",
+        "Measure one place, or compare several: reads and writes, sequential and random, large and small.",
+    ),
+    "init": ("init", "Write a commented study file to start from. An existing file is never overwritten."),
+    "study": ("studies.study", "Make study files from what other programs were told."),
+    "check": ("check", "Check a study file and its targets without writing anything."),
+    "plan": (
+        "plan",
+        "Show what a run would do: cases, repeats, what is left out and why, time, bytes, order, and cost.",
+    ),
+    "run": ("run", "Measure a study and keep the results."),
+    "attach": (
+        "scheduler.attach",
+        "Follow a run that was submitted to Slurm, until its job is over; then print what came out.",
+    ),
+    "list": ("list", "List the runs, the newest last."),
+    "show": ("show", "Show a run's results and verdicts, or all that is known of one case."),
+    "report": ("report", "Write a run's report as one HTML file that opens without a network, and print its path."),
+    "serve": ("serve", "Show the runs of a folder in a browser, and compare two by clicking."),
+    "export": ("export", "Write a run's results as a table for other programs."),
+    "compare": (
+        "compare",
+        "Compare two runs, the targets of one, or with --ab two sides that are measured now, in turns.",
+    ),
+    "history": ("history", "Show how the results of a study went from run to run, and where they changed."),
+    "env": ("env", "Show what a run's results depend on: machine, kernel, settings, storage, network, versions."),
+    "ceilings": ("ceilings", "Measure what this machine's memory and one place can do at most."),
+    "preflight": (
+        "preflight",
+        "Measure what the network between clients and servers carries, before storage is measured over it.",
+    ),
+    "testbed": ("testbed", "A cluster in a box: hosts on this machine with shaped links, own disks and real servers."),
+    "aoe": (
+        "disks.aoe",
+        "Disks behind ATA over Ethernet (AoE): which there are, and what they are. Needs root, or `CAP_NET_RAW`.",
+    ),
+    "catalog": (
+        "money.catalog",
+        "What can be rented, and what it can do: instances, volumes, file systems, object storage, tables.",
+    ),
+    "advise": ("money.advise", "Say which design meets a need at which cost, why, and what would change that."),
+    "prices": ("money.prices", "Price books: dated prices of one provider and region, each with its source."),
+    "price": ("money.price", "Price storage designs: by the hour, month and year, by TB, GB/s, IOPS and job."),
+    "doctor": ("doctor", "Say what this machine can do for a measurement, and the remedy for what it cannot."),
+    "completion": (
+        "completion",
+        "Print the script that makes a shell complete commands, options, runs and studies; nothing is changed.",
+    ),
+}
+"""Name -> its module in `assay.cli`, and the first paragraph of its help; in the order in which a user meets them."""
 COMPLETE_VARIABLE = "_ASSAY_COMPLETE"
 """Set by a shell that asks what a word may become; `assay completion` prints what makes it ask."""
-FOLDERS = {
-    "catalog": "money",
-    "advise": "money",
-    "prices": "money",
-    "price": "money",
-    "aoe": "disks",
-    "study": "studies",
-    "attach": "scheduler",
-}
-"""Command -> its folder in `assay.cli`, for those that have one."""
 
 
-class LazyGroup(typer.core.TyperGroup):
-    """Imports a command's module only when that command is asked for, so that `assay list` starts fast."""
+class LazyGroup(Group):
+    """Imports a command's module only when that command is asked for; `COMMANDS` has what its help lists."""
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run the command line; returns its exit code. What was typed is printed in errors, and made safe."""
@@ -82,6 +96,10 @@ class LazyGroup(typer.core.TyperGroup):
         """Names in the order a user meets them."""
         return list(COMMANDS)
 
+    def summaries(self, ctx: Any) -> list[tuple[str, str]]:
+        """Name and first paragraph of each command, from the table."""
+        return [(name, about) for name, (_, about) in COMMANDS.items()]
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """As of any group; an unknown name is told with the one that was probably meant."""
         try:
@@ -98,13 +116,12 @@ class LazyGroup(typer.core.TyperGroup):
         """The command of that name, from the module of that name."""
         if cmd_name not in COMMANDS:
             return None
-        name = ".".join(filter(None, ("assay.cli", FOLDERS.get(cmd_name), cmd_name)))
-        module = importlib.import_module(name)
+        module = importlib.import_module(f"assay.cli.{COMMANDS[cmd_name][0]}")
         if hasattr(module, "app"):
             group = typer.main.get_group(module.app)
             group.name = cmd_name
             return group
-        single = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+        single = typer.Typer(add_completion=False, rich_markup_mode=None)
         single.command(name=cmd_name)(module.command)
         found = typer.main.get_command(single)
         found.name = cmd_name
@@ -113,15 +130,14 @@ class LazyGroup(typer.core.TyperGroup):
 
 def _wrong_usage(error: Any) -> int:
     """Print what is wrong with the words of the command line; returns the exit code."""
-    from typer.rich_utils import rich_format_error
+    context = getattr(error, "ctx", None)
+    if context is not None:
+        say(context.get_usage(), err=True)
+        say(f"Try '{context.command_path} --help' for help.", err=True)
+    return _told(error.format_message(), "", int(error.exit_code))
 
-    message = lines(error.format_message())
-    error.format_message = lambda: message
-    rich_format_error(error)
-    return int(error.exit_code)
 
-
-app = typer.Typer(cls=LazyGroup, no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
+app = typer.Typer(cls=LazyGroup, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 
 @app.callback(invoke_without_command=True)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
+from assay.cli.help.group import group
 from assay.model.base import EXIT_REFUSED, AssayError
 
 if TYPE_CHECKING:
     from assay.model.site.box_state import RunningHost
     from assay.site.box.running import RunningBox
 
-app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)
+app = group()
 
 BOX = typer.Option("", "--box", help="Name of the box; needed only if several have such a host.")
 USER = typer.Option("", "--user", help="One of the users of the box, instead of root.")

@@ -1,17 +1,9 @@
-"""What all model classes share."""
+"""Errors of users, and exit codes: what each command needs before it does anything, so nothing large is loaded."""
 
 from collections.abc import Callable
 
-from pydantic import BaseModel, ConfigDict
-
 Say = Callable[[str], None]
 """Takes a line for people."""
-
-
-class Frozen(BaseModel):
-    """A value: immutable, and closed against unknown fields."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class AssayError(Exception):

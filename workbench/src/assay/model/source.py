@@ -13,7 +13,7 @@ import yaml
 from pydantic import AfterValidator, ValidationError
 from pydantic_core import ErrorDetails
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 from assay.model.units import one_of, shown
 from assay.model.written import MOST_BYTES, Number, unprintable
 

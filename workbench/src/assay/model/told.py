@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pydantic import SerializerFunctionWrapHandler, ValidatorFunctionWrapHandler, model_serializer, model_validator
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 
 NOT_TOLD = "not told"
 """Printed in place of what nobody has told."""

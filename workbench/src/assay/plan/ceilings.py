@@ -12,7 +12,7 @@ from assay.contract._generated import (
     Phase,
     Tree,
 )
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 from assay.model.result.ceiling import COPY_BLOCK, HOST_WIDE, Ceiling, CeilingName
 from assay.model.study.case import Case, job_kind
 from assay.model.study.names import DELETES, is_metadata

@@ -6,7 +6,7 @@ The expected time rests on assumed speeds, which are stated with it; bytes and s
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 from assay.model.study.case import Case
 from assay.model.study.names import CREATES, DELETES, LOOKUPS, METADATA, MIXES, OBJECTS, READS, WRITES
 from assay.model.study.parameters import Parameters

@@ -25,7 +25,7 @@ from assay.contract._generated import (
     WeightedSize,
     ZipfianAccess,
 )
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 from assay.model.result.layers import Layer
 from assay.model.study.case import Case
 from assay.model.study.contents import Sizes, access_of, shares_of

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from assay.model.base import AssayError, Frozen
+from assay.model.base import AssayError
 from assay.model.files import read_model
+from assay.model.frozen import Frozen
 from assay.model.named import read_named
 from assay.model.site.serving import Server
 from assay.model.study.axis import fault

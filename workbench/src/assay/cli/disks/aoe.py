@@ -2,9 +2,10 @@
 
 import typer
 
+from assay.cli.help.group import group
 from assay.model.base import EXIT_INCOMPLETE, EXIT_USAGE, AssayError
 
-app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)
+app = group()
 
 INTERFACES = typer.Option(
     [],

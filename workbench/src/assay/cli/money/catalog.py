@@ -4,13 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from assay.cli.help.group import group
 from assay.cli.output import say
 from assay.model.base import AssayError
 
 if TYPE_CHECKING:
     from assay.model.money.catalog import Entry, FileSystemLimits, FileSystemType, Instance, VolumeLimits, VolumeType
 
-app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)
+app = group()
 
 NETWORK_BURST = "5 to 60 min, of saved credits"
 """docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-network-bandwidth.html; by type it is not published."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from assay.cli.help.group import group
 from assay.cli.output import as_path, print_problem, say
 from assay.model.base import EXIT_INCOMPLETE, EXIT_USAGE, AssayError
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from assay.model.money.price import Book, Row
     from assay.model.source import Problem
 
-app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)
+app = group()
 
 MOST_TABLE_BYTES = 4 << 20
 """Of a table to import; a book with more prices than fit would be too large to be read itself."""

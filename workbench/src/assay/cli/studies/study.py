@@ -5,6 +5,7 @@ from pathlib import Path
 
 import typer
 
+from assay.cli.help.group import group
 from assay.cli.output import note, save_study
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.named import read_named
@@ -12,8 +13,8 @@ from assay.model.named import read_named
 _MOST_SCRIPT = 1 << 20
 """Bytes of a script."""
 
-app = typer.Typer(no_args_is_help=True, help="Make study files from what other programs were told.")
-source = typer.Typer(no_args_is_help=True, help="Make a study file from the command line of another program.")
+app = group("Make study files from what other programs were told.")
+source = group("Make a study file from the command line of another program.")
 app.add_typer(source, name="from")
 
 _LINE = typer.Argument(help="The whole command line as one word, with or without its launcher.", metavar="COMMAND")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 from assay.model.study import axis
 from assay.model.study.axis import Single, fault
 from assay.model.study.names import Group

@@ -4,7 +4,7 @@ import datetime as dt
 from decimal import Decimal
 from typing import Any, Literal
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 from assay.model.money.advice_picture import Picture
 from assay.model.money.amount import Payment, Term
 from assay.model.money.need import Exchange, Need

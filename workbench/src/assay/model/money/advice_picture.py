@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 
 Axis = Literal["capacity", "read", "write", "read_iops", "write_iops"]
 

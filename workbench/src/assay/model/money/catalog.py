@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 from assay.model.money.entry import Count, Entry, Rate, Size
 from assay.model.money.filesystems import (
     AnyFileSystem,

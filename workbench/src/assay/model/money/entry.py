@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 from assay.model.study.axis import reading
 from assay.model.units import parse_size, parse_throughput
 

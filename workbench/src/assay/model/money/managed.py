@@ -9,7 +9,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from assay.model.base import AssayError, Frozen
+from assay.model.base import AssayError
+from assay.model.frozen import Frozen
 from assay.model.money.entry import GIB, MIB, TIB, Count, Entry, Rate, Size, mib
 from assay.model.units import format_size, format_throughput
 

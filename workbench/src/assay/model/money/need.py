@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 from assay.model.money.amount import Amount, Share, Term, decimal
 from assay.model.money.design import Access, Durability, Rate, Throughput
 from assay.model.money.managed import Provider

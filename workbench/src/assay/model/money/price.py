@@ -11,7 +11,8 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 
-from assay.model.base import EXIT_REFUSED, AssayError, Frozen
+from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.frozen import Frozen
 from assay.model.money.amount import EXACT, TERM_MONTHS, Amount, Payment, Quantity, Share, Term
 from assay.model.study.axis import fault
 from assay.model.units import one_of, shown

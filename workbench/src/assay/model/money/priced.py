@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 from assay.model.money.amount import Payment, Term
 from assay.model.money.design import S3, Design, DynamoDb
 from assay.model.money.price import Bill, Book

@@ -4,7 +4,7 @@ from typing import Annotated, Any, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 from assay.model.money.amount import TERM_MONTHS, TERMS, Payment, Term
 from assay.model.money.use import Chosen, Use, Values
 from assay.model.study.axis import fault

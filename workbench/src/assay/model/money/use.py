@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 from assay.model.money.amount import Amount, Share, decimal
 from assay.model.study.axis import fault, reading
 from assay.model.units import parse_size, shown

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from assay.model.base import AssayError, Frozen
+from assay.model.base import AssayError
+from assay.model.frozen import Frozen
 from assay.model.money.entry import GIB, TIB, Count, Entry, Rate, Size, mib
 from assay.model.units import format_size
 

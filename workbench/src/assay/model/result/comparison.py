@@ -1,6 +1,6 @@
 """Two runs beside each other, and the runs of one study over time."""
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 from assay.model.result.environment import EnvironmentDifference
 from assay.model.result.result import Comparison, Estimate, Percentile, RunInfo
 from assay.model.result.verdict import NO_RESULT, Verdict

@@ -2,7 +2,7 @@
 
 from statistics import median
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 
 
 class Segments(Frozen):

@@ -1,6 +1,6 @@
 """How the environments of two runs differ."""
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 
 
 class EnvironmentDifference(Frozen):

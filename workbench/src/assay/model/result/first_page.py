@@ -1,6 +1,6 @@
 """The first page of a report in words, as a run keeps it."""
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 
 CAVEATS_SHOWN = 3
 """On the page; more of them stand in the report."""

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Literal
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 
 LayerKind = Literal[
     "file system",

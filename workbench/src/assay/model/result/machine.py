@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 
 WAIT_SHARE = 0.1
 """Time of lanes without a CPU, or of the host's CPUs taken by the hypervisor: with more it is the machine's doing."""

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 
 Direction = Literal["read", "create", "overwrite"]
 """Reads; writes of what is not there yet; writes over what is there, also where reads are between them."""

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 
 Direction = Literal["write", "read"]
 """`write`: from client to server; `read`: from server to client. The two never share a sum."""

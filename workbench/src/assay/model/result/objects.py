@@ -1,6 +1,6 @@
 """What is known of the objects of a result besides its rates."""
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 
 
 class ExistingObjects(Frozen):

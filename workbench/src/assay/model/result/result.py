@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 from assay.model.money.priced import FrozenPrices
 from assay.model.result.ceiling import Binding, Ceiling
 from assay.model.result.course import Course

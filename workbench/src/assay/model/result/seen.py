@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 
 
 class BlockDeviceUse(Frozen):

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 
 
 class StageDone(Frozen):

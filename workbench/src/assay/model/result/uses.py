@@ -1,6 +1,6 @@
 """What links, processors and disks of a host did while a phase went on."""
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 
 
 class LinkUse(Frozen):

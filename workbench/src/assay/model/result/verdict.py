@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 
 
 class Verdict(StrEnum):

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 
 
 class Watch(Frozen):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from assay.model import units
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 from assay.model.site.nodes import expand_nodes
 from assay.model.site.serving import NAME, Device, Directory, Mount, Name, Server, User
 from assay.model.study import axis

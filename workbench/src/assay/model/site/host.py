@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 
 LOCALHOST = "localhost"
 """The word for this machine."""

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 from assay.model.study.axis import fault
 from assay.model.study.target import Text
 from assay.model.units import shown

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from assay.model import units
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 from assay.model.site.cpus import CPUS_PATTERN, read_cpus
 
 AxisValue = int | float | str | bool | None

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 from assay.model.result.verdict import NO_RESULT, Verdict
 from assay.model.study.repeats import EQUAL_WITHIN
 

@@ -1,6 +1,6 @@
 """One point of a study, with every default filled in."""
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 from assay.model.study.axis import AxisValue
 from assay.model.study.names import (
     BATCHES,

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, GetJsonSchemaHandler, WithJsonSchema
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 from assay.model.site.host import MOST_HOSTS
 from assay.model.site.nodes import expand_nodes
 from assay.model.study.axis import fault

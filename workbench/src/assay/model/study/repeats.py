@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic_core import CoreSchema, core_schema
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 from assay.model.study import axis
 from assay.model.study.axis import Kind, fault
 from assay.model.units import UnitError, one_of, shown

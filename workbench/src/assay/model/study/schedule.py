@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 from assay.model.study import axis, names
 from assay.model.study.axis import Single, fault
 from assay.model.units import one_of, shown

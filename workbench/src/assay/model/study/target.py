@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationInfo, WithJsonSchema
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 from assay.model.study import axis
 from assay.model.study.axis import Single, fault
 from assay.model.study.names import Group

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from assay.model.base import Frozen
 from assay.model.files import read_model
+from assay.model.frozen import Frozen
 from assay.model.money.priced import Evidence, EvidenceMetric, Measured
 from assay.model.money.use import Chosen, Size
 from assay.model.named import read_named

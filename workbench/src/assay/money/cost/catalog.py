@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import TypeAdapter
 
-from assay.model.base import AssayError, Frozen
+from assay.model.base import AssayError
 from assay.model.extras import how_to_install, is_installed, require
+from assay.model.frozen import Frozen
 from assay.model.money.catalog import (
     AnyFileSystem,
     AnyVolume,

@@ -7,7 +7,8 @@ import functools
 from collections.abc import Container, Iterable, MutableMapping
 from decimal import Decimal
 
-from assay.model.base import AssayError, Frozen
+from assay.model.base import AssayError
+from assay.model.frozen import Frozen
 from assay.model.money.amount import EXACT, TERM_MONTHS, Payment, Term, total
 from assay.model.money.price import UNITS, Bill, Book, Line, Row, Tier
 

@@ -16,8 +16,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from assay.model.base import AssayError, Frozen
+from assay.model.base import AssayError
 from assay.model.files import first_problem
+from assay.model.frozen import Frozen
 from assay.model.money.design import Design, Parameter
 from assay.model.source import Source, read_source
 from assay.model.units import one_of, shown

@@ -10,7 +10,8 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
-from assay.model.base import AssayError, Frozen
+from assay.model.base import AssayError
+from assay.model.frozen import Frozen
 from assay.model.money.catalog import Instance
 from assay.model.money.design import (
     S3,

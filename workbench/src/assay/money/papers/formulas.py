@@ -9,7 +9,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
-from assay.model.base import Frozen
+from assay.model.frozen import Frozen
 from assay.model.money.amount import EXACT, Amount
 from assay.model.money.catalog import efs_bursting
 from assay.model.money.filesystems import LustreType

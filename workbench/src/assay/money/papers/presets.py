@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from assay.model.base import AssayError, Frozen
+from assay.model.base import AssayError
 from assay.model.files import read_model
+from assay.model.frozen import Frozen
 from assay.model.money.amount import EXACT, Amount, Term
 from assay.model.money.price import Bill, Book
 from assay.model.study.axis import fault

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from assay.model.base import AssayError, Frozen
+from assay.model.base import AssayError
+from assay.model.frozen import Frozen
 from assay.model.regular import IrregularError, TooLargeError, open_regular, read_regular
 from assay.store.entries import BATCH, BATCH_NEW, BATCH_OUTPUT
 

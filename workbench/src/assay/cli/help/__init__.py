@@ -1,0 +1,1 @@
+"""How the help of commands is laid out."""
