@@ -16,13 +16,14 @@ from run_tools import ENGINE, assay, check_whole, needs_engine, only_run, study
 
 from assay.analyse.rows import analyse
 from assay.contract.messages import Event, IntervalEvent
+from assay.judge.judge import judge
 from assay.launch.engine import run_job
 from assay.launch.launcher import LocalLauncher
 from assay.model.result.machine import Controls, MachineFinding
 from assay.model.result.result import HostShare
 from assay.plan.controls import WAITS, WORKS, control_jobs
 from assay.run import control
-from assay.run.analysis import analyse_store, judge_row
+from assay.run.analysis import analyse_store
 from assay.run.heard import read_repeat
 from assay.store import RunStore
 
@@ -164,5 +165,5 @@ def test_an_engine_that_was_stopped_is_seen(tmp_path: Path) -> None:
     least = HELD * 1e9 - 2 * watch.interval_ns
     assert watch.longest_ns >= least and watch.away_ns >= least and watch.lateness["max"] >= 0.99 * least
     case = make_case(operations=("random_read",), cache="keep", record_size=4096)
-    row = analyse(make_run(repeats=1, places=()), [case], (), samples, (), judge_row).rows[0]
+    row = analyse(make_run(repeats=1, places=()), [case], (), samples, (), judge).rows[0]
     assert "stopped_engine" in {finding.rule for finding in row.findings}

@@ -8,9 +8,9 @@ from judge_tools import LOOP_PLACE, NFS_PLACE, NULL_PLACE
 
 from assay.analyse.estimate import estimate
 from assay.analyse.usable import usable
-from assay.judge.evidence import Evidence
 from assay.model.result.ceiling import Binding
 from assay.model.result.course import Change, Course
+from assay.model.result.evidence import Evidence
 from assay.model.result.result import ErrorTally, Sample
 from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.watch import Watch

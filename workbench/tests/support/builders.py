@@ -11,6 +11,7 @@ from assay.analyse.compare import compare
 from assay.analyse.decide import decide
 from assay.analyse.estimate import estimate
 from assay.analyse.rows import analyse
+from assay.judge.judge import judge
 from assay.model.result.ceiling import Ceiling
 from assay.model.result.layers import Layer
 from assay.model.result.result import ErrorTally, JobRecord, KindCounts, Place, Row, RunAnalysis, RunInfo, Sample
@@ -18,7 +19,6 @@ from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.case import Case
 from assay.model.study.names import is_metadata
 from assay.model.study.parameters import Parameters
-from assay.run.analysis import judge_row
 from assay.store import RunMeta
 
 MIB = 1 << 20
@@ -250,4 +250,4 @@ def make_analysis(**run: Any) -> RunAnalysis:
         for case in cases
         for repeat in (1, 2, 3)
     ]
-    return analyse(make_run(**run), cases, (), samples, jobs, judge_row)
+    return analyse(make_run(**run), cases, (), samples, jobs, judge)

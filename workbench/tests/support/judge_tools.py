@@ -7,10 +7,11 @@ from builders import GIB, MS, NO_STORAGE_PLACE, make_case, make_names, make_plac
 
 from assay.analyse.estimate import estimate
 from assay.analyse.usable import usable
-from assay.judge.evidence import Answer, Evidence, NotEvaluated
+from assay.judge.answer import Answer, NotEvaluated
 from assay.judge.judge import judge
 from assay.model.result.ceiling import Binding, CeilingName
 from assay.model.result.course import Change, Course
+from assay.model.result.evidence import Evidence
 from assay.model.result.layers import Layer
 from assay.model.result.result import Place, Sample
 from assay.model.result.seen import BlockDeviceUse

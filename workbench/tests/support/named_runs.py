@@ -5,9 +5,9 @@ from typing import Any
 from builders import hdr, make_case, make_names, make_run, make_sample
 
 from assay.analyse.rows import analyse
+from assay.judge.judge import judge
 from assay.model.result.result import RunAnalysis, Sample
 from assay.model.study.case import Case
-from assay.run.analysis import judge_row
 
 
 def names_run(*more: tuple[Case, list[Sample]]) -> RunAnalysis:
@@ -24,7 +24,7 @@ def names_run(*more: tuple[Case, list[Sample]]) -> RunAnalysis:
     for case, own in more:
         cases.append(case)
         samples += own
-    return analyse(make_run(), cases, (), samples, (), judge_row)
+    return analyse(make_run(), cases, (), samples, (), judge)
 
 
 def _create(case: Case, repeat: int, times: int, **fields: Any) -> Sample:

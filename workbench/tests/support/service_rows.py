@@ -5,10 +5,10 @@ from typing import Any
 from builders import make_case, make_place, make_run, make_sample
 
 from assay.analyse.rows import analyse
+from assay.judge.judge import judge
 from assay.model.result.result import ErrorTally, KindCounts, RunAnalysis, Sample
 from assay.model.result.seen import ServiceSeen
 from assay.model.study.case import Case
-from assay.run.analysis import judge_row
 
 LIMIT = "no cache on this side, but the service's cannot be bypassed or emptied"
 SERVICES = {"bucket": "s3", "table": "dynamodb"}
@@ -49,4 +49,4 @@ def service_run(*cases: Case, throttled: int = 0, **run: Any) -> RunAnalysis:
         samples += [service_sample(case, *where, service=told, errors=errors) for where in phases]
     targets = dict.fromkeys(case.target for case in cases)
     info = make_run(**{"places": tuple(map(service_place, targets)), **run})
-    return analyse(info, cases, (), samples, (), judge_row)
+    return analyse(info, cases, (), samples, (), judge)

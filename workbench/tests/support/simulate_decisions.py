@@ -38,10 +38,10 @@ from assay.analyse.estimate import estimate
 from assay.analyse.runs import compare_runs
 from assay.analyse.statistics.alike import alike_notes, known_likeness
 from assay.analyse.trend import trend_notes
-from assay.judge.evidence import Evidence
 from assay.judge.rules import unstable
 from assay.model.frozen import Frozen
 from assay.model.result.decision import Outcome, PointDecision
+from assay.model.result.evidence import Evidence
 from assay.model.result.result import Row, RunAnalysis, Sample
 from assay.model.result.verdict import Finding
 from assay.model.study.blocks import Blocks

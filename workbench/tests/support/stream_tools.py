@@ -17,11 +17,11 @@ from paths import GOLDEN, REPOSITORY
 from assay.analyse.rows import analyse
 from assay.contract._generated import Job
 from assay.contract.parts import HEADER
+from assay.judge.judge import judge
 from assay.launch.engine import Outcome
 from assay.model.result.result import JobRecord, RunAnalysis, Sample
 from assay.report import html
 from assay.report.build import build_document
-from assay.run.analysis import judge_row
 from assay.run.heard import read_repeat
 from assay.run.series import run_rows
 
@@ -232,4 +232,4 @@ def analysed(base: Base, outcome: Outcome, samples: tuple[Sample, ...], whole: b
         reason=outcome.reason,
         job=base.job.model_dump(mode="json"),
     )
-    return analyse(make_run(repeats=1), [case], [], samples, [record], judge_row, quick=not whole)
+    return analyse(make_run(repeats=1), [case], [], samples, [record], judge, quick=not whole)

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from assay.analyse.ceilings import Ceilings
 from assay.analyse.compare import LATENCIES, compare
@@ -17,41 +17,22 @@ from assay.analyse.statistics.alike import alike_notes
 from assay.analyse.usable import usable
 from assay.model.base import AssayError
 from assay.model.foreign import plain
-from assay.model.result.ceiling import Binding
+from assay.model.result.evidence import Evidence
 from assay.model.result.layers import Layer
 from assay.model.result.percentile import said
-from assay.model.result.result import Estimate, JobRecord, Place, Row, RunAnalysis, RunInfo, Sample
+from assay.model.result.result import JobRecord, Row, RunAnalysis, RunInfo, Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.case import Case, Excluded
 from assay.model.study.names import is_counted
-from assay.model.told import NotTold
 from assay.model.units import UnitError, parse_size
 
 if TYPE_CHECKING:
     from assay.analyse.histograms import Histogram
 
 
-class Judge(Protocol):
-    """What `assay.judge` offers; handed in, because analysis and judgement do not know each other."""
-
-    def __call__(
-        self,
-        *,
-        case: Case,
-        operation: str,
-        samples: tuple[Sample, ...],
-        usable: tuple[Sample, ...],
-        place: Place | None,
-        memory_bytes: int | None,
-        estimate: Estimate | None,
-        ceilings: tuple[Binding, ...],
-        planned: int,
-        reasons: tuple[str, ...],
-        within: float | None,
-        unsure: NotTold | None,
-    ) -> tuple[Verdict, tuple[Finding, ...], tuple[str, ...]]:
-        """Verdict, findings (the worst first) and rules that lacked evidence; see `assay.judge.evidence.Evidence`."""
-        ...
+Judge = Callable[[Evidence], tuple[Verdict, tuple[Finding, ...], tuple[str, ...]]]
+"""Verdict, findings (the worst first) and rules that lacked evidence; `assay.judge.judge.judge` is handed in, because
+analysis and judgement do not know each other."""
 
 
 def analyse(
@@ -160,7 +141,7 @@ class RowMaker:
         operation, place = label.split(" ", 1)[0], self.places.get(case.target)
         ceilings = self._ceilings.bindings(case, operation, place, throughput, iops)
         planned = len(jobs) if case.id in self._settled else self._repeats
-        verdict, findings, not_evaluated = self._judge(
+        evidence = Evidence(
             case=case,
             operation=operation,
             samples=samples,
@@ -168,12 +149,13 @@ class RowMaker:
             place=place,
             memory_bytes=self._memory_bytes,
             estimate=iops if is_counted(label) else throughput,
-            ceilings=ceilings,
             planned=planned,
+            ceilings=ceilings,
             reasons=_reasons(samples, jobs) if len(samples) < planned else (),
             within=self._within,
             unsure=self._ceilings.unsure(case, operation, place),
         )
+        verdict, findings, not_evaluated = self._judge(evidence)
         pooled = () if self._quick else counted
         tell = partial(self._unread, case, label)
         latency, pool = _pooled([(item.repeat, item.latency, item.histogram) for item in pooled], tell)

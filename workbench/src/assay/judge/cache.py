@@ -6,8 +6,9 @@ As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `Not
 from collections.abc import Callable, Sequence
 from statistics import median
 
-from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotApplicable, NotEvaluated, percent
+from assay.judge.answer import MEMORY_ITSELF, Answer, NotApplicable, NotEvaluated, percent
 from assay.judge.tenant import disturbed
+from assay.model.result.evidence import Evidence
 from assay.model.result.layers import chain
 from assay.model.result.result import COMPRESSING, EXCEEDED, Sample
 from assay.model.result.verdict import Finding, Verdict

@@ -6,9 +6,10 @@ one odd repeat is for `unstable` to say.
 
 from statistics import median, quantiles
 
-from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotApplicable, NotEvaluated, percent
+from assay.judge.answer import MEMORY_ITSELF, Answer, NotApplicable, NotEvaluated, percent
 from assay.judge.tenant import disturbed
 from assay.model.result.course import Change, Course
+from assay.model.result.evidence import Evidence
 from assay.model.result.result import Sample
 from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.verdict import Finding, Verdict

@@ -1,7 +1,8 @@
 """All rules together."""
 
-from assay.judge.evidence import Answer, Evidence, NotEvaluated
+from assay.judge.answer import Answer, NotEvaluated
 from assay.judge.rules import RULES, Rule
+from assay.model.result.evidence import Evidence
 from assay.model.result.verdict import RANK, Finding, Verdict
 from assay.model.told import NotTold
 

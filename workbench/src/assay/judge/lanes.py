@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 
-from assay.judge.evidence import Answer, Evidence, percent
+from assay.judge.answer import Answer, percent
+from assay.model.result.evidence import Evidence
 from assay.model.result.result import Sample
 from assay.model.result.verdict import Finding, Verdict
 

@@ -6,7 +6,8 @@ not looked at gets nothing from them.
 
 from statistics import median
 
-from assay.judge.evidence import Answer, Evidence, NotEvaluated, percent
+from assay.judge.answer import Answer, NotEvaluated, percent
+from assay.model.result.evidence import Evidence
 from assay.model.result.layers import BLOCK, UNSEEN, Layer, below_counter, chain, ends
 from assay.model.result.result import Sample
 from assay.model.result.verdict import Finding, Verdict

@@ -6,8 +6,9 @@ As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `Not
 from collections.abc import Iterable
 from statistics import median
 
-from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotApplicable, NotEvaluated, percent
+from assay.judge.answer import MEMORY_ITSELF, Answer, NotApplicable, NotEvaluated, percent
 from assay.model.result.ceiling import Binding
+from assay.model.result.evidence import Evidence
 from assay.model.result.machine import WAIT_SHARE
 from assay.model.result.result import EXCEEDED
 from assay.model.result.verdict import Finding, Verdict

@@ -3,7 +3,8 @@
 As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `NotEvaluated` out.
 """
 
-from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, NotEvaluated, percent
+from assay.judge.answer import MEMORY_ITSELF, Answer, NotEvaluated, percent
+from assay.model.result.evidence import Evidence
 from assay.model.result.layers import answering
 from assay.model.result.result import Sample
 from assay.model.result.verdict import Finding, Verdict

@@ -3,7 +3,8 @@
 As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `NotEvaluated` out.
 """
 
-from assay.judge.evidence import Answer, Evidence
+from assay.judge.answer import Answer
+from assay.model.result.evidence import Evidence
 from assay.model.result.result import Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.case import Case

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from statistics import fmean, median
 from typing import NamedTuple
 
-from assay.judge.evidence import MEMORY_ITSELF, Answer, Evidence, LevelUse, NotEvaluated
+from assay.judge.answer import MEMORY_ITSELF, Answer, NotEvaluated
+from assay.model.result.evidence import Evidence, LevelUse
 from assay.model.result.machine import WAIT_SHARE
 from assay.model.result.result import Sample
 from assay.model.result.verdict import Finding, Verdict
@@ -134,6 +135,10 @@ def _most_slowed(sample: Sample, evidence: Evidence) -> float:
 
 def others(sample: Sample, evidence: Evidence) -> Others | None:
     """What a device below did for others during a repeat: the uppermost one that had any; None if no device counts."""
+    return evidence.once("others", sample, _others)
+
+
+def _others(sample: Sample, evidence: Evidence) -> Others | None:
     if sample.elapsed_ns <= 0:
         return None
     found = [

@@ -3,23 +3,15 @@
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from assay.analyse.exceeded import Key, Rate, exceeding, raised
 from assay.analyse.rows import RowMaker, analyse
 from assay.analyse.statistics.alike import known_likeness
-from assay.judge.evidence import Evidence
 from assay.judge.judge import judge
 from assay.model.base import AssayError
 from assay.model.result.ceiling import Exceeding
 from assay.model.result.result import Row, RunAnalysis, RunInfo
-from assay.model.result.verdict import Finding, Verdict
 from assay.store import RunStore, find_run
-
-
-def judge_row(**facts: Any) -> tuple[Verdict, tuple[Finding, ...], tuple[str, ...]]:
-    """The verdict on one row; `facts` are the fields of `Evidence`."""
-    return judge(Evidence(**facts))
 
 
 def load_analysis(ref: str, root: Path, case: str | None = None, quick: bool = False) -> RunAnalysis:
@@ -51,7 +43,7 @@ def analyse_store(store: RunStore, case: str | None = None, quick: bool = False)
     settled = store.settled().keys()
     jobs = store.jobs(case, whole=not quick)
     samples = store.samples(case)
-    return analyse(run, cases, excluded, samples, jobs, judge_row, quick, settled, likeness(store))
+    return analyse(run, cases, excluded, samples, jobs, judge, quick, settled, likeness(store))
 
 
 def likeness(store: RunStore) -> float | None:
@@ -68,7 +60,7 @@ def rows_until(store: RunStore, repeat: int) -> list[Row]:
     """
     found: list[Row] = []
     settled = [case.id for case in store.cases()]
-    maker = RowMaker(store.info(), judge_row, quick=True, settled=settled)
+    maker = RowMaker(store.info(), judge, quick=True, settled=settled)
     for case, samples in store.measured():
         jobs = [job for job in store.jobs(case.id, whole=False) if job.repeat <= repeat]
         found += maker.rows(case, [sample for sample in samples if sample.repeat <= repeat], jobs)
@@ -88,19 +80,20 @@ def exceeded(store: RunStore, run: RunInfo) -> dict[Key, Exceeding]:
     return exceeding(run.ceilings, run.places, (Rate(*item) for item in store.rates()), case_of, store.sample)
 
 
-def judged_rows(store: RunStore, part: int = 0, parts: int = 1) -> Iterator[Row]:
+def judged_rows(store: RunStore, run: RunInfo | None = None) -> Iterator[Row]:
     """The rows of a run as `analyse_store` makes them when it is quick, one after another in plan order.
 
     Only one case is in memory at a time, so that runs of any size can be judged.
 
     Args:
         store: The run.
-        part: Only the cases of this part, as `RunStore.measured` counts them.
-        parts: How many parts there are.
+        run: The same without its results, as `with_seen` makes it; made if left out.
     """
-    run, settled = with_seen(store, store.info()), store.settled()
-    maker = RowMaker(run, judge_row, quick=True, settled=settled, likeness=likeness(store) or 0.0)
-    for case, samples in store.measured(part, parts):
+    if run is None:
+        run = with_seen(store, store.info())
+    settled = store.settled()
+    maker = RowMaker(run, judge, quick=True, settled=settled, likeness=likeness(store) or 0.0)
+    for case, samples in store.measured():
         # Of what is complete, nobody asks why it is not.
         complete = case.id not in settled and len(samples) == run.repeats * len(case.operations)
         yield from maker.rows(case, samples, () if complete else store.jobs(case.id, whole=False))

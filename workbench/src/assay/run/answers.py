@@ -1,13 +1,15 @@
 """What a run says of its questions, in words: kept with it, so that everybody says the same of it."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from assay.analyse.compare import compare
 from assay.analyse.decide import decide
 from assay.analyse.odd.notes import notes
 from assay.model.base import AssayError
+from assay.model.result.brief import Result, brief
 from assay.model.result.first_page import FirstPage
-from assay.model.result.result import RunAnalysis, RunInfo
+from assay.model.result.result import Row, RunAnalysis, RunInfo
 from assay.report.claims import claims
 from assay.report.document import words
 from assay.report.first.page import first_page
@@ -41,18 +43,37 @@ class Answers(NamedTuple):
     page: FirstPage | None
 
 
-def answers(store: RunStore, over: bool = False) -> Answers:
-    """What a run says.
-
-    Args:
-        store: The run, ended or under way.
-        over: It is just ending, though its status does not say so yet.
-    """
-    info = with_seen(store, _priced(store))
-    if info.finished > MOST_REPEATS:
+def answers(store: RunStore) -> Answers:
+    """What a run says that has ended or is under way."""
+    run = _priced(store)
+    if run.finished > MOST_REPEATS:
         return Answers((), None)
-    run = info.model_copy(update={"status": "complete"}) if over else info
-    rows = tuple(judged_rows(store))
+    run = with_seen(store, run)
+    return _answers(store, run, tuple(judged_rows(store, run)))
+
+
+def conclude(store: RunStore) -> None:
+    """Judge a run that is just ending, though its status does not say so yet, and keep its results and what it says.
+
+    Each row is judged once; those of a run of more than `MOST_REPEATS` are not all in memory at a time.
+    """
+    run = with_seen(store, _priced(store)).model_copy(update={"status": "complete"})
+    store.describe(ceilings=run.ceilings)
+    few = run.finished <= MOST_REPEATS
+    rows: list[Row] = []
+
+    def results() -> Iterator[Result]:
+        for row in judged_rows(store, run):
+            if few:
+                rows.append(row)
+            yield brief(row)
+
+    store.save_results(results())
+    found = _answers(store, run, tuple(rows))
+    store.describe(answers=found.sentences, page=found.page)
+
+
+def _answers(store: RunStore, run: RunInfo, rows: tuple[Row, ...]) -> Answers:
     if not any(row.samples for row in rows):
         return Answers((), None)
     pairs = compare(rows, run.looks) if len(run.places) > 1 else ()

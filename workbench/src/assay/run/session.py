@@ -41,8 +41,7 @@ from assay.plan.methods import open_shapes
 from assay.plan.schedule import Job, due_times
 from assay.run import claims, targets
 from assay.run import meter as meters
-from assay.run.analysis import with_seen
-from assay.run.answers import answers
+from assay.run.answers import conclude
 from assay.run.batch.facts import own_job
 from assay.run.below import layer_notes
 from assay.run.budget import read_budget
@@ -52,7 +51,6 @@ from assay.run.control import describe_machine
 from assay.run.executor import BY_BUDGET, LEAVING_SECONDS, Executor, Interruption, silence_limit
 from assay.run.fleet import Fleet
 from assay.run.gather import gathered, keep_companions
-from assay.run.judging import judged_results
 from assay.run.listener import Listener, Progress, TimeLeft
 from assay.run.methods import find_methods
 from assay.run.planned import Plan
@@ -714,11 +712,8 @@ class _Session:
 
     def _conclude(self) -> None:
         """Write what can be computed from the events, then call the run complete."""
-        self.store.describe(ceilings=with_seen(self.store, self.store.info()).ceilings)
         self.store.write_intervals(run_rows(self.store, self.say))
         describe_machine(self.store)
-        self.store.save_results(judged_results(self.store))
-        found = answers(self.store, over=True)
-        self.store.describe(answers=found.sentences, page=found.page)
+        conclude(self.store)
         bad = set(self.store.outcome_counts()) - {"ok"}
         self.store.set_status("complete with errors" if bad else "complete")

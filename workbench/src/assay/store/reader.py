@@ -255,24 +255,14 @@ class RunReader:
         """The sample of a number that `rates` has given."""
         return _sample(*self._db.execute(f"SELECT {SAMPLE} FROM samples s WHERE s.id = ?", (number,)).fetchone())
 
-    def measured(self, part: int = 0, parts: int = 1) -> Iterator[tuple[Case, tuple[Sample, ...]]]:
-        """Every case in plan order with its samples as `samples` orders them; only one case is in memory at a time.
-
-        Args:
-            part: Only those of this part of all cases, counted from 0.
-            parts: How many parts of about the same size there are, in plan order.
-        """
+    def measured(self) -> Iterator[tuple[Case, tuple[Sample, ...]]]:
+        """Every case in plan order with its samples as `samples` orders them; only one case is in memory at a time."""
         with damage_told(self.folder):
-            first, count = self._db.execute("SELECT min(position), count(*) FROM cases").fetchone()
-            bounds = [(first or 0) + count * border // parts for border in (part, part + 1)]
-            rows = self._db.execute(
-                f"SELECT c.document, {SAMPLE} FROM cases c LEFT JOIN samples s ON s.case_id = c.id"
-                " WHERE c.position >= ? AND c.position < ? ORDER BY c.position, s.repeat, s.phase",
-                bounds,
-            )
-            for case, group in groupby(rows, key=itemgetter(0)):
-                samples = (_sample(*sample) for _, *sample in group if sample[0] is not None)
-                yield Case.model_validate_json(case), tuple(samples)
+            for name, document in self._db.execute("SELECT id, document FROM cases ORDER BY position"):
+                rows = self._db.execute(
+                    f"SELECT {SAMPLE} FROM samples s WHERE s.case_id = ? ORDER BY s.repeat, s.phase", (name,)
+                )
+                yield Case.model_validate_json(document), tuple(_sample(*row) for row in rows)
 
     def rate_series(self) -> Iterator[list[float]]:
         """Of each operation of each case that was repeated: bytes, or if it moves none operations, per second.

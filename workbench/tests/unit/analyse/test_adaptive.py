@@ -19,7 +19,7 @@ from assay.analyse.adaptive import case_enough, case_reach, enough
 from assay.analyse.estimate import estimate
 from assay.analyse.rows import analyse
 from assay.cli.progress import LineProgress
-from assay.judge.evidence import Evidence
+from assay.model.result.evidence import Evidence
 from assay.model.result.result import JobRecord, Sample
 from assay.model.result.verdict import Verdict
 from assay.model.study.case import Case
@@ -335,8 +335,8 @@ def job(case: str, repeat: int) -> JobRecord:
 def test_the_judge_is_told_what_was_asked_for() -> None:
     asked: dict[str, Evidence] = {}
 
-    def judge(**facts: Any) -> tuple[Verdict, tuple[()], tuple[()]]:
-        asked[facts["case"].id] = Evidence(**facts)
+    def judge(evidence: Evidence) -> tuple[Verdict, tuple[()], tuple[()]]:
+        asked[evidence.case.id] = evidence
         return Verdict.OK, (), ()
 
     run = make_run(repeats=12, repeats_within=0.05, repeats_least=8)

@@ -22,10 +22,10 @@ from assay.contract._generated import Job
 from assay.contract.bounds import ESTIMATES, LEAST_SECONDS, STATED, bounds_of
 from assay.contract.parts import HEADER, HostPart, join_parts, split_parts
 from assay.contract.reader import BrokenLine, lines_of, read_line
+from assay.judge.judge import judge
 from assay.launch.engine import Outcome
 from assay.model.base import AssayError
 from assay.model.result.verdict import Verdict
-from assay.run.analysis import judge_row
 from assay.run.heard import read_repeat
 from assay.store import RunStore
 
@@ -220,7 +220,7 @@ def test_reads_of_what_was_not_written_are_not_rated() -> None:
     whole = make_sample()
     lacking = make_sample(repeat=2, failed_writes=3)
     assert usable([whole, lacking]) == (whole,)
-    (row,) = RowMaker(_run(), judge_row).rows(make_case(), [whole, lacking], [])
+    (row,) = RowMaker(_run(), judge).rows(make_case(), [whole, lacking], [])
     assert row.verdict is Verdict.INCOMPLETE
     assert "repeat 2 done: 3 writes of what it reads had failed before" in row.findings[0].text
     assert row.findings[0].numbers["failed_writes_before"] == 3
@@ -235,7 +235,7 @@ def _run() -> Any:
 def test_idle_repeats_are_not_rated() -> None:
     idle = make_sample(ops=0, bytes=0, read_bytes=0, iops=0.0)
     assert idle.idle and usable([idle]) == ()
-    (row,) = RowMaker(_run(), judge_row).rows(make_case(), [idle], [])
+    (row,) = RowMaker(_run(), judge).rows(make_case(), [idle], [])
     assert row.verdict is Verdict.INCOMPLETE and "not one operation was done" in row.findings[0].text
     assert not make_sample(ops=0, unstarted_ops=5, target_per_s=9.0).idle
 

@@ -13,8 +13,8 @@ from scipy import stats
 from assay.analyse.compare import LEAST_TRIMMED, LEVEL, TRIMMED, compare, compare_rounds
 from assay.analyse.rows import analyse
 from assay.analyse.statistics.significance import cliffs_delta, t_p, t_quantile
+from assay.judge.judge import judge
 from assay.model.result.result import Comparison, Row
-from assay.run.analysis import judge_row
 
 SEED = 4
 SLOW = [100e6, 101e6, 99e6, 100.5e6]
@@ -36,7 +36,7 @@ def rows_of(speeds: dict[str, list[float]], **fields: Any) -> tuple[Row, ...]:
         for repeat, speed in enumerate(speeds[case.target], start=1)
     ]
     run = make_run(repeats=len(speeds["disk"]), places=(make_place(), MEMORY_PLACE))
-    return analyse(run, cases, (), samples, (), judge_row, quick=True).rows
+    return analyse(run, cases, (), samples, (), judge, quick=True).rows
 
 
 def test_a_clear_difference_is_separable() -> None:

@@ -19,11 +19,11 @@ from assay.analyse.machine import (
     summarise,
 )
 from assay.analyse.rows import analyse
+from assay.judge.judge import judge
 from assay.model.result.machine import Controls, Explained, MachineFinding, Reading
 from assay.model.result.result import RunAnalysis
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.result.watch import Watch
-from assay.run.analysis import judge_row
 
 S = 1000 * MS
 SURE = Explained(share=0.5, low=0.3, p=0.002, slopes={"waits": 0.0, "works": 3.0})
@@ -188,7 +188,7 @@ def busy(machine: bool) -> RunAnalysis:
     told = controls(waited=0.3)
     verdict = {"controls": told, "machine": machine_finding(told)} if machine else {}
     run = make_run(repeats=4, places=(make_place(),), **verdict)
-    return analyse(run, cases, (), samples, (), judge_row)
+    return analyse(run, cases, (), samples, (), judge)
 
 
 def test_the_verdict_comes_once_and_the_rows_keep_what_was_found() -> None:

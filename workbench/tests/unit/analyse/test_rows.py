@@ -10,18 +10,18 @@ from soak import times
 
 from assay.analyse import histograms
 from assay.analyse.rows import analyse, memory_bytes
+from assay.judge.judge import judge
 from assay.model.result.result import JobRecord, Row, RunAnalysis, Sample
 from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.verdict import Verdict
 from assay.model.study.case import Case
-from assay.run.analysis import judge_row
 
 MOST_CALLS = 2500
 """For a case with three repeats; measured: 1,700."""
 
 
 def analysed(cases: tuple[Case, ...], samples: list[Sample], **fields: Any) -> RunAnalysis:
-    return analyse(make_run(**fields), cases, (), samples, (), judge_row)
+    return analyse(make_run(**fields), cases, (), samples, (), judge)
 
 
 def one_row(speeds: list[float], case: Case | None = None, **fields: Any) -> tuple[Row, RunAnalysis]:
@@ -92,7 +92,7 @@ def test_a_case_without_samples_says_why() -> None:
     job = JobRecord(
         case="c0001", repeat=1, status="refused", attempts=1, started_at=1.0, seconds=0.1, reason="no O_DIRECT", job={}
     )
-    found = analyse(make_run(), (make_case(),), (), (), (job,), judge_row)
+    found = analyse(make_run(), (make_case(),), (), (), (job,), judge)
     assert found.rows[0].verdict is Verdict.INCOMPLETE
     assert "repeat 1 refused: no O_DIRECT" in found.rows[0].findings[0].text
     assert found.rows[0].throughput is None
@@ -101,7 +101,7 @@ def test_a_case_without_samples_says_why() -> None:
 def test_quick_gives_the_same_verdicts_and_estimates() -> None:
     whole = make_analysis()
     samples = [sample for row in whole.rows for sample in row.samples]
-    quick = analyse(whole.run, whole.cases, (), samples, whole.jobs, judge_row, quick=True)
+    quick = analyse(whole.run, whole.cases, (), samples, whole.jobs, judge, quick=True)
     assert [(row.verdict, row.throughput) for row in quick.rows] == [
         (row.verdict, row.throughput) for row in whole.rows
     ]
@@ -299,7 +299,7 @@ def test_work_and_memory_of_many_cases_are_those_of_each() -> None:
 
     def looked_at(some: tuple[Case, ...]) -> RunAnalysis:
         known = {case.id for case in some}
-        return analyse(run, some, (), [sample for sample in samples if sample.case in known], (), judge_row)
+        return analyse(run, some, (), [sample for sample in samples if sample.case in known], (), judge)
 
     # What is loaded and computed once is no case's share.
     looked_at(cases[:: count // 2])
@@ -312,7 +312,7 @@ def test_work_and_memory_of_many_cases_are_those_of_each() -> None:
     assert many < MOST_CALLS * len(more)
     del found
     tracemalloc.start()
-    part = analyse(run, cases[:200], (), samples[:600], (), judge_row)
+    part = analyse(run, cases[:200], (), samples[:600], (), judge)
     per_case = tracemalloc.get_traced_memory()[1] / len(part.rows)
     tracemalloc.stop()
     assert per_case * 10_000 < 500e6

@@ -13,11 +13,12 @@ from assay.analyse import histograms
 from assay.analyse.samples import samples_from_events
 from assay.contract.messages import IntervalEvent
 from assay.contract.reader import BrokenLine, read_events, read_line
+from assay.judge.judge import judge
 from assay.model.result.course import Course
+from assay.model.result.evidence import Evidence
 from assay.model.result.result import ErrorTally, Sample
 from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.verdict import Verdict
-from assay.run.analysis import judge_row
 
 CONTRACT = REPOSITORY / "contract"
 GOLDEN = sorted((CONTRACT / "golden" / "events").glob("*.ndjson"))
@@ -133,7 +134,7 @@ def test_a_failed_close_beside_failed_operations_is_not_lost() -> None:
 def test_the_finding_names_errno_size_and_path(name: str) -> None:
     for sample in samples(name):
         row_case = make_case(operations=(sample.operation,))
-        verdict, (finding, *_), _ = judge_row(
+        evidence = Evidence(
             case=row_case,
             operation=sample.operation,
             samples=(sample,),
@@ -141,11 +142,9 @@ def test_the_finding_names_errno_size_and_path(name: str) -> None:
             place=None,
             memory_bytes=None,
             estimate=None,
-            ceilings=(),
             planned=1,
-            reasons=(),
-            within=None,
         )
+        verdict, (finding, *_), _ = judge(evidence)
         assert verdict is Verdict.INCOMPLETE
         for words in ("ENOSPC", " bytes", "/var/tmp/assay-golden/golden-", "repeat 2"):
             assert words in finding.text

@@ -7,9 +7,10 @@ from any_evidence import any_evidence
 from hypothesis import given, settings
 from soak import times
 
-from assay.judge.evidence import Evidence, NotEvaluated
+from assay.judge.answer import NotEvaluated
 from assay.judge.judge import judge
 from assay.judge.rules import RULES
+from assay.model.result.evidence import Evidence
 from assay.model.result.verdict import RANK, Finding, Verdict
 
 

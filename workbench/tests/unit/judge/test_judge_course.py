@@ -25,8 +25,8 @@ from soak import times
 from assay.analyse.course import IntervalRate
 from assay.analyse.course import course as course_of_intervals
 from assay.judge import course
-from assay.judge.evidence import Evidence
 from assay.judge.rules import RULES
+from assay.model.result.evidence import Evidence
 from assay.model.result.verdict import Finding, Verdict
 
 S = 10**9

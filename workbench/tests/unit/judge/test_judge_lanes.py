@@ -7,8 +7,8 @@ from builders import MS
 from judge_tools import Rule, about_names, evidence, fires, odd_repeats
 
 from assay.judge import lanes
-from assay.judge.evidence import Evidence
 from assay.judge.rules import RULES
+from assay.model.result.evidence import Evidence
 from assay.model.result.verdict import Finding, Verdict
 
 S = 10**9

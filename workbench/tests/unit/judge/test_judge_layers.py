@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from judge_tools import Rule, about_names, evidence, fires, lacks, make_block
 
 from assay.judge import cache, layers, rules
-from assay.judge.evidence import Evidence
 from assay.judge.judge import judge
+from assay.model.result.evidence import Evidence
 from assay.model.result.layers import Layer
 from assay.model.result.result import Place
 from assay.model.result.verdict import Finding, Verdict

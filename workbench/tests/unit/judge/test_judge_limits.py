@@ -8,10 +8,10 @@ from builders import MEMORY_PLACE, MS, make_place
 from judge_tools import NFS_PLACE, NULL_PLACE, Rule, about_names, bind, evidence, fires, lacks, odd_repeats
 
 from assay.judge import limits
-from assay.judge.evidence import Evidence
 from assay.judge.judge import judge
 from assay.judge.rules import RULES
 from assay.model.result.ceiling import CeilingName
+from assay.model.result.evidence import Evidence
 from assay.model.result.verdict import Verdict
 from assay.model.result.watch import Watch
 

@@ -1,5 +1,6 @@
 """The rule about others who use the device."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,8 +11,8 @@ from judge_tools import NULL_PLACE, Rule, about_names, below, evidence, fires, l
 from soak import times
 
 from assay.judge import tenant
-from assay.judge.evidence import Evidence
 from assay.judge.rules import RULES
+from assay.model.result.evidence import Evidence
 from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.verdict import Finding, Verdict
 
@@ -139,7 +140,7 @@ def test_what_an_earlier_phase_left_to_be_written_back_is_the_case_s_own() -> No
     later = beside("read", read=16, written=16, parameters=parameters, phase=1)
     assert isinstance(RULE(later), Finding)
     case = later.case.model_copy(update={"operations": ("write", "read")})
-    assert RULE(Evidence(**{name: getattr(later, name) for name in Evidence.__slots__} | {"case": case})) is None
+    assert RULE(replace(later, case=case)) is None
 
 
 @settings(max_examples=times(200, 5000))

@@ -6,7 +6,7 @@ from judge_tools import LOOP_PLACE, NFS_PLACE, about_names, evidence, fires
 from paths import REPOSITORY
 
 from assay.judge import rules
-from assay.judge.evidence import percent
+from assay.judge.answer import percent
 from assay.model.result.result import ErrorTally
 from assay.model.result.verdict import Finding, Verdict
 

@@ -13,10 +13,11 @@ from soak import times
 
 from assay.analyse.ceilings import Ceilings, unit_of
 from assay.analyse.estimate import estimate
-from assay.judge.evidence import Evidence, NotEvaluated
+from assay.judge.answer import NotEvaluated
 from assay.judge.judge import judge
 from assay.judge.rules import RULES
 from assay.model.result.ceiling import HOST_WIDE, Binding, Ceiling
+from assay.model.result.evidence import Evidence
 from assay.model.result.result import Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.axis import AxisValue, Kind

@@ -5,12 +5,12 @@ from typing import Any
 from builders import make_case, make_run, make_sample
 
 from assay.analyse.rows import analyse
+from assay.judge.judge import judge
 from assay.model.result.objects import ExistingObjects
 from assay.model.result.result import KindCounts, RunAnalysis
 from assay.report.build import build_document
 from assay.report.document import Table
 from assay.report.html import render_html
-from assay.run.analysis import judge_row
 
 KIB = 1 << 10
 
@@ -36,7 +36,7 @@ def analysis(existing: bool) -> RunAnalysis:
         )
         for repeat in (1, 2, 3)
     ]
-    return analyse(make_run(), (case,), (), samples, (), judge_row)
+    return analyse(make_run(), (case,), (), samples, (), judge)
 
 
 def test_the_objects_are_described_where_the_targets_are() -> None:

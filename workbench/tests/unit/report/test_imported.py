@@ -10,6 +10,7 @@ import pytest
 from builders import make_run, make_sample
 
 from assay.analyse.rows import RowMaker, analyse
+from assay.judge.judge import judge
 from assay.model.result.decision import Outcome
 from assay.model.result.result import RunAnalysis, Sample
 from assay.model.study.case import Case
@@ -19,7 +20,6 @@ from assay.report.build import build_document
 from assay.report.html import render_html
 from assay.report.kinds_table import kinds_table
 from assay.report.tables import results_table, samples_table
-from assay.run.analysis import judge_row
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden/not_told"
 WHOLE = Parameters(file_size=1 << 24, record_size=65536, lanes=2)
@@ -33,7 +33,7 @@ def test_results_of_fio(path: Path) -> None:
     samples = [Sample.told(**item) for item in told["samples"]]
     memory = {"memory": {"total": f"{told['memory_bytes']}B"}}
     run = make_run(repeats=len(samples), environment=memory, places=())
-    (row,) = RowMaker(run, judge_row).rows(case, samples, [])
+    (row,) = RowMaker(run, judge).rows(case, samples, [])
     said = [f"verdict: {row.verdict_words}"]
     said += [f"{finding.rule}: {finding.text}" for finding in row.findings]
     said += row.not_evaluated
@@ -67,7 +67,7 @@ def analysed(*cases: Case) -> RunAnalysis:
         Sample.told(**{name: value for name, value in sample.__dict__.items() if name not in Sample.may_be_untold})
         for sample in samples
     ]
-    return analyse(make_run(repeats=5), cases, (), spare, (), judge_row)
+    return analyse(make_run(repeats=5), cases, (), spare, (), judge)
 
 
 @cache

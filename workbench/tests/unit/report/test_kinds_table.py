@@ -4,11 +4,11 @@ import pytest
 from builders import make_case, make_run, make_sample
 
 from assay.analyse.rows import analyse
+from assay.judge.judge import judge
 from assay.model.result.result import KindCounts, RunAnalysis
 from assay.report.build import build_document
 from assay.report.document import Table
 from assay.report.kinds_table import KIND_COLUMNS, kind_rates, kinds_table
-from assay.run.analysis import judge_row
 
 MS = 1_000_000
 
@@ -28,7 +28,7 @@ def analysis(operation: str = "random_mix") -> RunAnalysis:
     samples = [
         make_sample("c0001", repeat, operation=operation, elapsed_ns=10**9, kinds=mixed(repeat)) for repeat in (1, 2, 3)
     ]
-    return analyse(make_run(), (case,), (), samples, (), judge_row)
+    return analyse(make_run(), (case,), (), samples, (), judge)
 
 
 def test_each_kind_has_a_line_with_its_own_rate() -> None:
@@ -68,7 +68,7 @@ def test_a_repeat_without_a_kind_counts_with_none_of_it() -> None:
         make_sample("c0001", repeat, operation="random_mix", elapsed_ns=10**9, kinds=kinds)
         for repeat, kinds in enumerate(shares, start=1)
     ]
-    reads, writes = tables(analyse(make_run(), (case,), (), samples, (), judge_row))["mixes-table"].rows
+    reads, writes = tables(analyse(make_run(), (case,), (), samples, (), judge))["mixes-table"].rows
     assert [getattr(row[6], "value", None) for row in (reads, writes)] == [62.0, 2.0]
     assert getattr(writes[5], "value", None) == 2 * 4096.0
 
@@ -76,7 +76,7 @@ def test_a_repeat_without_a_kind_counts_with_none_of_it() -> None:
 @pytest.mark.parametrize("kinds", [(), (KindCounts(kind="read", ops=9),)])
 def test_without_a_mix_there_is_no_such_table(kinds: tuple[KindCounts, ...]) -> None:
     case = make_case("c0001", "disk", ("read",))
-    found = analyse(make_run(), (case,), (), [make_sample(kinds=kinds, operation="read")], (), judge_row)
+    found = analyse(make_run(), (case,), (), [make_sample(kinds=kinds, operation="read")], (), judge)
     assert "mixes-table" not in tables(found)
 
 
@@ -86,7 +86,7 @@ def test_the_time_to_the_first_byte_is_shown_where_it_is_told() -> None:
     samples = [
         make_sample("c0001", repeat, operation="get", elapsed_ns=10**9, kinds=(gets,), ops=2000) for repeat in (1, 2, 3)
     ]
-    run = analyse(make_run(), (make_case("c0001", "disk", ("get",)),), (), samples, (), judge_row)
+    run = analyse(make_run(), (make_case("c0001", "disk", ("get",)),), (), samples, (), judge)
     table = tables(run)["mixes-table"]
     assert [column.title for column in table.columns][-2:] == ["First byte p50", "First byte p99"]
     assert [getattr(cell, "value", None) for cell in table.rows[0][-2:]] == [2.0 * MS, 4.0 * MS]

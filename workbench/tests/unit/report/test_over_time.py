@@ -5,12 +5,12 @@ from builders import make_case, make_run, make_sample
 from service_rows import service_case
 
 from assay.analyse.rows import analyse
+from assay.judge.judge import judge
 from assay.model.result.course import Change, Course, Segments
 from assay.model.result.result import ErrorTally, KindCounts, RunAnalysis, Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.report.build import build_document
 from assay.report.document import Chart, Fold, Gallery, Table
-from assay.run.analysis import judge_row
 
 MS, S, MB = 1_000_000, 10**9, 10**6
 
@@ -34,7 +34,7 @@ def fetched(repeat: int, operation: str, first: int, repeated: int) -> Sample:
 
 
 def analysis(samples: list[Sample], operations: tuple[str, ...]) -> RunAnalysis:
-    return analyse(make_run(), (make_case("c0001", "disk", operations),), (), samples, (), judge_row)
+    return analyse(make_run(), (make_case("c0001", "disk", operations),), (), samples, (), judge)
 
 
 def blocks(found: RunAnalysis) -> list[object]:
@@ -173,5 +173,5 @@ def test_short_results_have_no_seconds() -> None:
 def test_seconds_of_objects_speak_of_no_flush() -> None:
     samples = [seconds(repeat, 8 * MB, 9 * MB).model_copy(update={"operation": "get"}) for repeat in (1, 2, 3)]
     case = service_case(1, "bucket", ("get",))
-    found = table(analyse(make_run(), (case,), (), samples, (), judge_row), "seconds-table")
+    found = table(analyse(make_run(), (case,), (), samples, (), judge), "seconds-table")
     assert found is not None and "flush" not in str(found.caption)

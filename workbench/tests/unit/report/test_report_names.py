@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 from named_runs import named, names_run, with_data
 
 from assay.analyse.rows import analyse
+from assay.judge.judge import judge
 from assay.model.result.verdict import Verdict
 from assay.report.build import build_document
 from assay.report.document import Chart, Document, Gallery, KeyFigures, Table
@@ -18,7 +19,6 @@ from assay.report.export_csv import csv_text
 from assay.report.export_json import json_document, json_schema
 from assay.report.html import render_html
 from assay.report.tables import results_table, samples_table
-from assay.run.analysis import judge_row
 
 
 def charts(document: Document) -> list[Chart]:
@@ -87,7 +87,7 @@ def test_cached_names_stand_beside_honest_ones() -> None:
         for row in whole.rows
         for sample in row.samples
     ]
-    found = analyse(make_run(), (*whole.cases, cold), (), [*warm, *samples], (), judge_row)
+    found = analyse(make_run(), (*whole.cases, cold), (), [*warm, *samples], (), judge)
     verdicts = {(row.case.target, row.operation, row.case.workload): row.verdict for row in found.rows}
     assert verdicts["disk", "stat", "names"] is Verdict.CACHED
     assert verdicts["disk", "create", "names"] is verdicts["memory", "stat", "names"] is Verdict.OK

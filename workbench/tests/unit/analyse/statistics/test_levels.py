@@ -11,8 +11,9 @@ from noise import heavy as heavy_tailed
 from assay.analyse.estimate import estimate
 from assay.analyse.statistics.alike import alike_notes, known_likeness
 from assay.analyse.statistics.levels import LEAST, levels
-from assay.judge.evidence import Evidence, NotEvaluated
+from assay.judge.answer import NotEvaluated
 from assay.judge.rules import KNOWN, unstable
+from assay.model.result.evidence import Evidence
 from assay.model.result.verdict import Finding, Verdict
 
 

@@ -1,16 +1,19 @@
-"""What a rule is given, and what it may answer besides a finding."""
+"""All that is known of one operation of one case: what its verdict is made of."""
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
 
 from assay.model.result.ceiling import Binding
 from assay.model.result.layers import Layer, answering
 from assay.model.result.result import Estimate, Place, Sample
 from assay.model.result.seen import BlockDeviceUse
-from assay.model.result.verdict import NOT_APPLICABLE, Finding
 from assay.model.site.cpus import cpu_numbers
 from assay.model.study.case import Case
 from assay.model.told import NotTold
+
+Found = TypeVar("Found")
 
 
 class LevelUse(NamedTuple):
@@ -26,7 +29,7 @@ class LevelUse(NamedTuple):
     use: BlockDeviceUse
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Evidence:
     """All that is known of one operation of one case.
 
@@ -43,6 +46,7 @@ class Evidence:
         reasons: Why repeats left no sample, one line each.
         unsure: What nobody has told that decides which further ceilings apply; None if these are all of them.
         within: The study repeats each case until `estimate.reach` is at most this share; None if it does not.
+        known: What was found out of single samples, see `once`.
     """
 
     case: Case
@@ -57,6 +61,24 @@ class Evidence:
     reasons: tuple[str, ...] = ()
     within: float | None = None
     unsure: NotTold | None = None
+    known: dict[tuple[str, int], tuple[Sample, Any]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def once(self, name: str, sample: Sample, find: Callable[[Sample, "Evidence"], Found]) -> Found:
+        """What `find` says of a sample, which several rules ask; it is found out once.
+
+        Args:
+            name: Of what is asked.
+            sample: A repeat.
+            find: Finds it out, from the sample and this evidence.
+        """
+        key = name, id(sample)
+        if key not in self.known:
+            # Kept with the sample: as long as that lives, nothing else has its id.
+            self.known[key] = sample, find(sample, self)
+        found: Found = self.known[key][1]
+        return found
 
     @property
     def every_ceiling(self) -> tuple[Binding, ...]:
@@ -69,50 +91,43 @@ class Evidence:
             raise self.unsure
         return self.ceilings
 
-    @property
+    @cached_property
     def no_storage(self) -> bool:
         """The null target: there is nothing that could be cached."""
         return self.place is not None and self.place.no_storage
 
-    @property
+    @cached_property
     def across_network(self) -> bool:
         """The engine speaks to servers itself: no file system and no page cache of this host is between."""
         if self.place is None:
             return False
         return bool(self.place.servers) if self.place.remote is None else self.place.remote
 
-    @property
+    @cached_property
     def in_memory(self) -> bool:
         """The store keeps its data in memory, so that no cache can stand before it."""
         return self.place is not None and self.place.memory_backed
 
-    @property
+    @cached_property
     def bypasses_cache(self) -> bool:
         """O_DIRECT was used, and means what it says at this place."""
         return self.case.parameters.cache == "direct" and (self.place is None or self.place.direct_bypasses_cache)
 
-    @property
+    @cached_property
     def stacked_on(self) -> str | None:
         """What lies below the place and may answer from the host's memory; None without such a thing."""
         return self.place.stacked_on if self.place is not None else None
 
-    @property
+    @cached_property
     def layers(self) -> tuple[Layer, ...]:
         """What lies below the place, from the top; empty where nothing was looked at."""
         return self.place.layers if self.place is not None else ()
 
-    def uses(self, sample: Sample) -> "list[LevelUse]":
+    def uses(self, sample: Sample) -> list[LevelUse]:
         """What block devices did in a repeat, from the uppermost down, as far as every one of a level was counted."""
-        found = []
-        levels = self.place.device_levels if self.place is not None else ()
-        for number, devices in enumerate(levels):
-            if (used := sample.used(devices)) is None:
-                break
-            use = sample.block if number == 0 and sample.block is not None else used
-            found.append(LevelUse(" and ".join(device.name for device in devices), len(devices), use))
-        return found or ([LevelUse("", 1, sample.block)] if sample.block is not None else [])
+        return self.once("uses", sample, _uses)
 
-    @property
+    @cached_property
     def may_compress(self) -> bool:
         """A layer below may store less than it is given, of this data: the device's counts are then no evidence."""
         layers = self.layers
@@ -131,7 +146,7 @@ class Evidence:
         confined = parameters.cache == "limit" and self.stacked_on is None
         return parameters.memory_limit if confined else self.memory_bytes
 
-    @property
+    @cached_property
     def counts_reads(self) -> bool:
         """Whether the kernel counts what this place reads: some network and user-space file systems always show 0.
 
@@ -143,7 +158,7 @@ class Evidence:
             return False
         return any(counts) or (self.place is not None and self.place.device is not None)
 
-    @property
+    @cached_property
     def data_set_bytes(self) -> int:
         """Size of all files or objects of the case together; of objects of several sizes the expected one."""
         parameters = self.case.parameters
@@ -170,40 +185,12 @@ class Evidence:
         return min(1.0, waited + (stolen / total if total else 0.0))
 
 
-@dataclass(frozen=True, slots=True)
-class NotEvaluated:
-    """A rule that could not answer: evidence was missing.
-
-    Attributes:
-        reason: What was missing.
-    """
-
-    reason: str
-
-    @property
-    def words(self) -> str:
-        """The reason as it is kept with the result."""
-        return self.reason
-
-
-class NotApplicable(NotEvaluated):
-    """A rule that has nothing to say of such a result: nothing is missing, `reason` tells why."""
-
-    __slots__ = ()
-
-    @property
-    def words(self) -> str:
-        """The reason, marked."""
-        return f"{NOT_APPLICABLE}{self.reason}"
-
-
-MEMORY_ITSELF = NotApplicable("the store is memory itself")
-"""Of rules that ask whether a cache stood before the store."""
-
-Answer = Finding | NotEvaluated | None
-"""What a rule says."""
-
-
-def percent(share: float) -> str:
-    """A share in words: 0.123 is `12 %`, 0.0123 is `1.2 %`."""
-    return f"{100 * share:.2g} %" if abs(share) < 0.0995 else f"{100 * share:.0f} %"
+def _uses(sample: Sample, evidence: Evidence) -> list[LevelUse]:
+    found = []
+    levels = evidence.place.device_levels if evidence.place is not None else ()
+    for number, devices in enumerate(levels):
+        if (used := sample.used(devices)) is None:
+            break
+        use = sample.block if number == 0 and sample.block is not None else used
+        found.append(LevelUse(" and ".join(device.name for device in devices), len(devices), use))
+    return found or ([LevelUse("", 1, sample.block)] if sample.block is not None else [])

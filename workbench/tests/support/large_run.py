@@ -1,34 +1,19 @@
-"""A run of many cases, made up in full, and what it costs to judge it.
+"""A run of many cases, made up in full: for tests of the judge, and for `bench/judge`."""
 
-`python tests/support/judge_large.py` builds a run of 10,000 cases in a temporary folder, judges it in a process
-of its own as `assay run` does at its end, and prints seconds and memory.
-"""
-
-import argparse
 import json
-import re
-import resource
-import subprocess
-import sys
-import tempfile
-import time
 from collections.abc import Iterable
 from pathlib import Path
-from statistics import median
 
 from builders import MS, hdr, make_ceiling, make_meta, make_place, make_sample
 from judge_tools import fill, make_change, make_course
 
-from assay.model.result.brief import Result
 from assay.model.result.ceiling import Ceiling
 from assay.model.study.case import Case, job_kind
 from assay.model.study.parameters import Parameters
-from assay.run.judging import judged_results
 from assay.store import RunStore
 
 OPERATIONS = ("write", "random_read")
 REPEATS = 5
-WHO = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
 TARGETS = ("disk", "nas")
 
 
@@ -139,86 +124,3 @@ def _filled(text: str, case: str, repeat: int) -> str:
     rate = f'"throughput":{100e6 + repeat * 1e6}'
     text = text.replace('"case":"CASE"', f'"case":"{case}"', 1).replace('"repeat":1,', f'"repeat":{repeat},', 1)
     return text.replace('"throughput":100000000.0', rate, 1)
-
-
-def judged(folder: Path) -> dict[str, float]:
-    """Judge a run and keep its results, in this process.
-
-    Returns:
-        `rows`; `findings`: rows with any; `seconds` on the wall; `cpu` seconds, other processes included; `reference`:
-        CPU seconds of a loop in Python, which says how fast this machine is just now; `peak_bytes` of memory of
-        this process and of the largest other one.
-    """
-    before = reference_loop()
-    started, cpu = time.perf_counter(), cpu_seconds()
-    findings = 0
-    with RunStore.open(folder, write=True) as store:
-
-        def counted() -> Iterable[Result]:
-            nonlocal findings
-            for result in judged_results(store):
-                findings += bool(result.finding)
-                yield result
-
-        store.save_results(counted())
-        rows = sum(store.verdict_counts().values())
-    cpu, seconds = cpu_seconds() - cpu, time.perf_counter() - started
-    # Memory in KiB. For this process getrusage(2) would tell the size of the one that started it, if that was larger.
-    own = int(re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[1])
-    peak = 1024 * (own + resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
-    reference = median([*before, *reference_loop()])
-    return {
-        "rows": rows,
-        "findings": findings,
-        "seconds": seconds,
-        "cpu": cpu,
-        "reference": reference,
-        "peak_bytes": peak,
-    }
-
-
-def cpu_seconds() -> float:
-    """Of this process and those that it has waited for."""
-    return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, WHO))
-
-
-def reference_loop() -> list[float]:
-    """CPU seconds of the same work in Python, several times."""
-    times = []
-    for _ in range(5):
-        started, total = time.process_time(), 0
-        for number in range(1_000_000):
-            total += number * number % 7
-        times.append(time.process_time() - started)
-    return times
-
-
-def judged_apart(folder: Path) -> dict[str, float]:
-    """`judged` in a fresh process."""
-    command = [sys.executable, __file__, "--judge", str(folder)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
-
-
-def main() -> None:
-    """The command."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", type=int, default=10_000)
-    parser.add_argument("--bad", action="store_true", help="every result gets several verdicts")
-    parser.add_argument("--judge", type=Path, help="judge this run and print JSON")
-    options = parser.parse_args()
-    if options.judge:
-        print(json.dumps(judged(options.judge)))
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        found = judged_apart(build(Path(folder), options.cases, options.bad))
-    print(
-        f"{options.cases:,} cases, {found['rows']:,} results, {found['findings']:,} findings: {found['seconds']:.2f} s,"
-        f" {found['cpu']:.2f} s of CPU time ({found['cpu'] / found['reference']:.0f} times the reference loop),"
-        f" {found['peak_bytes'] / 1e6:.0f} MB"
-    )
-
-
-if __name__ == "__main__":
-    main()
