@@ -109,3 +109,61 @@ pub(crate) fn of_sync(able: &BackendCapabilities) -> Vec<Way> {
     }
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::Subject;
+    use crate::fake::{Fake, Lie};
+
+    /// What can be done with files here, by these methods.
+    fn able(methods: &[Method]) -> BackendCapabilities {
+        let mut able = Fake::files(Lie::None).capabilities().clone();
+        able.methods = methods.to_vec();
+        able.direct = true;
+        able
+    }
+
+    #[test]
+    fn every_way_comes_once() {
+        let mut able = able(&[Method::Sync, Method::IoUring]);
+        able.layouts = vec![Layout::Separate, Layout::Shared];
+        let words: Vec<String> = of(&able).into_iter().map(Way::words).collect();
+        let expected = [
+            "separate, buffered, sync",
+            "separate, buffered, io_uring",
+            "separate, direct, sync",
+            "separate, direct, io_uring",
+            "shared, buffered, sync",
+            "shared, buffered, io_uring",
+            "shared, direct, sync",
+            "shared, direct, io_uring",
+        ];
+        assert_eq!(words, expected);
+        let plain: Vec<Way> = of(&able).into_iter().map(Way::plain).collect();
+        assert!(plain.iter().all(|way| !way.direct && way.method == Method::Auto && way.depth() == 1));
+    }
+
+    #[test]
+    fn a_protocol_has_no_cache_to_be_past() {
+        assert_eq!(directs(&able(&[Method::Protocol])), [false]);
+        assert_eq!(directs(&able(&[Method::Protocol, Method::Sync])), [false, true]);
+        assert_eq!(directs(&BackendCapabilities { direct: false, ..able(&[Method::Sync]) }), [false]);
+    }
+
+    #[test]
+    fn a_rank_of_an_mpi_is_one_lane() {
+        assert_eq!(Way::least(&able(&[Method::MpiIo])).lanes, 1);
+        assert_eq!(Way::least(&able(&[Method::Sync])).lanes, LANES);
+    }
+
+    /// A mapping is written to by no call that could be stable by itself.
+    #[test]
+    fn each_policy_goes_with_the_methods_that_can_have_it() {
+        let mut able = able(&[Method::Sync, Method::Mmap]);
+        able.sync = vec![SyncPolicy::Fdatasync, SyncPolicy::OSync, SyncPolicy::ODsync];
+        let ways: Vec<(&str, Method)> = of_sync(&able).iter().map(|way| (way.sync_word(), way.method)).collect();
+        let (sync, mmap) = (Method::Sync, Method::Mmap);
+        assert_eq!(ways, [("fdatasync", sync), ("fdatasync", mmap), ("o_sync", sync), ("o_dsync", sync)]);
+    }
+}

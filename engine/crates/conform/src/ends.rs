@@ -8,7 +8,7 @@ use crate::hand::{make, Hand};
 use crate::job::Recipe;
 use crate::pattern::{compare, Pattern};
 use crate::session::Session;
-use assay_spec::{BackendCapabilities, DataSpec, Job, Layout, Operation};
+use assay_spec::{BackendCapabilities, Job, Layout, Operation};
 use std::collections::BTreeSet;
 
 const RECORD: usize = 4096;
@@ -64,7 +64,7 @@ fn recipe(session: &Session<'_>) -> Recipe {
 }
 
 fn contents(seed: u64, offset: usize, length: usize) -> Vec<u8> {
-    Pattern::new(seed, DataSpec::default()).bytes(0, offset as u64, length)
+    Pattern::plain(seed).bytes(0, offset as u64, length)
 }
 
 /// Places all over a device, from the first record to the last: in even steps, and at powers of two, where addresses that
@@ -80,7 +80,7 @@ fn places(size: u64) -> BTreeSet<u64> {
 /// Writes a record at each place, flushes, and reads all of them by another opening.
 fn everywhere(session: &Session<'_>) -> Vec<Finding> {
     let size = session.able().place.as_ref().and_then(|place| place.free_bytes).unwrap_or(0);
-    let (pattern, record) = (Pattern::new(NEW, DataSpec::default()), RECORD as u64);
+    let (pattern, record) = (Pattern::plain(NEW), RECORD as u64);
     // Past the cache, in which all would be found.
     let direct = session.able().direct && record % session.able().direct_alignment_bytes.max(1) == 0;
     let recipe = Recipe { direct, ..Recipe::plain(size / record * record, record).fitting(session.able()) };

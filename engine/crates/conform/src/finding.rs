@@ -117,3 +117,16 @@ impl std::fmt::Display for Finding {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_is_one_line() {
+        let plain = Finding::new(Symptom::Name, "open", "f0").values("no such file", "it was opened");
+        assert_eq!(plain.to_string(), "open f0: expected no such file, found it was opened");
+        let whole = plain.at(7).remark("twice");
+        assert_eq!(whole.to_string(), "open f0 at 7: expected no such file, found it was opened (twice)");
+    }
+}

@@ -124,17 +124,13 @@ fn anew(session: &Session<'_>, other: &Recipe, record: u64, seed: u64) -> Result
     found
 }
 
-fn pattern(seed: u64) -> Pattern {
-    Pattern::new(seed, assay_spec::DataSpec::default())
-}
-
 fn refused(hand: &Hand, action: &str, offset: u64, found: Failed) -> Finding {
     Finding::new(Symptom::Refused, action, hand.object()).at(offset).values("no error", found.to_string())
 }
 
 /// Writes all records, the last one first.
 fn write(hand: &mut Hand, seed: u64, record: u64) -> Result<(), Finding> {
-    let data = pattern(seed);
+    let data = Pattern::plain(seed);
     for offset in (0..RECORDS).rev().map(|index| index * record) {
         match hand.write(offset, &data.bytes(0, offset, record as usize)) {
             Ok(taken) if taken == record => {}
@@ -155,7 +151,7 @@ fn flush(hand: &mut Hand) -> Result<(), Finding> {
 /// Reads all records, which should be those of a seed.
 fn read(hand: &mut Hand, record: u64, seed: u64, before: Option<u64>) -> Result<(), Finding> {
     for offset in (0..RECORDS).map(|index| index * record) {
-        let bytes = |seed| pattern(seed).bytes(0, offset, record as usize);
+        let bytes = |seed| Pattern::plain(seed).bytes(0, offset, record as usize);
         expect(hand, offset, &bytes(seed), before.map(bytes).as_deref())?;
     }
     Ok(())

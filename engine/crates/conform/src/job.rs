@@ -89,3 +89,47 @@ pub(crate) fn phase(operation: Operation) -> Value {
     };
     json!({ "operation": operation, "measured": operation != Operation::Prepare, "mix": mix })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::Subject;
+    use crate::fake::{Fake, Lie};
+
+    #[test]
+    fn a_recipe_is_a_job_that_keeps_its_files_and_tells_every_error() {
+        let recipe = Recipe { lanes: 3, seed: 9, reuse: true, ..Recipe::plain(12_288, 4096) };
+        let job = recipe.job(&Fake::files(Lie::None).target(1)).unwrap();
+        assert_eq!((job.lanes, job.seed, job.file_size_bytes, job.record_size_bytes), (3, 9, 12_288, 4096));
+        assert!(job.keep_files && job.reuse_files && job.data.verify);
+        assert_eq!(job.error_limit, i64::MAX as u64);
+        assert_eq!(job.phases[0].operation, Operation::Read);
+    }
+
+    #[test]
+    fn what_the_contract_does_not_allow_is_no_job() {
+        let target = Fake::files(Lie::None).target(1);
+        let refused = |recipe: Recipe| recipe.job(&target).unwrap_err();
+        assert!(refused(Recipe::plain(4096, 0)).starts_with("record_size_bytes"));
+        assert!(refused(Recipe { lanes: 0, ..Recipe::plain(4096, 4096) }).starts_with("lanes"));
+    }
+
+    #[test]
+    fn a_layout_that_is_not_offered_gives_way() {
+        let able = |layouts: &[Layout]| {
+            let able = Fake::files(Lie::None).capabilities().clone();
+            BackendCapabilities { layouts: layouts.to_vec(), ..able }
+        };
+        let fitted = |layouts: &[Layout]| Recipe::plain(1, 1).fitting(&able(layouts)).layout;
+        assert_eq!(fitted(&[Layout::Separate]), Layout::Separate);
+        assert_eq!(fitted(&[Layout::Separate, Layout::Shared]), Layout::Shared);
+    }
+
+    #[test]
+    fn mixes_are_halves() {
+        assert_eq!(phase(Operation::Read)["mix"], Value::Null);
+        assert_eq!(phase(Operation::RandomMix)["mix"], json!({ "read": 50, "write": 50 }));
+        assert_eq!(phase(Operation::ObjectMix)["mix"], json!({ "put": 50, "get": 50 }));
+        assert_eq!(phase(Operation::Prepare)["measured"], false);
+    }
+}

@@ -14,10 +14,14 @@ mod data;
 mod data_ways;
 mod ends;
 mod events;
+#[cfg(test)]
+mod fake;
 mod finding;
 mod flush;
 mod hand;
 mod job;
+#[cfg(test)]
+mod lies_tests;
 mod look;
 mod names;
 mod names_by_hand;

@@ -7,7 +7,7 @@ use crate::hand::{make, Failed, Hand, Kind};
 use crate::job::{phase, Recipe};
 use crate::pattern::{compare, Pattern};
 use crate::session::Session;
-use assay_spec::{DataSpec, Operation, SyncPolicy, Tree};
+use assay_spec::{Operation, SyncPolicy, Tree};
 use std::collections::BTreeMap;
 
 /// The largest contents of a file.
@@ -76,7 +76,7 @@ fn with_names(session: &Session<'_>, script: Script) -> Vec<Finding> {
         backend.prepare()?;
         make(backend.as_ref(), &job, Operation::Create)?;
         let hand = Hand::open(backend.as_ref(), &job, 0, Operation::Create, LARGEST)?;
-        let contents = Pattern::new(NEW, DataSpec::default()).bytes(0, 0, LARGEST + SHIFT * SHIFTS);
+        let contents = Pattern::plain(NEW).bytes(0, 0, LARGEST + SHIFT * SHIFTS);
         let (shifts, created) = (BTreeMap::new(), 0);
         let mut names = Names { session, recipe: recipe.clone(), hand, contents, shifts, created };
         let found = script(&mut names);

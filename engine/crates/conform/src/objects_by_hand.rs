@@ -8,7 +8,7 @@ use crate::job::{phase, Recipe};
 use crate::pattern::{compare, Pattern};
 use crate::session::Session;
 use assay_core::LIST_PAGE;
-use assay_spec::{DataSpec, Layout, Objects, Operation, SyncPolicy};
+use assay_spec::{Layout, Objects, Operation, SyncPolicy};
 
 const SIZES: [u64; 6] = [0, 1, 511, 512, 4096, 65_537];
 /// The least that services take as a part, but for the last one.
@@ -83,7 +83,7 @@ fn with_keys(session: &Session<'_>, (largest, heads): (u64, bool), script: Scrip
         backend.prepare()?;
         let largest = largest as usize;
         let hand = Hand::open(backend.as_ref(), &job, 0, Operation::Put, largest)?;
-        let contents = Pattern::new(NEW, DataSpec::default()).bytes(0, 0, largest + SHIFT * 100);
+        let contents = Pattern::plain(NEW).bytes(0, 0, largest + SHIFT * 100);
         let mut keys = Keys { session, recipe: recipe.clone(), hand, contents, largest, heads };
         let found = script(&mut keys);
         keys.hand.close()?;

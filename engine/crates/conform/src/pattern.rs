@@ -3,7 +3,7 @@
 use crate::finding::Symptom;
 use assay_drive::data::{Base, Data};
 use assay_spec::DataSpec;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Of each sector the first bytes are a number that also depends on which write it was.
 const SECTOR: usize = 512;
@@ -20,6 +20,18 @@ pub(crate) struct Pattern {
 impl Pattern {
     pub(crate) fn new(seed: u64, spec: DataSpec) -> Self {
         Pattern { base: Base::new(&spec, seed), spec, seed }
+    }
+
+    /// The same without zeros or copies. It is kept, since checks ask for it record by record.
+    pub(crate) fn plain(seed: u64) -> Self {
+        static KNOWN: Mutex<Vec<Pattern>> = Mutex::new(Vec::new());
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pattern) = known.iter().find(|pattern| pattern.seed == seed) {
+            return pattern.clone();
+        }
+        let new = Pattern::new(seed, DataSpec::default());
+        known.push(new.clone());
+        new
     }
 
     /// The bytes that belong at `offset` of an object.

@@ -161,3 +161,69 @@ fn not_offered(able: &BackendCapabilities) -> Vec<String> {
 fn without<'a, T: PartialEq>(all: &[(T, &'a str)], there: &[T]) -> Vec<&'a str> {
     all.iter().filter(|(one, _)| !there.contains(one)).map(|(_, word)| *word).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::{Fake, Lie};
+
+    /// Every operation, layout and cache that is offered has a check; what is not offered is told.
+    #[test]
+    fn what_is_offered_is_checked_and_what_is_not_is_told() {
+        for fake in [Fake::files(Lie::None), Fake::objects(Lie::None), Fake::device(Lie::None, 1 << 20)] {
+            assert_eq!(unchecked(&fake.able, &checks(&fake)), Vec::<String>::new());
+        }
+        let mut fake = Fake::objects(Lie::None);
+        fake.able.operations.push(Operation::Prepare);
+        assert_eq!(unchecked(&fake.able, &checks(&fake)), ["operations prepare"]);
+        let told = not_offered(&Fake::files(Lie::None).able);
+        let expected = [
+            "operations fwrite, re_fwrite, fread, re_fread",
+            "layouts a file that lanes share",
+            "methods io_uring, threads, mmap",
+            "sync fdatasync, O_SYNC, O_DSYNC",
+            "direct I/O (O_DIRECT)",
+        ];
+        assert_eq!(told, expected);
+    }
+
+    /// Where the engine speaks the protocol, no call of the kernel's is missing; a store of objects misses none on files.
+    #[test]
+    fn what_makes_no_sense_is_not_told_as_missing() {
+        let mut fake = Fake::objects(Lie::None);
+        fake.able.methods = vec![Method::Protocol];
+        let told = not_offered(&fake.able);
+        assert!(!told.iter().any(|line| line.starts_with("methods")), "{told:?}");
+        assert_eq!(told[0], "operations update, batch_put, batch_get, query, scan");
+    }
+
+    #[test]
+    fn checks_are_of_what_the_storage_has() {
+        let groups = |fake: &Fake| {
+            let mut groups: Vec<&str> = checks(fake).iter().map(|check| check.group).collect();
+            groups.dedup();
+            groups.join(" ")
+        };
+        assert_eq!(groups(&Fake::files(Lie::None)), "data flush ends names file sets");
+        assert_eq!(groups(&Fake::objects(Lie::None)), "objects");
+        let mut few = Fake::files(Lie::None);
+        few.able.file_sets = false;
+        few.able.operations.retain(|one| *one != Operation::Create && *one != Operation::Mkdir);
+        let names: Vec<String> = checks(&few).into_iter().map(|check| check.name).collect();
+        assert!(!names.contains(&"listing".to_owned()) && !names.contains(&"read of a set".to_owned()));
+        let reduced = |name: &str| checks(&few).iter().filter(|check| check.name == name).count();
+        assert_eq!((reduced("reserved space"), reduced("emptied cache")), (1, 1));
+        few.able.preallocate = false;
+        few.able.cache.clear();
+        let reduced = |name: &str| checks(&few).iter().filter(|check| check.name == name).count();
+        assert_eq!((reduced("reserved space"), reduced("emptied cache")), (0, 0));
+    }
+
+    #[test]
+    fn checks_are_picked_by_any_part_of_their_words() {
+        let fake = Fake::files(Lie::None);
+        let picked = |only: &str| checks(&fake).iter().filter(|check| is_wanted(check, only)).count();
+        assert_eq!(picked(""), checks(&fake).len());
+        assert_eq!((picked("names: stat"), picked("names: stat (a tree per lane, sync, 0"), picked("fog")), (2, 1, 0));
+    }
+}

@@ -123,3 +123,86 @@ fn wrong(report: &Report, lines: &[Line<'_>]) -> String {
     }
     whole
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(check: &str, way: &str, symptoms: &[Symptom]) -> Row {
+        let finding = |symptom: &Symptom| Finding::new(*symptom, "read", "f0").at(512).values("0x01", "0x00");
+        Row {
+            group: "data".to_owned(),
+            check: check.to_owned(),
+            way: way.to_owned(),
+            expects: "is there".to_owned(),
+            verdict: if symptoms.is_empty() { Verdict::Holds } else { Verdict::DoesNotHold },
+            findings: symptoms.iter().map(finding).collect(),
+        }
+    }
+
+    fn undone(check: &str) -> Row {
+        Row { verdict: Verdict::NotDone, ..row(check, "", &[]) }
+    }
+
+    fn report(rows: Vec<Row>) -> Report {
+        Report {
+            kind: "file".to_owned(),
+            place: "/x".to_owned(),
+            filesystem: "ext4".to_owned(),
+            rows,
+            not_offered: Vec::new(),
+            unchecked: Vec::new(),
+            remarks: Vec::new(),
+            elapsed_ns: 1_250_000_000,
+            stopped: false,
+        }
+    }
+
+    #[test]
+    fn a_line_is_all_ways_of_a_check() {
+        use Symptom::Zeros;
+        for (rows, expected) in [
+            (vec![row("a", "", &[])], "holds"),
+            (vec![row("a", "1", &[]), row("a", "2", &[])], "holds in 2 ways"),
+            (vec![row("a", "1", &[Zeros])], "DOES NOT HOLD"),
+            (vec![row("a", "1", &[Zeros]), row("a", "2", &[]), undone("a")], "DOES NOT HOLD in 1 of 3 ways"),
+            (vec![undone("a"), undone("a")], "not done"),
+            (vec![row("a", "1", &[]), undone("a")], "holds in 1 of 2 ways, the others were not done"),
+        ] {
+            let report = report(rows);
+            let lines = lines(&report);
+            assert_eq!((lines.len(), lines[0].result().as_str()), (1, expected));
+        }
+    }
+
+    #[test]
+    fn a_report_that_holds_is_one_table() {
+        let mut all = report(vec![row("a", "", &[]), row("long", "", &[])]);
+        all.remarks = vec!["is slow".to_owned()];
+        let text = "/x (ext4), 2 checks in 1.2 s\n\ndata\n  a     is there  holds\n  long  is there  holds\n\
+                    \nKnown of this target:\n  is slow\n\n2 hold, 0 do not.";
+        assert_eq!(all.to_string(), text);
+    }
+
+    /// Of many ways three are told, and of many findings three; symptoms are counted by checks.
+    #[test]
+    fn what_does_not_hold_is_told_in_short() {
+        use Symptom::{Stale, Zeros};
+        let mut rows: Vec<Row> = (0..5).map(|way| row("a", &way.to_string(), &[Zeros])).collect();
+        rows.push(row("b", "", &[Zeros, Zeros, Zeros, Stale]));
+        rows.push(undone("c"));
+        let text = report(rows).to_string();
+        assert!(text.starts_with("/x (ext4), 6 of 7 checks in"), "{text}");
+        for (word, count) in [
+            ("    0: read f0 at 512: expected 0x01, found 0x00\n", 1),
+            ("    3: read", 0),
+            ("    and in 2 more ways\n", 1),
+            ("    read f0 at 512", 3),
+            ("  zeros are read where data was written (6 checks)\n", 1),
+            ("  old data is read where new data was written (1 check)\n", 1),
+            ("0 hold, 6 do not, 1 were not done.", 1),
+        ] {
+            assert_eq!(text.matches(word).count(), count, "{word:?} in {text}");
+        }
+    }
+}
