@@ -1,5 +1,7 @@
 """What the tests of advice share."""
 
+from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from paths import GOLDEN
@@ -19,10 +21,15 @@ NEEDS = GOLDEN / "needs"
 
 def read_need(name: str, **changes: Any) -> Need:
     """A need of the folder, by the beginning of its name, with changes as if they were written there."""
-    (path,) = NEEDS.glob(f"{name}*.yaml")
-    found = read_model(Need, path.read_bytes(), path.name, "guide", "need")
+    found = _written(name)
     written = {key: getattr(found, key) for key in found.model_fields_set}
     return Need.model_validate({**written, **changes})
+
+
+@cache
+def _written(name: str) -> Need:
+    (path,) = NEEDS.glob(f"{name}*.yaml")
+    return read_model(Need, path.read_bytes(), path.name, "guide", "need")
 
 
 def book_of(need: Need) -> Book:
@@ -31,10 +38,23 @@ def book_of(need: Need) -> Book:
     return load_book(need.book, NEEDS)
 
 
+Made = tuple[Advice, Sequence[Book], Sequence[Evidence]]
+_MADE: dict[tuple[object, ...], Made] = {}
+
+
+def advised(need: Need, books: Sequence[Book], evidence: Sequence[Evidence]) -> Advice:
+    """Advice, made once for all tests that ask for the same of the same books."""
+    # Books and evidence are kept with the answer, so that nothing else gets their identities.
+    key = (need.model_dump_json(), *map(id, books), None, *map(id, evidence))
+    if key not in _MADE:
+        _MADE[key] = advise(need, books, evidence, NEEDS), books, evidence
+    return _MADE[key][0]
+
+
 def advice_on(name: str, evidence: tuple[Evidence, ...] | None = None, **changes: Any) -> Advice:
     """Advice on a need of the folder; evidence is what is published unless it is given."""
     need = read_need(name, **changes)
-    return advise(need, book_of(need), published() if evidence is None else evidence, NEEDS)
+    return advised(need, (book_of(need),), published() if evidence is None else evidence)
 
 
 def best(advice: Advice) -> Option:

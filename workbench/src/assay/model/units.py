@@ -198,6 +198,11 @@ def format_throughput(rate: float) -> str:
 
 def format_size(size: int) -> str:
     """The shortest exact spelling of `size` bytes; `parse_size` gives the same number back."""
+    return _spelled(size)
+
+
+@lru_cache(maxsize=4096)
+def _spelled(size: int) -> str:
     best = f"{size}B"
     for unit, factor in SIZE_UNITS.items():
         if size and size % factor == 0:
@@ -223,6 +228,11 @@ def format_rate(rate: float) -> str:
 
 def about_size(size: float) -> str:
     """`size` bytes to three digits in decimal units, for reading: `1.23 GB`."""
+    return _about(size)
+
+
+@lru_cache(maxsize=4096)
+def _about(size: float) -> str:
     for unit in ("PB", "TB", "GB", "MB", "kB"):
         if size >= SIZE_UNITS[unit] * 0.9995:
             return f"{size / SIZE_UNITS[unit]:.3g} {unit}"
@@ -272,7 +282,7 @@ def _parse(written: str, what: str, units: dict[str, int], example: str, hint_fo
 
 @lru_cache(maxsize=4096)
 def _exact(number: str, factor: int) -> Fraction:
-    """Advice reads the same few sizes thousands of times."""
+    """Advice reads and words the same few sizes thousands of times."""
     return Fraction(number) * factor
 
 

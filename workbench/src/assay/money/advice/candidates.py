@@ -20,7 +20,7 @@ from assay.money.advice.sizes import SHARES, SIZED, counted_names
 from assay.money.cost.bill import make_bill, volume_count
 from assay.money.cost.catalog import catalog
 from assay.money.cost.designs import Template, load_template
-from assay.money.cost.limits import Limits, design_limits
+from assay.money.cost.limits import Limits
 
 MOST_VARIANTS = 30_000
 """Combinations of the values of one design."""
@@ -155,7 +155,7 @@ def try_design(
         try:
             design = template.build(values)
             bill = make_bill(design, pricer.use(design))
-            limits = design_limits(design)
+            limits = template.limits(values)
         except AssayError as error:
             tried.impossible[error.message] += 1
             given.failed(values, error)

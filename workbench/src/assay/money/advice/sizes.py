@@ -13,7 +13,7 @@ from assay.money.advice.traffic import active_share
 from assay.money.cost.bill import volume_count
 from assay.money.cost.catalog import catalog
 from assay.money.cost.designs import Template
-from assay.money.cost.limits import METRICS, Limit, Limits, Metric, design_limits
+from assay.money.cost.limits import METRICS, Limit, Limits, Metric
 
 SIZED = ("capacity", "stored")
 """Parameters that say how much a design stores; what the need asks for is tried besides their choices."""
@@ -115,7 +115,7 @@ def _does(template: Template, values: Mapping[str, Any], need: Need) -> bool:
             if fitting is None:
                 return False
             values = {**values, size: fitting}
-        return enough(design_limits(template.build(values)), need)
+        return enough(template.limits(values), need)
     except AssayError:
         return False
 
@@ -129,7 +129,7 @@ def sized(template: Template, values: Mapping[str, Any], key: str, wanted: int) 
     for choice in (template.parameters[key].value, *template.parameters[key].choices):
         try:
             start = parse_size(choice)
-            usable = design_limits(template.build({**values, key: choice})).usable
+            usable = template.limits({**values, key: choice}).usable
         except (AssayError, UnitError):
             continue
         if usable <= 0:
@@ -140,7 +140,7 @@ def sized(template: Template, values: Mapping[str, Any], key: str, wanted: int) 
         # Where no choice fits the other values, the size itself may, for what stores as much as it is large.
         least = wanted if found is None else found
         spelled = format_size(_sold(template.build({**values, key: format_size(least)}), least))
-        design_limits(template.build({**values, key: spelled}))
+        template.limits({**values, key: spelled})
     except AssayError:
         return None
     return spelled
@@ -157,11 +157,11 @@ def fast_enough(template: Template, values: Mapping[str, Any], key: str, need: N
         size = -(-size // GB) * GB
         try:
             spelled = format_size(_sold(template.build({**values, key: format_size(size)}), size))
-            return spelled if enough(design_limits(template.build({**values, key: spelled})), need) else None
+            return spelled if enough(template.limits({**values, key: spelled}), need) else None
         except AssayError:
             return None
 
-    if enough(design_limits(template.build(values)), need):
+    if enough(template.limits(values), need):
         return None
     guess = math.ceil(start * _times(template, {**values, key: format_size(start)}, need))
     found = does(guess)
@@ -176,7 +176,7 @@ def fast_enough(template: Template, values: Mapping[str, Any], key: str, need: N
 
 def _times(template: Template, values: Mapping[str, Any], need: Need) -> float:
     """How many times as large it must be, if its rates were in proportion to its size."""
-    limits = design_limits(template.build(values))
+    limits = template.limits(values)
     least = 1.0
     for metric in METRICS:
         wanted, keeps = getattr(need, metric), limits.sustained(metric)
@@ -200,7 +200,7 @@ def _smallest(does: Callable[[int], str | None], low: int, high: int, found: str
 def grows(template: Template, values: Mapping[str, Any], key: str, need: Need) -> bool:
     """Whether a rate that is asked for grows with the size."""
     try:
-        small = design_limits(template.build(values))
+        small = template.limits(values)
     except AssayError:
         return False
     large = next(_larger(template, values, key), None)
@@ -216,7 +216,7 @@ def _larger(template: Template, values: Mapping[str, Any], key: str) -> Iterator
         try:
             size = parse_size(values[key]) * tenths // 10
             sold = _sold(template.build({**values, key: format_size(size)}), size)
-            yield design_limits(template.build({**values, key: format_size(sold)}))
+            yield template.limits({**values, key: format_size(sold)})
         except AssayError:
             continue
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
+from functools import lru_cache
 
 from assay.model.units import about_size
 
@@ -12,6 +13,12 @@ TWELVE = Context(prec=12, rounding=ROUND_HALF_UP)
 
 def amount(metric: str, value: float) -> str:
     """A figure of a metric with its unit."""
+    return _amount(metric, value)
+
+
+@lru_cache(maxsize=4096)
+def _amount(metric: str, value: float) -> str:
+    """Thousands of variants have the same few."""
     if metric.endswith("p99"):
         return seconds(value)
     return f"{value:,.0f} IOPS" if metric.endswith("_iops") else f"{about_size(value)}/s"

@@ -1,6 +1,7 @@
 """Price books by name or file."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from functools import cache, lru_cache
 from pathlib import Path
 
 from assay.model.base import AssayError
@@ -17,44 +18,47 @@ WHAT = "price book"
 
 def book_names() -> list[str]:
     """The books that come with Assay."""
-    return sorted(path.stem for path in BOOKS.glob("*.yaml"))
+    return [*shipped(BOOKS)]
 
 
-def find_file(ref: str, shipped: Sequence[str], folder: Path, base: Path | None) -> tuple[Path, str]:
+@cache
+def shipped(folder: Path) -> Mapping[str, Path]:
+    """What comes with Assay in a folder, or in one below: the file of each name, by name."""
+    return dict(sorted((path.stem, path) for path in folder.rglob("*.yaml")))
+
+
+def find_file(ref: str, folder: Path, base: Path | None) -> tuple[Path, str]:
     """Where something is that is named by a shipped name or by a file, and its name for messages; not looked at yet.
 
     Args:
         ref: Shipped name, or path of a file.
-        shipped: Names of what comes with Assay.
-        folder: Where that is, as NAME.yaml, or in a folder below.
+        folder: Where that is which comes with Assay.
         base: Where relative paths start; None: the working directory.
     """
-    if ref in shipped:
-        path = next(iter(folder.rglob(f"{ref}.yaml")))
-        return path, path.name
-    return (base or Path()) / ref, ref
+    path = shipped(folder).get(ref)
+    return (path, path.name) if path is not None else ((base or Path()) / ref, ref)
 
 
-def read_found(what: str, path: Path, ref: str, shipped: Sequence[str], folder: Path) -> bytes:
+def read_found(what: str, path: Path, ref: str, folder: Path) -> bytes:
     """What `find_file` found.
 
     Args:
         what: Of what kind it is, such as `price book`.
         path: Where it is.
         ref: Its name, for messages.
-        shipped: Names of what comes with Assay.
-        folder: Where that is.
+        folder: Where that is which comes with Assay.
 
     Raises:
         AssayError: It cannot be read.
     """
-    if folder in path.parents and path.stem in shipped:
+    names = shipped(folder)
+    if names.get(path.stem) == path:
         return path.read_bytes()
     try:
-        return read_named(path, ref, f"give a file, or one of: {', '.join(shipped)}", MOST_BYTES)
+        return read_named(path, ref, f"give a file, or one of: {', '.join(names)}", MOST_BYTES)
     except UnreadableError as error:
         if error.missing and "/" not in ref and not Path(ref).suffix:
-            raise AssayError(f"there is no {what} `{ref}`", f"{one_of(ref, shipped)}; or give a file") from None
+            raise AssayError(f"there is no {what} `{ref}`", f"{one_of(ref, names)}; or give a file") from None
         raise
 
 
@@ -68,6 +72,11 @@ def load_book(ref: str, base: Path | None = None) -> Book:
     Raises:
         AssayError: There is none, or the file is wrong; the message names the line.
     """
-    names = book_names()
-    path, file = find_file(ref, names, BOOKS, base)
-    return read_model(Book, read_found(WHAT, path, file, names, BOOKS), file, GUIDE, WHAT)
+    path, file = find_file(ref, BOOKS, base)
+    return _read(read_found(WHAT, path, file, BOOKS), file)
+
+
+@lru_cache(maxsize=32)
+def _read(data: bytes, file: str) -> Book:
+    """What a file says; by what is in it, so that a file that was changed is read anew."""
+    return read_model(Book, data, file, GUIDE, WHAT)

@@ -22,7 +22,8 @@ from assay.model.frozen import Frozen
 from assay.model.money.design import Design, Parameter
 from assay.model.source import Source, read_source
 from assay.model.units import one_of, shown
-from assay.money.books.books import find_file, read_found
+from assay.money.books.books import find_file, read_found, shipped
+from assay.money.cost.limits import Limits, design_limits
 
 DESIGNS = Path(__file__).with_name("templates")
 GUIDE = "docs/guides/designs.md"
@@ -37,6 +38,22 @@ _PRODUCT = re.compile(rf"{_FACTOR}(?:\*{_FACTOR})+")
 
 class _Parameters(Frozen):
     parameters: dict[str, Parameter]
+
+
+@dataclass(frozen=True)
+class Built:
+    """A design, and its limits once they are asked for."""
+
+    design: Design
+
+    @cached_property
+    def limits(self) -> Limits:
+        """Of each layer.
+
+        Raises:
+            AssayError: As `design_limits`.
+        """
+        return design_limits(self.design)
 
 
 @dataclass(frozen=True)
@@ -78,7 +95,7 @@ class Template:
         return {key: value for key, value in self.source.data.items() if key not in ("parameters", *self._fixed)}
 
     @cached_property
-    def _built(self) -> dict[tuple[Any, ...], Design]:
+    def _built(self) -> dict[tuple[Any, ...], Built]:
         """What was built: advice asks for the same design many times while it looks for sizes."""
         return {}
 
@@ -88,17 +105,27 @@ class Template:
         Raises:
             AssayError: Unknown parameter, or the values do not make a design.
         """
-        values = values or {}
+        return self._with(values or {}).design
+
+    def limits(self, values: Mapping[str, Any] | None = None) -> Limits:
+        """What the design with these values can do at most.
+
+        Raises:
+            AssayError: As `build`, and as `design_limits`.
+        """
+        return self._with(values or {}).limits
+
+    def _with(self, values: Mapping[str, Any]) -> Built:
         try:
             # 1, 1.0 and True are equal, and not the same value.
             key = tuple((name, type(value), value) for name, value in sorted(values.items()))
             found = self._built.get(key)
         except TypeError:
-            return self._build(values)
+            return Built(self._build(values))
         if found is None:
             if len(self._built) >= MOST_BUILT:
                 self._built.clear()
-            found = self._built[key] = self._build(values)
+            found = self._built[key] = Built(self._build(values))
         return found
 
     def _build(self, values: Mapping[str, Any]) -> Design:
@@ -132,7 +159,7 @@ class Template:
 
 def design_names() -> list[str]:
     """The designs that come with Assay."""
-    return sorted(path.stem for path in DESIGNS.rglob("*.yaml"))
+    return [*shipped(DESIGNS)]
 
 
 def load_template(ref: str, base: Path | None = None) -> Template:
@@ -141,12 +168,12 @@ def load_template(ref: str, base: Path | None = None) -> Template:
     Raises:
         AssayError: There is none, or the file is wrong; the message names the line.
     """
-    return _load(*find_file(ref, design_names(), DESIGNS, base))
+    return _load(*find_file(ref, DESIGNS, base))
 
 
 @cache
 def _load(path: Path, file: str) -> Template:
-    source = read_source(read_found("design", path, file, design_names(), DESIGNS))
+    source = read_source(read_found("design", path, file, DESIGNS))
     if source.problems:
         raise AssayError(f"{file}:{source.problems[0].line}: {source.problems[0].message}", source.problems[0].hint)
     if not isinstance(source.data, dict):
