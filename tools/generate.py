@@ -22,7 +22,7 @@ CODEGEN = (
     "--input-file-type jsonschema --output-model-type pydantic_v2.BaseModel --use-title-as-name --use-annotated "
     "--collapse-root-models --use-schema-description --use-field-description --strict-nullable --formatters builtin "
     "--disable-timestamp --target-python-version 3.11 --use-standard-collections --use-union-operator "
-    "--set-default-enum-member --disable-warnings"
+    "--set-default-enum-member --disable-warnings --base-class assay.contract.base.Message"
 ).split()
 ANSWERS = ("Capabilities", "Claim", "FileTarget", "PlaceAnswer")
 """Classes that commands need which make no job."""

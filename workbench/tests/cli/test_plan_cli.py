@@ -144,4 +144,4 @@ def test_every_preset_is_offered():
 
 @pytest.mark.parametrize("command", ["init", "check", "plan"])
 def test_help_has_an_example(command):
-    assert f"Example: assay {command}" in run_here(BAD, command, "--help").stdout
+    assert f"Example: `assay {command}" in run_here(BAD, command, "--help").stdout

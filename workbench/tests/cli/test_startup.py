@@ -1,10 +1,9 @@
-"""What a command loads before it does anything: each command only what it needs, for people wait for it."""
+"""What a command loads before it does anything: each only the packages that it needs, for people wait for it."""
 
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,98 +14,72 @@ from stored_runs import store_run
 from assay.cli.help.group import summary
 from assay.cli.main import COMMANDS, LazyGroup
 from assay.model.result.brief import Result
-from assay.model.study.kinds import PARTS, kinds
 from assay.store import RunStore
 
 PROGRAM = """
-import json, sys
+import json, os, sys
+
 from assay.cli.main import main
 
-def classes(kind):
-    for inner in kind.__subclasses__():
-        yield inner
-        yield from classes(inner)
+def packages():
+    loaded = [(name, module) for name, module in sys.modules.items() if name.split(".")[0] == "assay"]
+    whole = [name for name, module in loaded if hasattr(module, "__path__") or name.startswith("assay.kinds.")]
+    own = {name if name in whole else name.rpartition(".")[0] for name, module in loaded}
+    return sorted(own | {name for name in json.loads(sys.argv[2]) if name in sys.modules})
 
-code = main(sys.argv[2:])
-names = sorted(sys.modules)
-from pydantic import BaseModel
-made = {f"{kind.__module__}.{kind.__qualname__}" for kind in classes(BaseModel)}
-with open(sys.argv[1], "w") as file:
-    json.dump({"code": code, "modules": names, "classes": sorted(made)}, file)
+def told(words):
+    reading, writing = os.pipe()
+    if os.fork() == 0:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        code = main(words)
+        os.write(writing, json.dumps([code, packages()]).encode())
+        os._exit(0)
+    os.close(writing)
+    with open(reading) as file:
+        text = file.read()
+    os.wait()
+    return json.loads(text) if text else [None, []]
+
+print(json.dumps([told(words) for words in json.loads(sys.argv[1])]))
 """
+"""Does one command after another, each in a process of its own that has loaded no more than `assay` itself."""
 SECONDS = 600
 LARGE = (
-    *("numpy", "scipy", "pandas", "matplotlib", "pyarrow", "vl_convert", "xlsxwriter", "hdrh"),
-    *("moto", "boto3", "botocore", "jsonschema", "jinja2", "requests", "ClusterShell", "asyncio"),
-    # With it typer writes help and errors; a command that does what it is told needs neither.
-    *("rich.markdown", "markdown_it", "pygments", "typer.rich_utils"),
+    *("numpy", "pandas", "matplotlib", "pyarrow", "vl_convert", "xlsxwriter", "hdrh", "moto", "boto3"),
+    *("scipy", "jsonschema", "jinja2", "requests", "ClusterShell", "asyncio", "ssl", "rich", "pygments"),
 )
 """None of the quick commands needs one of these."""
-FAR = (
-    "assay.analyse",
-    "assay.judge",
-    "assay.site.box",
-    "assay.report.html",
-    "assay.report.build",
-    "assay.store.series",
-)
-"""Parts of Assay that have nothing to do with studies and kept results as they are."""
+SMALL = ("pydantic", "yaml", "sqlite3")
+"""What takes long enough that help does without."""
 
 
-@dataclass(frozen=True)
-class Bound:
-    """What a command may load.
-
-    Attributes:
-        modules: Of Assay itself, at most, without kinds of target. A new one that all commands need is no mistake:
-            raise the number then.
-        classes: Of pydantic, which are built when their module is loaded and are the dearest of all.
-        never: Modules, with all below them, besides `LARGE`.
-    """
-
-    modules: int
-    classes: int
-    never: tuple[str, ...]
+def loaded(folder: Path, *commands: tuple[str, ...]) -> list[tuple[int, set[str]]]:
+    """Exit code of each command, and what it has loaded: packages of Assay, and those of `LARGE` and `SMALL`."""
+    words = [json.dumps(commands), json.dumps([*LARGE, *SMALL])]
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *words], cwd=folder, capture_output=True, text=True, timeout=SECONDS
+    )
+    assert done.returncode == 0, done.stderr
+    return [(code, set(names)) for code, names in json.loads(done.stdout)]
 
 
-KINDS = tuple(f"assay.kinds.{kind}" for kind in kinds())
-PARSERS = ("yaml", "assay.contract")
-NO_RUN = (
-    "sqlite3",
-    "assay.model.money.price",
-    "assay.money",
-    "assay.store",
-    "assay.run.targets",
-    "assay.run.fleet",
-    "assay.contract._generated",
-    *FAR,
-)
-BOUNDS = {
-    "--version": Bound(11, 1, ("rich", "sqlite3", "assay.store", "assay.plan", "assay.launch", *PARSERS, *FAR)),
-    "check": Bound(90, 42, ("rich", *NO_RUN)),
-    "plan": Bound(91, 41, ("rich", *NO_RUN)),
-    "list": Bound(
-        23,
-        1,
-        ("rich", "assay.model.result.result", "assay.store.run", "assay.plan", "assay.launch", *PARSERS, *FAR[:-1]),
-    ),
-    "show": Bound(80, 100, ("rich", "assay.plan", "assay.launch", "assay.model.study.study", *PARSERS, *FAR[:-1])),
+TYPED = {"assay", "assay.cli", "assay.cli.help", "assay.model"}
+"""What every command needs to read its words."""
+NAMED = {"assay.store", "assay.run"}
+"""Where names of files stand; whatever works there needs one of `SMALL`."""
+READ = TYPED | {"assay.model.study", "assay.model.money", "assay.model.site", "assay.model.result", "pydantic"}
+PLANNED = READ | {
+    *("assay.cli.studies", "assay.cli.stages", "assay.contract", "assay.kinds", "assay.launch", "assay.plan"),
+    *("assay.plan.growth", "assay.plan.layout", "assay.report", "assay.run", "yaml"),
 }
-
-
-def loaded(folder: Path, *words: object) -> dict[str, Any]:
-    """What a process of its own has loaded when it has done a command."""
-    told = folder / "loaded.json"
-    command = [sys.executable, "-c", PROGRAM, str(told), *map(str, words)]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS)
-    found: dict[str, Any] = json.loads(told.read_text())
-    assert found["code"] == 0, done.stderr
-    return found
-
-
-def below(modules: Sequence[str], parents: Sequence[str]) -> list[str]:
-    """Those of the modules that are one of `parents` or in one."""
-    return [name for name in modules if any(name == parent or name.startswith(f"{parent}.") for parent in parents)]
+LISTED = TYPED | {"assay.report", "assay.store", "pydantic", "sqlite3"}
+MAY_LOAD = {
+    ("list",): LISTED,
+    ("show", "last"): LISTED | READ | {"assay.report.growth", "assay.run"},
+    ("plan", "study.yaml"): PLANNED,
+    ("check", "study.yaml"): PLANNED | {"assay.journal", "assay.site"},
+}
+"""Quick command -> the packages that it may load, of `LARGE` none."""
 
 
 @pytest.fixture
@@ -120,29 +93,29 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("--version",),
-        pytest.param(("check", "study.yaml"), marks=needs_engine),
-        ("plan", "study.yaml"),
-        ("list",),
-        ("show", "last"),
-    ],
-    ids=lambda words: words[0],
-)
-def test_a_quick_command_loads_little(place: Path, words: tuple[str, ...]) -> None:
-    bound, found = BOUNDS[words[0]], loaded(place, *words)
-    assert below(found["modules"], (*LARGE, *bound.never)) == []
-    mine, classes = (_without_kinds(found[what]) for what in ("modules", "classes"))
-    assert len(mine) <= bound.modules, mine
-    assert len(classes) <= bound.classes, classes
-    used = set(below(found["modules"], KINDS)) - {f"{kind}.study" for kind in KINDS} - set(KINDS)
-    assert used <= {f"assay.kinds.file.{part}" for part in PARTS}, "of kinds that a study has not, only what is written"
+@needs_engine
+def test_a_quick_command_loads_the_packages_that_it_needs(place: Path) -> None:
+    for (words, may), (code, names) in zip(MAY_LOAD.items(), loaded(place, *MAY_LOAD), strict=True):
+        kinds = {name for name in names if name.startswith("assay.kinds.")}
+        assert (code, sorted(names - kinds - may)) == (0, []), words
+        done = {name for name in kinds if name.count(".") == 3 and not name.endswith(".study")}
+        assert all(name.startswith("assay.kinds.file.") for name in done), "of other kinds, only what may be written"
 
 
-def _without_kinds(names: Sequence[str]) -> list[str]:
-    return [name for name in below(names, ["assay"]) if not below([name], KINDS)]
+def words_of(command: Any, *words: str) -> Iterator[tuple[str, ...]]:
+    """All that may be typed to reach a command, and those below it."""
+    yield words
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from words_of(inner, *words, name)
+
+
+def test_help_loads_no_more_than_it_prints(tmp_path: Path) -> None:
+    group = LazyGroup()
+    every = [words for name in COMMANDS for words in words_of(group.get_command(None, name), name)]
+    asked = [("--version",), ("--help",), *((*words, "--help") for words in every)]
+    for words, (code, names) in zip(asked, loaded(tmp_path, *asked), strict=True):
+        folder = f"assay.cli.{COMMANDS[words[0]][0]}".rpartition(".")[0] if words[0] in COMMANDS else "assay.cli"
+        assert (code, sorted(names - TYPED - NAMED - {folder})) == (0, []), words
 
 
 def test_the_list_of_commands_says_what_their_help_says() -> None:
@@ -154,9 +127,8 @@ def test_the_list_of_commands_says_what_their_help_says() -> None:
 def test_what_is_never_loaded_has_its_right_name() -> None:
     from importlib.util import find_spec
 
-    names = {name for bound in BOUNDS.values() for name in (*LARGE, *bound.never)}
-    optional = {"pandas", "boto3", "botocore", "jsonschema", "jinja2", "requests", "shellingham", "moto"}
-    assert [name for name in sorted(names - optional) if find_spec(name) is None] == []
+    optional = {"pandas", "matplotlib", "pyarrow", "vl_convert", "boto3", "jsonschema", "jinja2", "requests", "moto"}
+    assert [name for name in (*LARGE, *SMALL) if name not in optional and find_spec(name) is None] == []
 
 
 def test_the_store_has_all_that_it_names() -> None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.model.study.repeats import MOST_REPEATS
+from assay.model.written import MOST_REPEATS
 
 if TYPE_CHECKING:
     from assay.plan.change import Change

@@ -2,13 +2,16 @@
 
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from assay.cli.settings import RUNS, runs_of
 from assay.model.base import AssayError
-from assay.model.result.result import RunAnalysis
-from assay.report.tables import Table
+
+if TYPE_CHECKING:
+    from assay.model.result.result import RunAnalysis
+    from assay.report.tables import Table
 
 
 class Format(StrEnum):
@@ -88,7 +91,7 @@ def command(
     note(f"wrote {path}")
 
 
-def _tell_left_out(analysis: RunAnalysis) -> None:
+def _tell_left_out(analysis: "RunAnalysis") -> None:
     from assay.cli.output import note
     from assay.report.formats.fio import left_out
 
@@ -96,13 +99,13 @@ def _tell_left_out(analysis: RunAnalysis) -> None:
         note(f"note: {count} of {len(analysis.rows)} results move no data and are left out: fio's format has no place")
 
 
-def default_path(analysis: RunAnalysis, format_: Format, table: TableName) -> Path:
+def default_path(analysis: "RunAnalysis", format_: Format, table: TableName) -> Path:
     """A name in the current directory: `<run id>.xlsx`, `<run id>-samples.csv`, ..."""
     suffix = f"-{table}" if format_ in FLAT and table is not TableName.RESULTS else ""
     return Path(f"{analysis.run.id}{suffix}.{SUFFIX.get(format_, format_)}")
 
 
-def write_export(analysis: RunAnalysis, format_: Format, table: TableName, path: Path, force: bool) -> None:
+def write_export(analysis: "RunAnalysis", format_: Format, table: TableName, path: Path, force: bool) -> None:
     """Write one file, whole or not at all.
 
     Raises:
@@ -125,7 +128,7 @@ def write_export(analysis: RunAnalysis, format_: Format, table: TableName, path:
     write_whole(path, write, force)
 
 
-def _text(analysis: RunAnalysis, format_: Format, table: TableName) -> str:
+def _text(analysis: "RunAnalysis", format_: Format, table: TableName) -> str:
     if format_ is Format.JSON:
         from assay.report.export_json import json_text
 
@@ -147,7 +150,7 @@ def _text(analysis: RunAnalysis, format_: Format, table: TableName) -> str:
     return csv_text(_table(analysis, table))
 
 
-def _table(analysis: RunAnalysis, name: TableName) -> Table:
+def _table(analysis: "RunAnalysis", name: TableName) -> "Table":
     from assay.report.tables import ceilings_table, results_table, samples_table
 
     if name is TableName.COSTS:

@@ -11,7 +11,7 @@ try:
     import typer
     import typer.exceptions
 
-    from assay.cli.help.group import Group
+    from assay.cli.help.group import SETTINGS, Group
     from assay.cli.output import prepare_streams, say
     from assay.model.base import EXIT_BUG, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_USAGE, AssayError
 except KeyboardInterrupt:
@@ -137,7 +137,9 @@ def _wrong_usage(error: Any) -> int:
     return _told(error.format_message(), "", int(error.exit_code))
 
 
-app = typer.Typer(cls=LazyGroup, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+app = typer.Typer(
+    cls=LazyGroup, context_settings=SETTINGS, add_completion=False, rich_markup_mode=None, no_args_is_help=True
+)
 
 
 @app.callback(invoke_without_command=True)

@@ -8,10 +8,10 @@ import typer
 from assay.cli.output import note, say
 from assay.cli.settings import RUNS, runs_of
 from assay.model.base import AssayError
-from assay.model.money.price import Book
-from assay.model.result.result import RunAnalysis
 
 if TYPE_CHECKING:
+    from assay.model.money.price import Book
+    from assay.model.result.result import RunAnalysis
     from assay.report.beside import Beside
 
 FILE_NAME = "report.html"
@@ -62,7 +62,7 @@ def _open(path: Path) -> None:
         note(f"no browser could be opened here; the report is {path}")
 
 
-def _today(analysis: RunAnalysis, written: str | None) -> Book | None:
+def _today(analysis: "RunAnalysis", written: str | None) -> "Book | None":
     if written is None:
         return None
     if analysis.run.prices is None:
@@ -86,7 +86,9 @@ def _beside(path: str | None) -> "Beside | None":
     return read_beside(path)
 
 
-def write_report(analysis: RunAnalysis, path: Path, today: Book | None = None, beside: "Beside | None" = None) -> None:
+def write_report(
+    analysis: "RunAnalysis", path: Path, today: "Book | None" = None, beside: "Beside | None" = None
+) -> None:
     """Write the HTML report to `path`, whole or not at all.
 
     Args:

@@ -6,7 +6,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel
+from assay.contract.base import Message
+from pydantic import ConfigDict, Field, RootModel
 
 
 class CacheAction(StrEnum):
@@ -44,7 +45,7 @@ class Layout(StrEnum):
     """
 
 
-class Mark(BaseModel):
+class Mark(Message):
     """
     Contents of the file `.assay-target`, by which a run claims a directory.
     """
@@ -264,7 +265,7 @@ class Operation(StrEnum):
     """
 
 
-class PlaceCapabilities(BaseModel):
+class PlaceCapabilities(Message):
     """
     What is true of one place only.
     """
@@ -322,7 +323,7 @@ class PlaceState(StrEnum):
     """
 
 
-class Remains(BaseModel):
+class Remains(Message):
     """
     Something that is still there.
     """
@@ -337,7 +338,7 @@ class Remains(BaseModel):
     """
 
 
-class Space(BaseModel):
+class Space(Message):
     """
     Room of a file system (statvfs(3)).
     """
@@ -392,7 +393,7 @@ class SyncPolicy(StrEnum):
     """
 
 
-class FileTarget(BaseModel):
+class FileTarget(Message):
     """
     Files below a marked directory.
     """
@@ -419,7 +420,7 @@ class FileTarget(BaseModel):
     """
 
 
-class BackendCapabilities(BaseModel):
+class BackendCapabilities(Message):
     """
     What one backend can do.
     """
@@ -478,7 +479,7 @@ class BackendCapabilities(BaseModel):
     """
 
 
-class Capabilities(BaseModel):
+class Capabilities(Message):
     """
     Everything this engine can do anywhere.
     """
@@ -502,7 +503,7 @@ class Capabilities(BaseModel):
     """
 
 
-class Claim(BaseModel):
+class Claim(Message):
     """
     A directory is to be claimed for a run.
     """
@@ -524,7 +525,7 @@ class Claim(BaseModel):
     """
 
 
-class Look(BaseModel):
+class Look(Message):
     """
     A path, looked at without changing anything.
     """
@@ -567,7 +568,7 @@ class Look(BaseModel):
     """
 
 
-class PlaceAnswer(BaseModel):
+class PlaceAnswer(Message):
     """
     The last line that `inspect`, `claim` and `clean` print.
     """

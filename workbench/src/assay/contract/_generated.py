@@ -6,7 +6,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel
+from assay.contract.base import Message
+from pydantic import ConfigDict, Field, RootModel
 
 from assay.contract._answers import (
     BackendCapabilities,
@@ -28,7 +29,7 @@ from assay.contract._answers import (
 )
 
 
-class UniformAccess(BaseModel):
+class UniformAccess(Message):
     """
     Each once, in random order; then each again in another.
     """
@@ -39,7 +40,7 @@ class UniformAccess(BaseModel):
     distribution: Literal['uniform']
 
 
-class ZipfianAccess(BaseModel):
+class ZipfianAccess(Message):
     """
     The k-th most popular comes in proportion to 1/k to the power of `exponent`; which is how popular is random
     (Zipf's law; YCSB's scrambled zipfian has 0.99).
@@ -55,7 +56,7 @@ class ZipfianAccess(BaseModel):
     """
 
 
-class HotspotAccess(BaseModel):
+class HotspotAccess(Message):
     """
     Some are hot: the first ones, all equally likely, and so are all others among themselves (YCSB hotspot).
     """
@@ -170,7 +171,7 @@ class ByeStatus(StrEnum):
     """
 
 
-class OnDemandCapacity(BaseModel):
+class OnDemandCapacity(Message):
     """
     By request.
     """
@@ -181,7 +182,7 @@ class OnDemandCapacity(BaseModel):
     mode: Literal['on_demand']
 
 
-class ProvisionedCapacity(BaseModel):
+class ProvisionedCapacity(Message):
     """
     So many units a second are paid for and may be used.
     """
@@ -231,7 +232,7 @@ class Checksum(StrEnum):
     """
 
 
-class DataSpec(BaseModel):
+class DataSpec(Message):
     """
     What is written. Each byte is a function of (seed, file, offset), so that any host can check it later; 8 bytes of each
     512 also say which write of which phase they come from, if records are whole multiples of 512 bytes.
@@ -254,7 +255,7 @@ class DataSpec(BaseModel):
     """
 
 
-class DeviceUse(BaseModel):
+class DeviceUse(Message):
     """
     Requests that a block device has completed (Documentation/admin-guide/iostats.rst of the kernel).
     """
@@ -293,7 +294,7 @@ class DeviceUse(BaseModel):
     """
 
 
-class Earlier(BaseModel):
+class Earlier(Message):
     """
     What was done, in each of a stretch of intervals, of operations that ended later.
     """
@@ -339,7 +340,7 @@ class ErrorKind(StrEnum):
     """
 
 
-class ListingEvent(BaseModel):
+class ListingEvent(Message):
     """
     Objects that were there before are being listed.
     """
@@ -355,7 +356,7 @@ class ListingEvent(BaseModel):
     event: Literal['listing']
 
 
-class BarrierEvent(BaseModel):
+class BarrierEvent(Message):
     """
     Waiting for `go`.
     """
@@ -380,7 +381,7 @@ class BarrierEvent(BaseModel):
     event: Literal['barrier']
 
 
-class PongEvent(BaseModel):
+class PongEvent(Message):
     """
     Answer to a `ping`.
     """
@@ -396,7 +397,7 @@ class PongEvent(BaseModel):
     event: Literal['pong']
 
 
-class ByeEvent(BaseModel):
+class ByeEvent(Message):
     """
     The last line.
     """
@@ -420,7 +421,7 @@ class ByeEvent(BaseModel):
     event: Literal['bye']
 
 
-class ExistingObjects(BaseModel):
+class ExistingObjects(Message):
     """
     Objects that were there before a job: those that were listed, and those of them that its lanes work on, of all
     processes that do the job together.
@@ -511,7 +512,7 @@ class FileOrder(StrEnum):
     """
 
 
-class HostCpu(BaseModel):
+class HostCpu(Message):
     """
     CPU time of all CPUs of a host, whoever used it, in steps of 10 milliseconds.
     """
@@ -530,7 +531,7 @@ class HostCpu(BaseModel):
     """
 
 
-class FlatKeys(BaseModel):
+class FlatKeys(Message):
     """
     One after the other.
     """
@@ -541,7 +542,7 @@ class FlatKeys(BaseModel):
     layout: Literal['flat']
 
 
-class PrefixedKeys(BaseModel):
+class PrefixedKeys(Message):
     """
     In turns below so many prefixes of each lane.
     """
@@ -556,7 +557,7 @@ class PrefixedKeys(BaseModel):
     layout: Literal['prefixes']
 
 
-class RandomKeys(BaseModel):
+class RandomKeys(Message):
     """
     Behind four digits in hex that look random.
     """
@@ -567,7 +568,7 @@ class RandomKeys(BaseModel):
     layout: Literal['random']
 
 
-class FixedLatency(BaseModel):
+class FixedLatency(Message):
     """
     Always the same.
     """
@@ -582,7 +583,7 @@ class FixedLatency(BaseModel):
     """
 
 
-class UniformLatency(BaseModel):
+class UniformLatency(Message):
     """
     Equally likely between two bounds.
     """
@@ -601,7 +602,7 @@ class UniformLatency(BaseModel):
     """
 
 
-class ExponentialLatency(BaseModel):
+class ExponentialLatency(Message):
     """
     Memoryless, with the given mean.
     """
@@ -616,7 +617,7 @@ class ExponentialLatency(BaseModel):
     """
 
 
-class LatencySummary(BaseModel):
+class LatencySummary(Message):
     """
     Order statistics of latencies in nanoseconds, from the histogram merged over all lanes.
     """
@@ -678,7 +679,7 @@ class Level(StrEnum):
     """
 
 
-class LinkCounters(BaseModel):
+class LinkCounters(Message):
     """
     A network interface since the host started (proc_pid_net(5), `dev`).
     """
@@ -705,7 +706,7 @@ class LinkCounters(BaseModel):
     """
 
 
-class Listing(BaseModel):
+class Listing(Message):
     """
     A list that takes long goes on.
     """
@@ -720,7 +721,7 @@ class Listing(BaseModel):
     """
 
 
-class Log(BaseModel):
+class Log(Message):
     """
     A remark.
     """
@@ -735,7 +736,7 @@ class Log(BaseModel):
     """
 
 
-class MethodFound(BaseModel):
+class MethodFound(Message):
     """
     A method, and why it is taken.
     """
@@ -750,7 +751,7 @@ class MethodFound(BaseModel):
     """
 
 
-class MethodsFound(BaseModel):
+class MethodsFound(Message):
     """
     The methods of one kind of case.
     """
@@ -769,7 +770,7 @@ class MethodsFound(BaseModel):
     """
 
 
-class MpiioUse(BaseModel):
+class MpiioUse(Message):
     """
     What an MPI library says of a file that it has opened.
     """
@@ -789,7 +790,7 @@ class MpiioUse(BaseModel):
     """
 
 
-class Objects(BaseModel):
+class Objects(Message):
     """
     The objects that object operations work on. Each lane has objects of its own.
     """
@@ -926,7 +927,7 @@ class OpKind(StrEnum):
     """
 
 
-class OpTotals(BaseModel):
+class OpTotals(Message):
     """
     One kind of operation in a phase.
     """
@@ -962,7 +963,7 @@ class OpTotals(BaseModel):
     """
 
 
-class PhaseStart(BaseModel):
+class PhaseStart(Message):
     """
     A phase has started.
     """
@@ -1047,7 +1048,7 @@ class Pointer(StrEnum):
     """
 
 
-class Pong(BaseModel):
+class Pong(Message):
     """
     Answer to a line `{"ping":N}` on standard input.
     """
@@ -1062,7 +1063,7 @@ class Pong(BaseModel):
     """
 
 
-class Ready(BaseModel):
+class Ready(Message):
     """
     Everything is open.
     """
@@ -1081,7 +1082,7 @@ class Ready(BaseModel):
     """
 
 
-class ShiftedPart(BaseModel):
+class ShiftedPart(Message):
     """
     That of the lane so many further, the first lanes following the last (IOR -C with -Q, mdtest -N).
     """
@@ -1096,7 +1097,7 @@ class ShiftedPart(BaseModel):
     order: Literal['shift']
 
 
-class RandomPart(BaseModel):
+class RandomPart(Message):
     """
     That of another lane, which is random; each part is that of one lane (IOR -Z given twice).
     """
@@ -1107,7 +1108,7 @@ class RandomPart(BaseModel):
     order: Literal['random']
 
 
-class Resources(BaseModel):
+class Resources(Message):
     """
     What the engine's process used during a phase.
     """
@@ -1147,7 +1148,7 @@ class Resources(BaseModel):
     """
 
 
-class ScriptedChange(BaseModel):
+class ScriptedChange(Message):
     """
     From the submission of a lane's n-th operation on, operations take another time.
     """
@@ -1172,7 +1173,7 @@ class ScriptedChange(BaseModel):
     """
 
 
-class ScriptedError(BaseModel):
+class ScriptedError(Message):
     """
     A lane's n-th operation fails.
     """
@@ -1194,7 +1195,7 @@ class ScriptedError(BaseModel):
     """
 
 
-class ScriptedStall(BaseModel):
+class ScriptedStall(Message):
     """
     From the submission of a lane's n-th operation the device stands still for that lane.
     """
@@ -1216,7 +1217,7 @@ class ScriptedStall(BaseModel):
     """
 
 
-class ServiceUse(BaseModel):
+class ServiceUse(Message):
     """
     What a service has told of the work of a phase.
     """
@@ -1256,7 +1257,7 @@ class ServiceUse(BaseModel):
     """
 
 
-class RangeOfSizes(BaseModel):
+class RangeOfSizes(Message):
     """
     Any whole number of bytes between two bounds, equally likely.
     """
@@ -1275,7 +1276,7 @@ class RangeOfSizes(BaseModel):
     """
 
 
-class Log2Sizes(BaseModel):
+class Log2Sizes(Message):
     """
     Between two bounds, each power of two equally likely, and within it each size (warp --obj.randsize).
     """
@@ -1317,7 +1318,7 @@ class SmbVersion(StrEnum):
     """
 
 
-class NullTarget(BaseModel):
+class NullTarget(Message):
     """
     No storage at all: instant, or as scripted.
     """
@@ -1363,7 +1364,7 @@ class NullTarget(BaseModel):
     """
 
 
-class DeviceTarget(BaseModel):
+class DeviceTarget(Message):
     """
     A whole block device, which is overwritten.
     """
@@ -1382,7 +1383,7 @@ class DeviceTarget(BaseModel):
     """
 
 
-class AoeTarget(BaseModel):
+class AoeTarget(Message):
     """
     A whole disk behind ATA over Ethernet, which is overwritten.
     """
@@ -1421,7 +1422,7 @@ class AoeTarget(BaseModel):
     """
 
 
-class NfsTarget(BaseModel):
+class NfsTarget(Message):
     """
     Files below an NFS export, reached without the kernel's client.
     """
@@ -1478,7 +1479,7 @@ class NfsTarget(BaseModel):
     """
 
 
-class SmbTarget(BaseModel):
+class SmbTarget(Message):
     """
     Files in an SMB share, reached without the kernel's client.
     """
@@ -1544,7 +1545,7 @@ class SmbTarget(BaseModel):
     """
 
 
-class MpiioTarget(BaseModel):
+class MpiioTarget(Message):
     """
     Files below a marked directory, reached through MPI-IO.
     """
@@ -1588,7 +1589,7 @@ class MpiioTarget(BaseModel):
     """
 
 
-class S3Target(BaseModel):
+class S3Target(Message):
     """
     Objects in a bucket of an S3 service.
     """
@@ -1676,7 +1677,7 @@ class S3Target(BaseModel):
     """
 
 
-class DynamodbTarget(BaseModel):
+class DynamodbTarget(Message):
     """
     Items in a table of a DynamoDB service.
     """
@@ -1759,7 +1760,7 @@ class DynamodbTarget(BaseModel):
     """
 
 
-class Tree(BaseModel):
+class Tree(Message):
     """
     The files that metadata operations work on (vdbench: depth, width, files; mdtest: -z, -b, -n).
 
@@ -1799,7 +1800,7 @@ class Cpu(RootModel[int]):
     root: Annotated[int, Field(ge=0)]
 
 
-class Tuning(BaseModel):
+class Tuning(Message):
     """
     What an expert may choose. Nothing of it is on by itself.
     """
@@ -1829,7 +1830,7 @@ class Tuning(BaseModel):
     """
 
 
-class Watch(BaseModel):
+class Watch(Message):
     """
     When the process was not run although it was due: a thread asks to be woken on a grid of time, from the phase's start
     on, and notes how late it was (Gil Tene, jHiccup). It may use the CPUs of the lanes.
@@ -1870,7 +1871,7 @@ class Watch(BaseModel):
     """
 
 
-class WeightedSize(BaseModel):
+class WeightedSize(Message):
     """
     One of several sizes.
     """
@@ -1888,7 +1889,7 @@ class WeightedSize(BaseModel):
     """
 
 
-class Window(BaseModel):
+class Window(Message):
     """
     Bytes and operations between two instants in which every lane was at work or until the first or last had finished.
     """
@@ -1911,7 +1912,7 @@ class Window(BaseModel):
     """
 
 
-class Barrier(BaseModel):
+class Barrier(Message):
     """
     The engine waits for `go`.
     """
@@ -1935,7 +1936,7 @@ class Barrier(BaseModel):
     """
 
 
-class Bye(BaseModel):
+class Bye(Message):
     """
     The last line.
     """
@@ -1958,7 +1959,7 @@ class Bye(BaseModel):
     """
 
 
-class Counters(BaseModel):
+class Counters(Message):
     """
     One line of `assay-engine counters`. All numbers count since the host, or the network namespace, was started.
     """
@@ -1997,7 +1998,7 @@ class Counters(BaseModel):
     """
 
 
-class ReadyEvent(BaseModel):
+class ReadyEvent(Message):
     """
     Lanes and files are ready.
     """
@@ -2017,7 +2018,7 @@ class ReadyEvent(BaseModel):
     event: Literal['ready']
 
 
-class PhaseStartEvent(BaseModel):
+class PhaseStartEvent(Message):
     """
     The lanes have been released from the barrier.
     """
@@ -2061,7 +2062,7 @@ class PhaseStartEvent(BaseModel):
     event: Literal['phase_start']
 
 
-class LogEvent(BaseModel):
+class LogEvent(Message):
     """
     A remark.
     """
@@ -2077,7 +2078,7 @@ class LogEvent(BaseModel):
     event: Literal['log']
 
 
-class Fault(BaseModel):
+class Fault(Message):
     """
     Why an operation was refused.
     """
@@ -2092,7 +2093,7 @@ class Fault(BaseModel):
     """
 
 
-class HostConnections(BaseModel):
+class HostConnections(Message):
     """
     Connections of all lanes to one host, from when they got ready for a phase to its end. An operation that had to wait for
     a new connection took that much longer.
@@ -2128,7 +2129,7 @@ class HostConnections(BaseModel):
     """
 
 
-class MethodAnswer(BaseModel):
+class MethodAnswer(Message):
     """
     The last line that `methods` prints.
     """
@@ -2147,7 +2148,7 @@ class MethodAnswer(BaseModel):
     """
 
 
-class MethodShape(BaseModel):
+class MethodShape(Message):
     """
     A kind of case, as far as the way to the kernel depends on it.
     """
@@ -2177,7 +2178,7 @@ class MethodShape(BaseModel):
     """
 
 
-class OpCounts(BaseModel):
+class OpCounts(Message):
     """
     One kind of operation of one lane in a phase.
     """
@@ -2200,7 +2201,7 @@ class OpCounts(BaseModel):
     """
 
 
-class OpInterval(BaseModel):
+class OpInterval(Message):
     """
     One kind of operation in an interval.
     """
@@ -2231,7 +2232,7 @@ class OpInterval(BaseModel):
     """
 
 
-class Phase(BaseModel):
+class Phase(Message):
     """
     A stretch of the job between two barriers.
     """
@@ -2302,7 +2303,7 @@ class Phase(BaseModel):
     """
 
 
-class ListedSizes(BaseModel):
+class ListedSizes(Message):
     """
     Some of these sizes, as often as their weights say (vdbench sizes).
     """
@@ -2317,7 +2318,7 @@ class ListedSizes(BaseModel):
     """
 
 
-class Stonewall(BaseModel):
+class Stonewall(Message):
     """
     How far the lanes were at the time limit of a phase that wears out.
     """
@@ -2336,7 +2337,7 @@ class Stonewall(BaseModel):
     """
 
 
-class ErrorCount(BaseModel):
+class ErrorCount(Message):
     """
     Failed operations of one kind.
     """
@@ -2359,7 +2360,7 @@ class ErrorCount(BaseModel):
     """
 
 
-class ErrorSample(BaseModel):
+class ErrorSample(Message):
     """
     One failed operation.
     """
@@ -2406,7 +2407,7 @@ class ErrorSample(BaseModel):
     """
 
 
-class IntervalEvent(BaseModel):
+class IntervalEvent(Message):
     """
     What was completed in a stretch of time.
     """
@@ -2439,7 +2440,7 @@ class IntervalEvent(BaseModel):
     event: Literal['interval']
 
 
-class ErrorSampleEvent(BaseModel):
+class ErrorSampleEvent(Message):
     """
     One failed operation, whole.
     """
@@ -2487,7 +2488,7 @@ class ErrorSampleEvent(BaseModel):
     event: Literal['error_sample']
 
 
-class Interval(BaseModel):
+class Interval(Message):
     """
     What was completed between two instants. Adding up the intervals of a phase gives its totals exactly.
 
@@ -2521,7 +2522,7 @@ class Interval(BaseModel):
     """
 
 
-class Job(BaseModel):
+class Job(Message):
     """
     One job: one independent execution of one case on one host, by `lanes` worker threads.
 
@@ -2676,7 +2677,7 @@ class Job(BaseModel):
     """
 
 
-class LaneResult(BaseModel):
+class LaneResult(Message):
     """
     One lane's share of a phase.
     """
@@ -2708,7 +2709,7 @@ class LaneResult(BaseModel):
     """
 
 
-class MethodQuestion(BaseModel):
+class MethodQuestion(Message):
     """
     Which method `auto` takes is to be found out.
     """
@@ -2729,7 +2730,7 @@ class MethodQuestion(BaseModel):
     """
 
 
-class PhaseEnd(BaseModel):
+class PhaseEnd(Message):
     """
     Totals of a phase.
     """
@@ -2830,7 +2831,7 @@ class PhaseEnd(BaseModel):
     """
 
 
-class HelloEvent(BaseModel):
+class HelloEvent(Message):
     """
     The engine has read the job.
     """
@@ -2895,7 +2896,7 @@ class HelloEvent(BaseModel):
     event: Literal['hello']
 
 
-class PhaseEndEvent(BaseModel):
+class PhaseEndEvent(Message):
     """
     Totals of a phase.
     """
@@ -2997,7 +2998,7 @@ class PhaseEndEvent(BaseModel):
     event: Literal['phase_end']
 
 
-class Hello(BaseModel):
+class Hello(Message):
     """
     Who speaks, on what, about which job.
     """
@@ -3061,7 +3062,7 @@ class Hello(BaseModel):
     """
 
 
-class Contract(BaseModel):
+class Contract(Message):
     """
     The whole contract in one schema, from which the workbench's classes are generated.
     """

@@ -187,12 +187,13 @@ def startable_fault(name: str, thing: Thing) -> tuple[str, str] | None:
     Raises:
         AssayError: There is no such kind, or its file is wrong.
     """
-    able = [other for other in kind_names() if (known := load_kind(other)).takes(thing) and not known.not_alone]
-    if name not in kind_names():
-        raise AssayError(f"no kind of server is called `{name}`", one_of(name, able))
-    kind = load_kind(name)
-    if name in able:
+    kind = load_kind(name) if name in kind_names() else None
+    if kind is not None and kind.takes(thing) and not kind.not_alone:
+        # Of the others nothing is read: a command waits for it.
         return None
+    able = [other for other in kind_names() if (known := load_kind(other)).takes(thing) and not known.not_alone]
+    if kind is None:
+        raise AssayError(f"no kind of server is called `{name}`", one_of(name, able))
     hint = f"write server: {' or '.join(able)}"
     if not kind.takes(thing):
         return f"{name} offers no {thing}s", hint

@@ -5,7 +5,6 @@ that is killed; what is left of one then goes with the next run.
 """
 
 import contextlib
-import http.client
 import os
 import re
 import secrets
@@ -191,11 +190,14 @@ def _wait(server: StartedServer) -> None:
 
 def _answers(url: str) -> bool:
     parts = urlsplit(url)
-    asking = http.client.HTTPConnection(parts.hostname or LOOPBACK, parts.port, timeout=5)
+    # It loads TLS, which takes longer than all else that a check of a study does.
+    from http.client import HTTPConnection, HTTPException
+
+    asking = HTTPConnection(parts.hostname or LOOPBACK, parts.port, timeout=5)
     try:
         asking.request("GET", parts.path or "/")
         return asking.getresponse().status < 500
-    except (OSError, http.client.HTTPException):
+    except (OSError, HTTPException):
         return False
     finally:
         asking.close()

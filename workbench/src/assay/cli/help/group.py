@@ -7,6 +7,9 @@ import typer.core
 
 from assay.model.base import EXIT_USAGE
 
+SETTINGS: dict[str, Any] = {"default_map": {"help": False}}
+"""Settings of a group: with a value of its own for --help, typer does not load pydantic to find that there is none."""
+
 
 class Group(typer.core.TyperGroup):
     """A group whose help has of each command the whole first paragraph."""
@@ -40,5 +43,7 @@ def group(about: str | None = None) -> typer.Typer:
     Args:
         about: Its help; None takes that of its callback.
     """
-    words: Any = {"help": about} if about else {}
-    return typer.Typer(cls=Group, add_completion=False, rich_markup_mode=None, no_args_is_help=True, **words)
+    words: dict[str, Any] = {"help": about} if about else {}
+    return typer.Typer(
+        cls=Group, context_settings=SETTINGS, add_completion=False, rich_markup_mode=None, no_args_is_help=True, **words
+    )

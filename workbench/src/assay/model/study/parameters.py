@@ -4,6 +4,7 @@ From these definitions follow what may be written in a workload, what may be an 
 job, the columns of exported tables, the words of reports, the schema of studies and the reference in docs.
 """
 
+import functools
 import math
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -747,6 +748,7 @@ DEFAULTS: Mapping[str, AxisValue] = MappingProxyType(
 """Parameter -> its value where a workload of data operations does not say otherwise."""
 
 
+@functools.cache
 def fields_of_others(group: Group) -> frozenset[str]:
     """Parameters that mean nothing for operations of a group."""
     return frozenset(name for name, item in DEFINITIONS.items() if not item.is_for(group))

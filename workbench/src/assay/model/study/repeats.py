@@ -10,12 +10,12 @@ from assay.model.frozen import Frozen
 from assay.model.study import axis
 from assay.model.study.axis import Kind, fault
 from assay.model.units import UnitError, one_of, shown
+from assay.model.written import MOST_REPEATS
 
 LEAST_BEFORE_STOP = 8
 """Repeats before a case may be called known well enough: with fewer, a narrow interval is too often an accident."""
 LEAST_COMPARED = 4
 """With fewer repeats on a side no difference is called: too little is known of their noise."""
-MOST_REPEATS = 1000
 MOST_WITHIN = 0.5
 """Widest half interval that may be asked for, as a share of the median."""
 LEAST_BEFORE_LOOK = 5
