@@ -77,7 +77,11 @@ def exceeded(store: RunStore, run: RunInfo) -> dict[Key, Exceeding]:
     if not run.ceilings:
         return {}
     case_of = cache(lambda name: store.cases(name)[0])
-    return exceeding(run.ceilings, run.places, (Rate(*item) for item in store.rates()), case_of, store.sample)
+
+    def above(throughput: float, iops: float) -> Iterator[Rate]:
+        return (Rate(*item) for item in store.rates(throughput, iops))
+
+    return exceeding(run.ceilings, run.places, above, case_of, store.sample)
 
 
 def judged_rows(store: RunStore, run: RunInfo | None = None) -> Iterator[Row]:

@@ -241,14 +241,19 @@ class RunReader:
         )
         return tuple(_sample(*row) for row in rows)
 
-    @tells_damage
-    def rates(self) -> list[tuple[int, str, str, float, float]]:
-        """Of all samples that ended well: number, case, operation, bytes and operations per second, in any order."""
-        return list(
-            self._db.execute(
-                "SELECT id, case_id, operation, throughput, iops FROM samples WHERE status IN ('done', 'time_limit')"
+    def rates(self, throughput: float = 0.0, iops: float = 0.0) -> Iterator[tuple[int, str, str, float, float]]:
+        """Of samples that ended well: number, case, operation, bytes and operations per second, in any order.
+
+        Args:
+            throughput: Those with more bytes per second than that ...
+            iops: ... and those with more operations per second than that.
+        """
+        with damage_told(self.folder):
+            yield from self._db.execute(
+                "SELECT id, case_id, operation, throughput, iops FROM samples"
+                " WHERE status IN ('done', 'time_limit') AND (throughput > ? OR iops > ?)",
+                (throughput, iops),
             )
-        )
 
     @tells_damage
     def sample(self, number: int) -> Sample:
@@ -400,7 +405,7 @@ def _names(kind: object, name: object) -> tuple[str, str]:
 def _sample(case: str, repeat: int, phase: int, operation: str, document: str) -> Sample:
     """A stored sample; one that cannot be understood has crashed, and says why, so that all others can be read."""
     try:
-        return Sample.model_validate_json(document)
+        return Sample.read(document)
     except ValidationError as error:
         why = f"what is stored of it cannot be read: {plain(words_of(error))}"
         tally = ErrorTally(kind="unreadable", name=None, count=1, example=why)

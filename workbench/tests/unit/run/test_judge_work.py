@@ -10,8 +10,10 @@ import pytest
 from large_run import OPERATIONS, REPEATS, build
 
 from assay.judge import judge as judging
-from assay.judge.rules import RULES
+from assay.judge.answer import Answer
+from assay.judge.rules import RULES, Rule
 from assay.model.result.brief import brief
+from assay.model.result.evidence import Evidence
 from assay.run import analysis
 from assay.run.analysis import analyse_store, judged_rows
 from assay.run.answers import conclude
@@ -35,8 +37,8 @@ def test_at_the_end_of_a_run_each_rule_is_asked_once_of_each_row(
 ) -> None:
     asked: Counter[str] = Counter()
 
-    def counting(rule: judging.Rule) -> judging.Rule:
-        def counted(evidence: judging.Evidence) -> judging.Answer:
+    def counting(rule: Rule) -> Rule:
+        def counted(evidence: Evidence) -> Answer:
             asked[rule.__name__] += 1
             return rule(evidence)
 

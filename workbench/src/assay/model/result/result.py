@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, SkipValidation, model_validator
 
 from assay.model.base import Frozen
 from assay.model.money.priced import FrozenPrices
@@ -625,7 +625,7 @@ class Row(Frozen):
     iops: Estimate | None
     latency: dict[str, float]
     curve: tuple[tuple[float, float], ...]
-    samples: tuple[Sample, ...]
+    samples: SkipValidation[tuple[Sample, ...]]
     verdict: Verdict
     findings: tuple[Finding, ...]
     not_evaluated: tuple[str, ...] = ()
