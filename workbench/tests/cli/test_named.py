@@ -314,9 +314,7 @@ def test_a_lock_that_is_a_folder_is_one_line(tmp_path: Path, run: Path, name: st
     assay(tmp_path, "show", "run-1")
 
 
-@pytest.mark.parametrize(
-    "name", ["study.yaml", "prices.json", "alive.json", "intervals.csv.gz", "intervals.parquet", "run.sqlite"]
-)
+@pytest.mark.parametrize("name", ["study.yaml", "prices.json", "alive.json", "intervals.csv.gz", "run.sqlite"])
 @pytest.mark.parametrize("kind", ["folder", "fifo", "zero", "huge", "text"])
 def test_a_run_with_other_things_for_files_never_hangs(tmp_path: Path, run: Path, name: str, kind: str) -> None:
     path = run / name

@@ -1,5 +1,6 @@
 """Ceilings that results of the same run exceed, though nothing but the device can have served them: they were wrong."""
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -47,7 +48,7 @@ class Rate(NamedTuple):
 def exceeding(
     ceilings: Sequence[Ceiling],
     places: Iterable[Place],
-    rates: Iterable[Rate],
+    rates: Callable[[float, float], Iterable[Rate]],
     case_of: Callable[[str], Case],
     sample_of: Callable[[int], Sample],
 ) -> dict[Key, Exceeding]:
@@ -56,7 +57,7 @@ def exceeding(
     Args:
         ceilings: As measured.
         places: Where the targets are.
-        rates: Of all samples of the run.
+        rates: Gives those of the run's samples with more bytes, or more operations, per second than it is told.
         case_of: The case of that id.
         sample_of: The sample of that number.
     """
@@ -70,12 +71,12 @@ def exceeding(
         keys = held.applying(case, operation, where.get(case.target))
         return tuple(known[key] for key in keys if key in known)
 
-    least = {unit: min((item.value or 0.0 for item in known.values() if item.unit == unit), default=float("inf"))
-             for unit in ("bytes/s", "operations/s")}  # fmt: skip
+    least = [
+        min((item.value or 0.0 for item in known.values() if item.unit == unit), default=math.inf)
+        for unit in ("bytes/s", "operations/s")
+    ]
     above: dict[Key, list[tuple[float, int]]] = defaultdict(list)
-    for rate in rates:
-        if rate.throughput <= least["bytes/s"] and rate.iops <= least["operations/s"]:
-            continue
+    for rate in rates(*least):
         for item in applying(rate.case, rate.operation):
             value = rate.throughput if item.unit == "bytes/s" else rate.iops
             if value > (item.value or 0.0):

@@ -70,6 +70,7 @@ def command(
     """
     from assay.cli.output import note
     from assay.run.analysis import load_analysis
+    from assay.store import find_run
 
     if output == "-" and format_ in (Format.PARQUET, Format.XLSX):
         raise AssayError(f"{format_} is a binary format and is not printed", "use --output FILE")
@@ -80,15 +81,52 @@ def command(
         from assay.model.extras import require
 
         require("pyarrow", "the format parquet")
+    if format_ is Format.CSV and table in OF_ROWS:
+        _write_rows(find_run(run, out), table, output, force)
+        return
     analysis = load_analysis(run, out)
     if format_ is Format.FIO:
         _tell_left_out(analysis)
     if output == "-":
         typer.echo(_text(analysis, format_, table), nl=False)
         return
-    path = Path(output) if output else default_path(analysis, format_, table)
+    path = Path(output) if output else default_path(analysis.run.id, format_, table)
     write_export(analysis, format_, table, path, force)
     note(f"wrote {path}")
+
+
+OF_ROWS = (TableName.RESULTS, TableName.SAMPLES, TableName.KINDS)
+"""Tables whose records follow from one result each, so that no more than one case need be in memory."""
+
+
+def _write_rows(folder: Path, table: TableName, output: str, force: bool) -> None:
+    """Write a table as CSV while the rows are made."""
+    from assay.cli.output import note
+    from assay.report import kinds_table, tables
+    from assay.report.atomic import write_whole
+    from assay.report.export_csv import write_csv
+    from assay.run.analysis import judged_rows
+    from assay.store import RunStore
+
+    columns, records = {
+        TableName.RESULTS: (tables.RESULT_COLUMNS, tables.result_records),
+        TableName.SAMPLES: (tables.SAMPLE_COLUMNS, tables.sample_records),
+        TableName.KINDS: (kinds_table.KIND_COLUMNS, kinds_table.kind_records),
+    }[table]
+    with RunStore.open(folder) as store:
+        # Latencies of all repeats together are in the table of results only.
+        found = records(judged_rows(store, quick=table is not TableName.RESULTS))
+
+        def write(temporary: Path) -> None:
+            with temporary.open("w", encoding="utf-8") as file:
+                write_csv(columns, found, file)
+
+        if output == "-":
+            write_csv(columns, found, typer.get_text_stream("stdout"))
+            return
+        path = Path(output) if output else default_path(store.info().id, Format.CSV, table)
+        write_whole(path, write, force)
+        note(f"wrote {path}")
 
 
 def _tell_left_out(analysis: "RunAnalysis") -> None:
@@ -99,10 +137,10 @@ def _tell_left_out(analysis: "RunAnalysis") -> None:
         note(f"note: {count} of {len(analysis.rows)} results move no data and are left out: fio's format has no place")
 
 
-def default_path(analysis: "RunAnalysis", format_: Format, table: TableName) -> Path:
+def default_path(run: str, format_: Format, table: TableName) -> Path:
     """A name in the current directory: `<run id>.xlsx`, `<run id>-samples.csv`, ..."""
     suffix = f"-{table}" if format_ in FLAT and table is not TableName.RESULTS else ""
-    return Path(f"{analysis.run.id}{suffix}.{SUFFIX.get(format_, format_)}")
+    return Path(f"{run}{suffix}.{SUFFIX.get(format_, format_)}")
 
 
 def write_export(analysis: "RunAnalysis", format_: Format, table: TableName, path: Path, force: bool) -> None:

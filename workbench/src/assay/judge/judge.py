@@ -1,18 +1,10 @@
 """All rules together."""
 
-from assay.judge.answer import Answer, NotEvaluated
-from assay.judge.rules import RULES, Rule
+from assay.judge.answer import NotEvaluated
+from assay.judge.rules import RULES
 from assay.model.result.evidence import Evidence
 from assay.model.result.verdict import RANK, Finding, Verdict
 from assay.model.told import NotTold
-
-
-def _answer(rule: Rule, evidence: Evidence) -> Answer:
-    """What a rule says; one that looks at what nobody has told has no answer."""
-    try:
-        return rule(evidence)
-    except NotTold as missing:
-        return NotEvaluated(str(missing))
 
 
 def judge(evidence: Evidence) -> tuple[Verdict, tuple[Finding, ...], tuple[str, ...]]:
@@ -25,10 +17,16 @@ def judge(evidence: Evidence) -> tuple[Verdict, tuple[Finding, ...], tuple[str, 
     findings: list[Finding] = []
     not_evaluated: list[str] = []
     for rule in RULES:
-        answer = _answer(rule, evidence)
+        try:
+            answer = rule(evidence)
+        except NotTold as missing:
+            # It looked at what nobody has told, so that it has no answer.
+            answer = NotEvaluated(str(missing))
+        if answer is None:
+            continue
         if isinstance(answer, NotEvaluated):
             not_evaluated.append(f"{rule.__name__}: {answer.words}")
-        elif answer is not None:
+        else:
             findings.append(answer)
     findings.sort(key=lambda finding: RANK[finding.verdict])
     verdict = findings[0].verdict if findings else Verdict.OK

@@ -29,7 +29,7 @@ def skewed(evidence: Evidence) -> Answer:
     the elapsed time and 50 ms, ends by 10 % of it; the median over repeats decides, so that one odd repeat does not.
     """
     samples = [sample for sample in evidence.usable if sample.elapsed_ns > 0]
-    if evidence.case.parameters.all_lanes < 2 or not samples:
+    if evidence.all_lanes < 2 or not samples:
         return None
     start_ns = median(sample.skew_ns for sample in samples)
     start = median(sample.skew_ns / sample.elapsed_ns for sample in samples)
@@ -69,7 +69,7 @@ def uneven_lanes(evidence: Evidence) -> Answer:
     Source: DESIGN, section 4, item 4.
     """
     shares = [sample.lane_balance for sample in evidence.usable if sample.lane_balance is not None]
-    if evidence.case.parameters.all_lanes < 2 or not shares:
+    if evidence.all_lanes < 2 or not shares:
         return None
     share = median(shares)
     if share >= LEAST_BALANCE:

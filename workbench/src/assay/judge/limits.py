@@ -187,7 +187,7 @@ def starved_client(evidence: Evidence) -> Answer:
         return TOO_SHORT if evidence.usable else None
     if any(item.name in LINKS and item.share >= LINK_SHARE for item in evidence.every_ceiling):
         return None
-    lanes = evidence.case.parameters.all_lanes
+    lanes = evidence.all_lanes
     closed = evidence.case.parameters.rate is None
     known = [sample for sample in samples if sample.cpu_wait_ns is not None and closed]
     waits = [(sample.cpu_wait_ns or 0) / (sample.elapsed_ns * lanes) for sample in known]

@@ -197,7 +197,7 @@ def _changes(sample: Sample, evidence: Evidence, copying: bool) -> int:
     """Operations each of which may read or write metadata of its own."""
     writes = evidence.operation in WRITES
     each = evidence.case.metadata or (writes and evidence.case.parameters.sync in ("o_sync", "o_dsync"))
-    found = sample.ops if each or (writes and copying) else evidence.case.parameters.all_lanes
+    found = sample.ops if each or (writes and copying) else evidence.all_lanes
     # Each file of a set is found by its names, and has a journal's entry of its own if it is written.
     return found + sum(
         counts.ops for counts in sample.kinds if evidence.case.parameters.on_set and counts.kind == "open"

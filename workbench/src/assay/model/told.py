@@ -1,8 +1,15 @@
 """Evidence from elsewhere does not tell everything, and what it does not tell has no value, not even a default."""
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from pydantic import SerializerFunctionWrapHandler, ValidatorFunctionWrapHandler, model_serializer, model_validator
+from pydantic import (
+    SerializerFunctionWrapHandler,
+    ValidatorFunctionWrapHandler,
+    create_model,
+    model_serializer,
+    model_validator,
+)
 
 from assay.model.frozen import Frozen
 
@@ -49,6 +56,19 @@ class Telling(Frozen):
         """
         return cls.model_validate({**values, _KEY: [name for name in cls.may_be_untold if name not in values]})
 
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """From JSON: as `model_validate_json`, in little more than half of the time if nothing in it is not told.
+
+        Raises:
+            pydantic.ValidationError: It is not what was dumped.
+        """
+        if f'"{_KEY}"' in text:
+            return cls.model_validate_json(text)
+        found = _all_told(cls).model_validate_json(text)
+        object.__setattr__(found, "__class__", cls)
+        return found  # type: ignore[return-value]
+
     @property
     def not_told(self) -> tuple[str, ...]:
         """What nobody has told, in the order of the fields."""
@@ -94,3 +114,10 @@ class Telling(Frozen):
     def _with_what_is_not_told(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         values: dict[str, Any] = handler(self)
         return {**values, _KEY: list(self.not_told)} if self.not_told else values
+
+
+@cache
+def _all_told(kind: type[Telling]) -> type[Frozen]:
+    """A class with the same fields, without the validator, for which all JSON would become objects of Python first."""
+    fields: dict[str, Any] = {name: (field.annotation, field) for name, field in kind.model_fields.items()}
+    return create_model(kind.__name__, __base__=Frozen, **fields)

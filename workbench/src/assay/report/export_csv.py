@@ -2,9 +2,11 @@
 
 import csv
 import io
+from collections.abc import Iterable, Sequence
+from typing import TextIO
 
 from assay.model.foreign import cell
-from assay.report.tables import Table, Value
+from assay.report.tables import Column, Record, Table, Value
 
 
 def csv_text(table: Table) -> str:
@@ -14,11 +16,16 @@ def csv_text(table: Table) -> str:
     Fractions are written with as many digits as it takes to read the same number back.
     """
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([column.name for column in table.columns])
-    for record in table.records:
-        writer.writerow([_cell(record[column.name]) for column in table.columns])
+    write_csv(table.columns, table.records, out)
     return out.getvalue()
+
+
+def write_csv(columns: Sequence[Column], records: Iterable[Record], out: TextIO) -> None:
+    """Write records as `csv_text` does, one after another."""
+    writer = csv.writer(out, lineterminator="\n")
+    names = [column.name for column in columns]
+    writer.writerow(names)
+    writer.writerows([_cell(record[name]) for name in names] for record in records)
 
 
 def _cell(value: Value) -> str:

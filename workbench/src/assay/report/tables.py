@@ -3,7 +3,7 @@
 Units are in the column names: bytes, nanoseconds (`_ns`), bytes per second. A missing value is None.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -371,24 +371,33 @@ CEILING_COLUMNS = _columns(_CEILINGS)
 """Columns of the table of ceilings."""
 
 
-def _records(specs: tuple[_Spec, ...], items: Iterator[Any]) -> tuple[Record, ...]:
-    return tuple({name: get(item) for name, _, _, get in specs} for item in items)
+def _records(specs: tuple[_Spec, ...], items: Iterable[Any]) -> Iterator[Record]:
+    return ({name: get(item) for name, _, _, get in specs} for item in items)
+
+
+def result_records(rows: Iterable[Row]) -> Iterator[Record]:
+    """One for each operation of each case."""
+    return _records(_RESULTS, rows)
+
+
+def sample_records(rows: Iterable[Row]) -> Iterator[Record]:
+    """One for each repeat of each operation of each case, also those that failed."""
+    return _records(_SAMPLES, (sample for row in rows for sample in row.samples))
 
 
 def results_table(analysis: RunAnalysis) -> Table:
-    """One record for each operation of each case."""
-    return Table("results", RESULT_COLUMNS, _records(_RESULTS, iter(analysis.rows)))
+    """All of `result_records`."""
+    return Table("results", RESULT_COLUMNS, tuple(result_records(analysis.rows)))
 
 
 def samples_table(analysis: RunAnalysis) -> Table:
-    """One record for each repeat of each operation of each case, also those that failed."""
-    samples = (sample for row in analysis.rows for sample in row.samples)
-    return Table("samples", SAMPLE_COLUMNS, _records(_SAMPLES, samples))
+    """All of `sample_records`."""
+    return Table("samples", SAMPLE_COLUMNS, tuple(sample_records(analysis.rows)))
 
 
 def ceilings_table(analysis: RunAnalysis) -> Table:
     """One record for each ceiling that was measured or stated, also those that could not be."""
-    return Table("ceilings", CEILING_COLUMNS, _records(_CEILINGS, iter(analysis.run.ceilings)))
+    return Table("ceilings", CEILING_COLUMNS, tuple(_records(_CEILINGS, analysis.run.ceilings)))
 
 
 def verdict_counts(analysis: RunAnalysis) -> dict[str, int]:

@@ -77,22 +77,27 @@ def exceeded(store: RunStore, run: RunInfo) -> dict[Key, Exceeding]:
     if not run.ceilings:
         return {}
     case_of = cache(lambda name: store.cases(name)[0])
-    return exceeding(run.ceilings, run.places, (Rate(*item) for item in store.rates()), case_of, store.sample)
+
+    def above(throughput: float, iops: float) -> Iterator[Rate]:
+        return (Rate(*item) for item in store.rates(throughput, iops))
+
+    return exceeding(run.ceilings, run.places, above, case_of, store.sample)
 
 
-def judged_rows(store: RunStore, run: RunInfo | None = None) -> Iterator[Row]:
-    """The rows of a run as `analyse_store` makes them when it is quick, one after another in plan order.
+def judged_rows(store: RunStore, run: RunInfo | None = None, quick: bool = True) -> Iterator[Row]:
+    """The rows of a run as `analyse_store` makes them, one after another in plan order.
 
     Only one case is in memory at a time, so that runs of any size can be judged.
 
     Args:
         store: The run.
         run: The same without its results, as `with_seen` makes it; made if left out.
+        quick: As of `analyse_store`.
     """
     if run is None:
         run = with_seen(store, store.info())
     settled = store.settled()
-    maker = RowMaker(run, judge, quick=True, settled=settled, likeness=likeness(store) or 0.0)
+    maker = RowMaker(run, judge, quick, settled, likeness(store) or 0.0)
     for case, samples in store.measured():
         # Of what is complete, nobody asks why it is not.
         complete = case.id not in settled and len(samples) == run.repeats * len(case.operations)

@@ -16,8 +16,6 @@ DATABASE = "run.sqlite"
 STUDY = "study.yaml"
 PRICES = "prices.json"
 INTERVALS = "intervals.csv.gz"
-OLD_INTERVALS = "intervals.parquet"
-"""The same in runs of earlier versions; nothing reads it."""
 ALIVE, ALIVE_NEW = "alive.json", "alive.new"
 RUN_LOCK, ENGINE_LOCK = "run.lock", "engine.lock"
 TESTBED, INVENTORY = "testbed.yaml", "inventory"
@@ -28,7 +26,7 @@ BATCH_SCRIPT, BATCH_OUTPUT, PROGRESS = "job.sh", "job.out", "progress.ndjson"
 """What was submitted last, what the jobs have printed, and what they tell whoever follows."""
 OF_BATCH = (BATCH, BATCH_NEW, BATCH_SCRIPT, BATCH_OUTPUT, PROGRESS)
 DATABASES = (DATABASE, *(f"{DATABASE}-{end}" for end in ("wal", "shm", "journal")))
-SERIES = tuple(name for kept in (INTERVALS, OLD_INTERVALS) for name in (kept, f".{kept}.new"))
+SERIES = (INTERVALS, f".{INTERVALS}.new")
 WRITTEN = (*DATABASES, STUDY, PRICES, *SERIES, ALIVE, ALIVE_NEW, TESTBED, INVENTORY, *OF_BATCH)
 FILES = (*WRITTEN, RUN_LOCK, ENGINE_LOCK)
 """All names, the locks last."""

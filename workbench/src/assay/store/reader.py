@@ -162,13 +162,19 @@ class RunReader:
         rows = self._db.execute(f"SELECT document FROM cases{only} ORDER BY position", key)
         found = tuple(Case.model_validate_json(row[0]) for row in rows)
         if case_id is None:
-            self._refuse_lost(found)
+            self._refuse_lost()
         return found
 
-    def _refuse_lost(self, known: Sequence[Case]) -> None:
-        planned = {row[0] for row in self._db.execute("SELECT DISTINCT case_id FROM plan")}
-        if lost := sorted(planned - {case.id for case in known}):
-            raise ValueError(f"{len(lost)} of its planned cases are missing, {lost[0]} for one")
+    def _refuse_lost(self) -> None:
+        lost = self._db.execute("SELECT case_id FROM plan EXCEPT SELECT id FROM cases ORDER BY 1").fetchall()
+        if lost:
+            raise ValueError(f"{len(lost)} of its planned cases are missing, {lost[0][0]} for one")
+
+    @tells_damage
+    def workloads(self) -> tuple[str, ...]:
+        """Names of the workloads that have cases, in any order."""
+        self._refuse_lost()
+        return tuple(row[0] for row in self._db.execute("SELECT DISTINCT document ->> 'workload' FROM cases"))
 
     @tells_damage
     def case_count(self) -> int:
@@ -241,14 +247,19 @@ class RunReader:
         )
         return tuple(_sample(*row) for row in rows)
 
-    @tells_damage
-    def rates(self) -> list[tuple[int, str, str, float, float]]:
-        """Of all samples that ended well: number, case, operation, bytes and operations per second, in any order."""
-        return list(
-            self._db.execute(
-                "SELECT id, case_id, operation, throughput, iops FROM samples WHERE status IN ('done', 'time_limit')"
+    def rates(self, throughput: float = 0.0, iops: float = 0.0) -> Iterator[tuple[int, str, str, float, float]]:
+        """Of samples that ended well: number, case, operation, bytes and operations per second, in any order.
+
+        Args:
+            throughput: Those with more bytes per second than that ...
+            iops: ... and those with more operations per second than that.
+        """
+        with damage_told(self.folder):
+            yield from self._db.execute(
+                "SELECT id, case_id, operation, throughput, iops FROM samples"
+                " WHERE status IN ('done', 'time_limit') AND (throughput > ? OR iops > ?)",
+                (throughput, iops),
             )
-        )
 
     @tells_damage
     def sample(self, number: int) -> Sample:
@@ -400,7 +411,7 @@ def _names(kind: object, name: object) -> tuple[str, str]:
 def _sample(case: str, repeat: int, phase: int, operation: str, document: str) -> Sample:
     """A stored sample; one that cannot be understood has crashed, and says why, so that all others can be read."""
     try:
-        return Sample.model_validate_json(document)
+        return Sample.read(document)
     except ValidationError as error:
         why = f"what is stored of it cannot be read: {plain(words_of(error))}"
         tally = ErrorTally(kind="unreadable", name=None, count=1, example=why)

@@ -27,7 +27,6 @@ from assay.store.entries import (
     DATABASE,
     ENGINE_LOCK,
     INTERVALS,
-    OLD_INTERVALS,
     PRICES,
     RUN_LOCK,
     STUDY,
@@ -359,9 +358,7 @@ class RunStore(RunReader):
             with opened_folder(self.folder) as opened:
                 if not self._still_there(opened):
                     raise self._unwritable(INTERVALS, "the folder of the run was moved, or another is in its place")
-                count = write_series(opened / INTERVALS, rows)
-                (opened / OLD_INTERVALS).unlink(missing_ok=True)
-                return count
+                return write_series(opened / INTERVALS, rows)
         except OSError as error:
             raise self._unwritable(INTERVALS, error.strerror or str(error)) from error
 

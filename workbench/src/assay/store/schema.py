@@ -1,4 +1,4 @@
-"""The tables of `run.sqlite`, and how an older file becomes a current one."""
+"""The tables of `run.sqlite`."""
 
 import sqlite3
 from pathlib import Path
@@ -6,8 +6,7 @@ from pathlib import Path
 from assay.model.base import AssayError
 from assay.store.entries import BATCH, check_journal
 
-MIGRATIONS = (
-    """
+TABLES = """
     CREATE TABLE run (
         id TEXT NOT NULL, study TEXT NOT NULL, question TEXT NOT NULL, description TEXT NOT NULL,
         status TEXT NOT NULL, created_at REAL NOT NULL, finished_at REAL, seed INTEGER NOT NULL,
@@ -44,7 +43,7 @@ MIGRATIONS = (
     CREATE TABLE results (
         position INTEGER PRIMARY KEY, case_id TEXT NOT NULL REFERENCES cases (id), operation TEXT NOT NULL,
         verdict TEXT NOT NULL, throughput REAL, low REAL, high REAL, iops REAL, n INTEGER NOT NULL,
-        finding TEXT NOT NULL
+        finding TEXT NOT NULL, also TEXT NOT NULL, ceiling TEXT NOT NULL, share REAL
     );
     CREATE INDEX results_of_case ON results (case_id);
     CREATE INDEX results_by_verdict ON results (verdict);
@@ -52,30 +51,12 @@ MIGRATIONS = (
         id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, details TEXT NOT NULL,
         recorded_at REAL NOT NULL, removed_at REAL
     );
-    """,
-    """
     CREATE TABLE settled (case_id TEXT PRIMARY KEY REFERENCES cases (id), reason TEXT NOT NULL) WITHOUT ROWID;
-    """,
-    """
-    ALTER TABLE results ADD COLUMN also TEXT NOT NULL DEFAULT '';
-    ALTER TABLE results ADD COLUMN ceiling TEXT NOT NULL DEFAULT '';
-    ALTER TABLE results ADD COLUMN share REAL;
-    """,
-    """
     CREATE TABLE controls (id INTEGER PRIMARY KEY, document TEXT NOT NULL);
-    """,
-)
-"""Script number n takes a file from version n to n + 1; a published script is never edited."""
+"""
 
-STAND_INS = (
-    "",
-    "CREATE TEMP VIEW settled AS SELECT NULL AS case_id, NULL AS reason WHERE 0;",
-    "CREATE TEMP VIEW results AS SELECT *, '' AS also, '' AS ceiling, NULL AS share FROM main.results;",
-    "CREATE TEMP VIEW controls AS SELECT NULL AS id, NULL AS document WHERE 0;",
-)
-"""What a reader, who must not change the file, puts in place of what script n adds and an older file has not."""
-
-SCHEMA_VERSION = len(MIGRATIONS)
+SCHEMA_VERSION = 4
+"""Of these tables; a file that was written with others is refused."""
 
 
 def connect(path: Path, write: bool) -> sqlite3.Connection:
@@ -83,10 +64,10 @@ def connect(path: Path, write: bool) -> sqlite3.Connection:
 
     Args:
         path: `run.sqlite`.
-        write: Open it for writing and bring it to the current version; the caller holds the run's lock.
+        write: Open it for writing; the caller holds the run's lock.
 
     Raises:
-        AssayError: It is missing, broken, or of a newer Assay.
+        AssayError: It is missing, broken, or of another version of Assay.
     """
     if not path.is_file():
         raise AssayError(f"{path.parent}: not a run (it has no {path.name})", "`assay list` names the runs")
@@ -100,24 +81,15 @@ def connect(path: Path, write: bool) -> sqlite3.Connection:
         raise AssayError(f"{path}: cannot be opened: {error}", "see its rights and the space on its disk") from error
     except sqlite3.DatabaseError as error:
         raise AssayError(f"{path}: cannot be read: {error}", "restore the run's folder from a copy") from error
-    if version > SCHEMA_VERSION:
-        connection.close()
-        raise AssayError(
-            f"{path}: written by a newer Assay (version {version} of the store, this one knows {SCHEMA_VERSION})",
-            "update Assay",
-        )
-    if version == 0 and not write:
-        connection.close()
+    if version == SCHEMA_VERSION:
+        connection.execute("PRAGMA temp_store = MEMORY")
+        return connection
+    connection.close()
+    if version == 0:
         raise AssayError(f"{path}: holds no run", "its creation did not end; remove the folder")
-    if write:
-        try:
-            migrate(connection, version)
-        except sqlite3.Error as error:
-            connection.close()
-            raise AssayError(f"{path}: is damaged: {error}", "restore the run's folder from a copy") from error
-    else:
-        connection.executescript("PRAGMA temp_store = MEMORY;" + "".join(STAND_INS[version:]))
-    return connection
+    who, hint = ("a newer", "update Assay") if version > SCHEMA_VERSION else ("an older", "measure its study again")
+    known = f"version {version} of the store, this one knows {SCHEMA_VERSION}"
+    raise AssayError(f"{path}: written by {who} Assay ({known})", hint)
 
 
 def _open(path: Path, write: bool) -> sqlite3.Connection:
@@ -153,11 +125,5 @@ def _roll_back(path: Path) -> None:
 def create(path: Path) -> sqlite3.Connection:
     """Make a new database with all tables."""
     connection = _open(path, write=True)
-    migrate(connection, 0)
+    connection.executescript(f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
     return connection
-
-
-def migrate(connection: sqlite3.Connection, version: int) -> None:
-    """Bring a database from `version` to the current one; each step is one transaction."""
-    for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
-        connection.executescript(f"BEGIN IMMEDIATE; {script} PRAGMA user_version = {number}; COMMIT;")

@@ -1,7 +1,6 @@
 """Adaptive repeats: when a case is known well enough, and what follows for plan, store and analysis."""
 
 import math
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import pytest
 from builders import make_case, make_meta, make_names, make_run, make_sample
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from old_runs import make_old
 from plan_tools import load, study, written
 from sample_run import sample_run
 from scipy import stats
@@ -305,24 +303,6 @@ def test_a_fixed_number_is_never_cut_short(tmp_path: Path) -> None:
             assert settle(store, Repeats(most=12, least=12), CASES[0]) == 0
         settle_all(store, Repeats(most=12, least=12), CASES)
         assert (store.settled(), store.info().planned) == ({}, 24)
-
-
-def test_a_run_of_an_older_version_still_opens(tmp_path: Path) -> None:
-    with create(tmp_path) as store:
-        execute(store, CASES[0], 1)
-        store.set_status("interrupted")
-        folder = store.folder
-    make_old(folder / "run.sqlite", 1)
-    connection = sqlite3.connect(folder / "run.sqlite")
-    connection.executescript("UPDATE run SET details = json_remove(details, '$.repeats_within', '$.repeats_least');")
-    connection.close()
-    with RunStore.open(folder) as store:
-        assert (len(store.pending()), store.settled(), store.info().repeats_within) == (23, {}, None)
-    assert list_runs(tmp_path)[0].finished == 1
-    with RunStore.open(folder, write=True) as store:
-        assert store.settle("c0001", "because") == 11
-    with RunStore.open(folder) as store:
-        assert store.settled() == {"c0001": "because"}
 
 
 # Analysis and words.

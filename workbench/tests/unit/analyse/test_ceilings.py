@@ -19,7 +19,6 @@ from builders import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
-from old_runs import make_old
 from plan_tools import backend, load, study, written
 from run_tools import ENGINE, assay, needs_engine
 
@@ -381,14 +380,3 @@ def test_show_has_the_closest_ceiling_of_each_result(tmp_path: Path) -> None:
     assert results["c0001", "read"]["ceiling"] == "device read"
     assert results["c0001", "read"]["share_of_ceiling"] == pytest.approx(0.51, abs=0.005)
     assert results["c0001", "write"]["ceiling"] is None and results["c0001", "write"]["share_of_ceiling"] is None
-
-
-def test_run_of_an_older_version_is_shown_without_ceilings_and_can_go_on(tmp_path: Path) -> None:
-    folder = stored(tmp_path)
-    make_old(folder / "run.sqlite", 2)
-    with RunStore.open(folder) as store:
-        assert {(result.also, result.ceiling, result.share) for result in store.results()} == {("", "", None)}
-    with RunStore.open(folder, write=True) as store:
-        assert {(result.also, result.ceiling, result.share) for result in store.results()} == {("", "", None)}
-        store.save_results(map(brief, make_analysis(ceilings=(make_ceiling("device read", 400e6),)).rows))
-        assert [result.ceiling for result in store.results()] == ["", "device read", "", ""]

@@ -75,7 +75,8 @@ CASE = make_case(operations=("write", "rewrite", "read", "random_read"), cache="
 
 def seen(ceilings: list[Ceiling], samples: list[Sample], place: Place | None = None) -> tuple[Ceiling, ...]:
     rates = [Rate(n, CASE.id, item.operation, item.throughput, item.iops) for n, item in enumerate(samples)]
-    found = exceeding(ceilings, [place or make_place()], rates, lambda _: CASE, lambda number: samples[number])
+    places = [place or make_place()]
+    found = exceeding(ceilings, places, lambda *_: rates, lambda _: CASE, lambda number: samples[number])
     return raised(ceilings, found)
 
 

@@ -266,8 +266,8 @@ def test_a_device_is_never_replaced(tmp_path: Path) -> None:
 
 def test_default_names(analysis: RunAnalysis) -> None:
     run = analysis.run.id
-    assert str(default_path(analysis, Format.XLSX, TableName.RESULTS)) == f"{run}.xlsx"
-    assert str(default_path(analysis, Format.CSV, TableName.SAMPLES)) == f"{run}-samples.csv"
+    assert str(default_path(run, Format.XLSX, TableName.RESULTS)) == f"{run}.xlsx"
+    assert str(default_path(run, Format.CSV, TableName.SAMPLES)) == f"{run}-samples.csv"
 
 
 @pytest.fixture(scope="module")

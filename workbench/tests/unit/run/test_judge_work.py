@@ -8,10 +8,16 @@ from types import FrameType
 
 import pytest
 from large_run import OPERATIONS, REPEATS, build
+from run_tools import assay
 
 from assay.judge import judge as judging
-from assay.judge.rules import RULES
+from assay.judge.answer import Answer
+from assay.judge.rules import RULES, Rule
 from assay.model.result.brief import brief
+from assay.model.result.evidence import Evidence
+from assay.report.export_csv import csv_text
+from assay.report.kinds_table import kinds_table
+from assay.report.tables import results_table, samples_table
 from assay.run import analysis
 from assay.run.analysis import analyse_store, judged_rows
 from assay.run.answers import conclude
@@ -35,8 +41,8 @@ def test_at_the_end_of_a_run_each_rule_is_asked_once_of_each_row(
 ) -> None:
     asked: Counter[str] = Counter()
 
-    def counting(rule: judging.Rule) -> judging.Rule:
-        def counted(evidence: judging.Evidence) -> judging.Answer:
+    def counting(rule: Rule) -> Rule:
+        def counted(evidence: Evidence) -> Answer:
             asked[rule.__name__] += 1
             return rule(evidence)
 
@@ -104,6 +110,26 @@ def test_rows_are_made_one_after_another(tmp_path: Path) -> None:
         assert sum("FROM samples s" in text for text in asked) == 1
         list(rows)
         assert sum("FROM samples s" in text for text in asked) == 3
+
+
+def test_a_table_is_written_case_by_case_as_at_once(tmp_path: Path) -> None:
+    with RunStore.open(build(tmp_path / "assay-runs", 4, bad=True)) as store:
+        whole = analyse_store(store)
+    for name, table in (("results", results_table), ("samples", samples_table), ("kinds", kinds_table)):
+        written = assay(tmp_path, "export", "last", "--format", "csv", "--table", name, "--output", "-").stdout
+        assert written == csv_text(table(whole))
+
+
+def test_what_was_kept_at_the_end_is_shown_without_reading_a_sample(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with RunStore.open(build(tmp_path / "assay-runs", 30), write=True) as store:
+        conclude(store)
+    read: Counter[str] = Counter()
+    count_calls(monkeypatch, reader, "_sample", read)
+    shown = assay(tmp_path, "show", "last").stdout
+    assert "20 more results" in shown and "60 ok" in shown and not read
+    assert assay(tmp_path, "show", "last", "c00007").stdout and read == {"_sample": len(OPERATIONS) * REPEATS}
 
 
 def test_case_by_case_says_why_repeats_are_missing(tmp_path: Path) -> None:

@@ -73,12 +73,11 @@ class Evidence:
             sample: A repeat.
             find: Finds it out, from the sample and this evidence.
         """
-        key = name, id(sample)
-        if key not in self.known:
+        known: tuple[Sample, Found] | None = self.known.get((name, id(sample)))
+        if known is None:
             # Kept with the sample: as long as that lives, nothing else has its id.
-            self.known[key] = sample, find(sample, self)
-        found: Found = self.known[key][1]
-        return found
+            known = self.known[name, id(sample)] = sample, find(sample, self)
+        return known[1]
 
     @property
     def every_ceiling(self) -> tuple[Binding, ...]:
@@ -166,19 +165,24 @@ class Evidence:
             return round(parameters.all_objects * parameters.object_sizes.mean)
         return parameters.data_set_bytes
 
+    @cached_property
+    def all_lanes(self) -> int:
+        """Lanes of all hosts together."""
+        return self.case.parameters.all_lanes
+
     def lane_cpus(self, sample: Sample) -> int:
         """CPUs that the lanes could use at once in a repeat; 0 if unknown."""
         parameters = self.case.parameters
         if parameters.cpus:
             return min(parameters.host_lanes, len(cpu_numbers(parameters.cpus))) * parameters.hosts
-        return min(parameters.all_lanes, sample.cpus)
+        return min(self.all_lanes, sample.cpus)
 
     def without_cpu(self, sample: Sample) -> float:
         """Share of a repeat in which lanes that were ready had no CPU, or the hypervisor had taken it; at most 1.
 
         What the kernel does not tell counts as nothing.
         """
-        time = sample.elapsed_ns * self.case.parameters.all_lanes
+        time = sample.elapsed_ns * self.all_lanes
         waited = (sample.cpu_wait_ns or 0) / time if time else 0.0
         stolen = sample.host_stolen_ns or 0
         total = (sample.host_busy_ns or 0) + (sample.host_idle_ns or 0) + stolen

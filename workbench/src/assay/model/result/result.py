@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, SkipValidation
 
 from assay.model.frozen import Frozen
 from assay.model.money.priced import FrozenPrices
@@ -47,9 +47,9 @@ class ErrorTally(Frozen):
     """Failed operations of one kind in one phase.
 
     Attributes:
-        kind: fault, short_read, short_write or corrupt; of runs of older versions `os` for a fault.
+        kind: fault, short_read, short_write or corrupt.
         name: Of the fault, such as ENOSPC; None if the storage named none.
-        domain: Whose code it is: os, nfs, http, ...; None if there is no code, or of runs of older versions.
+        domain: Whose code it is: os, nfs, http, ...; None if there is no code.
         code: The number; None likewise.
         example: The first one in words: action, object, offset, length, message.
     """
@@ -60,15 +60,6 @@ class ErrorTally(Frozen):
     example: str
     domain: str | None = None
     code: int | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _older(cls, written: Any) -> Any:
-        """Versions whose engine knew the kernel's codes only stored the name as `errno`."""
-        if isinstance(written, dict) and "errno" in written:
-            rest = {key: value for key, value in written.items() if key != "errno"}
-            return {"name": written["errno"], **rest}
-        return written
 
     @property
     def key(self) -> tuple[str, str | None, int | None, str | None]:
@@ -625,7 +616,7 @@ class Row(Frozen):
     iops: Estimate | None
     latency: dict[str, float]
     curve: tuple[tuple[float, float], ...]
-    samples: tuple[Sample, ...]
+    samples: SkipValidation[tuple[Sample, ...]]
     verdict: Verdict
     findings: tuple[Finding, ...]
     not_evaluated: tuple[str, ...] = ()
