@@ -262,9 +262,9 @@ fn what_fails_is_told_in_the_librarys_words() {
     let ops = [op(OpKind::Read, 0, 0), op(OpKind::Stat, 1, 0), op(OpKind::Write, 2, 0)];
     for (failing, faults) in [
         ("start", vec![(0, FAILED), (1, Fault::os(libc::EINVAL)), (2, FAILED)]),
+        ("transfer", vec![(0, FAILED), (1, Fault::os(libc::EINVAL)), (2, FAILED)]),
         // The library does not say which.
         ("some", vec![(0, FAILED), (1, Fault::os(libc::EINVAL)), (2, FAILED)]),
-        ("transfer", vec![(0, FAILED), (1, Fault::os(libc::EINVAL)), (2, FAILED)]),
     ] {
         world(|world| world.failing = Some(failing));
         lane.submit(&ops);
