@@ -2,6 +2,8 @@
 //! And where such files may lie: directories that Assay has marked, and what is removed of them (`place`). For every kind
 //! of target that is reached through a file of the host's kernel.
 
+#[cfg(test)]
+mod ground;
 mod mmap;
 pub mod place;
 mod stdio;

@@ -177,3 +177,60 @@ impl Mmap {
         close(self.fd)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ground::{buffers, lay, lies, op, Ground};
+
+    const PAGE: usize = 4096;
+
+    fn mapped(ground: &Ground, contents: &[u8], length: u64, writable: bool) -> (Mmap, Arc<Buffers>) {
+        let buffers = buffers(1, PAGE);
+        let fd = ground.file("f0", contents);
+        (Mmap::new(fd, length, writable, false, true, Arc::clone(&buffers)).unwrap(), buffers)
+    }
+
+    #[test]
+    fn a_mapping_is_the_file() {
+        let ground = Ground::new("mmap");
+        let (mapping, buffers) = mapped(&ground, b"old", 2 * PAGE as u64, true);
+        lay(&buffers, 0, 7);
+        assert_eq!(mapping.execute(&op(OpKind::Write, 0, 100, 50)), Ok(50));
+        assert_eq!(mapping.execute(&op(OpKind::Sync, 0, 0, 0)), Ok(0));
+        lay(&buffers, 0, 0);
+        assert_eq!(mapping.execute(&op(OpKind::Read, 0, 99, 52)), Ok(52));
+        assert_eq!(lies(&buffers, 0, 52), [&[0][..], &[7; 50], &[0]].concat());
+        mapping.close().unwrap();
+        let found = std::fs::read(ground.at("f0")).unwrap();
+        assert_eq!((found.len(), &found[..3], &found[149..151]), (2 * PAGE, &b"old"[..], &[7, 0][..]));
+    }
+
+    #[test]
+    fn what_lies_beyond_a_mapping_is_nothing() {
+        let ground = Ground::new("mmap-beyond");
+        let (mapping, _) = mapped(&ground, &[1; PAGE], PAGE as u64, false);
+        assert_eq!(mapping.execute(&op(OpKind::Read, 0, 0, PAGE as u64)), Ok(PAGE as u32));
+        for (offset, length) in [(1, PAGE as u64), (PAGE as u64, 1), (u64::MAX, 1), (u64::MAX, u64::MAX)] {
+            assert_eq!(mapping.execute(&op(OpKind::Read, 0, offset, length)), Ok(0), "{offset}");
+        }
+        assert_eq!(mapping.execute(&op(OpKind::Stat, 0, 0, 0)), Err(libc::EINVAL));
+    }
+
+    /// The kernel sends a signal then, which must not end the process.
+    #[test]
+    fn a_file_that_was_cut_short_is_a_short_read_and_no_end() {
+        let ground = Ground::new("mmap-cut");
+        let (mapping, buffers) = mapped(&ground, &[5; 3 * PAGE], 3 * PAGE as u64, true);
+        std::fs::OpenOptions::new().write(true).open(ground.at("f0")).unwrap().set_len(PAGE as u64 + 100).unwrap();
+        let page = |number: usize| (number * PAGE) as u64;
+        assert_eq!(mapping.execute(&op(OpKind::Read, 0, page(0), PAGE as u64)), Ok(PAGE as u32));
+        assert_eq!(mapping.execute(&op(OpKind::Read, 0, page(2), PAGE as u64)), Ok(0));
+        assert_eq!(mapping.execute(&op(OpKind::Write, 0, page(2), PAGE as u64)), Err(libc::EIO));
+        // What is there again is read again: no page of zeros has stayed.
+        std::fs::write(ground.at("f0"), [6; 3 * PAGE]).unwrap();
+        assert_eq!(mapping.execute(&op(OpKind::Read, 0, page(2), PAGE as u64)), Ok(PAGE as u32));
+        assert_eq!(lies(&buffers, 0, PAGE), [6; PAGE]);
+        mapping.close().unwrap();
+    }
+}

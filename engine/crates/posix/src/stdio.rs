@@ -108,3 +108,63 @@ impl Drop for Stdio {
 fn last_errno() -> rustix::io::Errno {
     rustix::io::Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(rustix::io::Errno::IO)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ground::{buffers, lay, lies, op, Ground};
+    use assay_spec::{CacheAction, Method, Operation};
+
+    fn opened(fd: OwnedFd, operation: Operation) -> (Stdio, Arc<Buffers>) {
+        let buffers = buffers(1, 512);
+        let plan = PhasePlan {
+            owners: assay_core::Owners::own(),
+            operation,
+            method: Method::Sync,
+            cache: CacheAction::Keep,
+            direct: false,
+            sync: SyncPolicy::Fdatasync,
+            preallocate: false,
+            renamed: false,
+            over: false,
+            ranged: false,
+            looked_at: true,
+        };
+        (Stdio::open(fd, &plan, 512, Arc::clone(&buffers)).unwrap(), buffers)
+    }
+
+    #[test]
+    fn a_stream_reads_and_writes_where_it_is_told() {
+        let ground = Ground::new("stdio");
+        let (mut stream, buffers) = opened(ground.file("f0", b"0123456789"), Operation::Fwrite);
+        lay(&buffers, 0, b'x');
+        assert_eq!(stream.execute(&op(OpKind::Write, 0, 2, 3)), Ok(3));
+        assert_eq!(stream.execute(&op(OpKind::Write, 0, 7, 1)), Ok(1));
+        assert_eq!(std::fs::read(ground.at("f0")).unwrap().len(), 10);
+        assert_eq!(stream.execute(&op(OpKind::Sync, 0, 0, 0)), Ok(0));
+        assert_eq!(std::fs::read(ground.at("f0")).unwrap(), b"01xxx56x89");
+        stream.close().unwrap();
+        let (mut stream, buffers) = opened(ground.file("f1", b"0123456789"), Operation::Fread);
+        for (offset, length, found) in [(0, 4, &b"0123"[..]), (4, 2, b"45"), (8, 5, b"89"), (10, 5, b""), (1, 2, b"12")]
+        {
+            assert_eq!(stream.execute(&op(OpKind::Read, 0, offset, length)), Ok(found.len() as u32), "at {offset}");
+            assert_eq!(lies(&buffers, 0, found.len()), found);
+        }
+        assert_eq!(stream.execute(&op(OpKind::Stat, 0, 0, 0)), Err(libc::EINVAL));
+        stream.close().unwrap();
+    }
+
+    /// What the C library keeps back is written when the stream is closed, and a fault comes then.
+    #[test]
+    fn what_is_kept_back_is_written_at_the_close() {
+        let ground = Ground::new("stdio-close");
+        let (mut stream, _) = opened(ground.file("f0", b""), Operation::Fwrite);
+        assert_eq!(stream.execute(&op(OpKind::Write, 0, 0, 100)), Ok(100));
+        stream.close().unwrap();
+        assert_eq!(std::fs::read(ground.at("f0")).unwrap().len(), 100);
+        let Ok(full) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/full") else { return };
+        let (mut stream, _) = opened(full.into(), Operation::Fwrite);
+        assert_eq!(stream.execute(&op(OpKind::Write, 0, 0, 100)), Ok(100));
+        assert_eq!(stream.close(), Err(rustix::io::Errno::NOSPC));
+    }
+}

@@ -100,3 +100,35 @@ unsafe fn transfer(number: libc::c_long, fd: i32, data: *mut u8, length: usize, 
     }
     -i64::from(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ground::{buffers, lay, lies, op, Ground};
+
+    #[test]
+    fn bytes_go_where_they_belong_and_ends_are_short() {
+        let ground = Ground::new("sync");
+        let buffers = buffers(2, 512);
+        let file = SyncIo::new(ground.file("f0", b""), true, Arc::clone(&buffers));
+        lay(&buffers, 1, 9);
+        assert_eq!(file.execute(&op(OpKind::Write, 1, 1000, 300)), Ok(300));
+        for (offset, length, there) in [(0, 512, 512), (900, 512, 400), (1299, 512, 1), (1300, 512, 0), (1000, 0, 0)] {
+            assert_eq!(file.execute(&op(OpKind::Read, 0, offset, length)), Ok(there), "at {offset}");
+        }
+        assert_eq!(file.execute(&op(OpKind::Read, 0, 999, 2)), Ok(2));
+        assert_eq!(lies(&buffers, 0, 2), [0, 9]);
+        assert_eq!(file.execute(&op(OpKind::Sync, 0, 0, 0)), Ok(0));
+        assert_eq!(file.execute(&op(OpKind::Stat, 0, 0, 0)), Err(Fault::os(libc::EINVAL)));
+        assert_eq!(file.execute(&op(OpKind::Read, 0, 1 << 63, 1)), Err(Fault::os(libc::EINVAL)));
+        file.close().unwrap();
+    }
+
+    #[test]
+    fn a_full_device_is_a_fault() {
+        let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else { return };
+        let file = SyncIo::new(full.into(), false, buffers(1, 512));
+        assert_eq!(file.execute(&op(OpKind::Write, 0, 0, 512)), Err(Fault::os(libc::ENOSPC)));
+        assert_eq!(file.execute(&op(OpKind::Read, 0, 0, 512)), Err(Fault::os(libc::EBADF)), "opened for writing");
+    }
+}

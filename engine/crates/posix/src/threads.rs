@@ -143,3 +143,42 @@ impl Shared {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ground::{buffers, lay, lies, op, Ground};
+    use assay_core::OpKind;
+
+    /// Whatever order they end in, each operation has one completion, with its own result.
+    #[test]
+    fn each_operation_ends_once() {
+        let ground = Ground::new("threads");
+        let buffers = buffers(8, 512);
+        let calls = SyncIo::new(ground.file("f0", b""), false, Arc::clone(&buffers));
+        let mut threads = Threads::start(calls, 3).unwrap();
+        (0..8).for_each(|slot| lay(&buffers, slot, slot as u8));
+        let each = |kind| (0..8).map(move |slot| op(kind, slot, 512 * u64::from(slot), 512)).collect::<Vec<_>>();
+        for (kind, last) in [(OpKind::Write, 512), (OpKind::Read, 512)] {
+            assert_eq!(threads.submit(&each(kind)), 8);
+            let mut done = Vec::new();
+            while done.len() < 8 {
+                threads.reap(&mut done, u64::MAX);
+            }
+            done.sort_by_key(|one| one.slot);
+            assert_eq!(done, (0..8).map(|slot| Completion::new(slot, Ok(last))).collect::<Vec<_>>());
+            let before = done.len();
+            threads.reap(&mut done, u64::MAX);
+            assert_eq!(done.len(), before, "nothing is in flight, so nobody waits");
+        }
+        assert_eq!(lies(&buffers, 7, 512), [7; 512]);
+        threads.submit(&[op(OpKind::Read, 0, 8 * 512, 512), op(OpKind::Stat, 1, 0, 0)]);
+        let mut done = Vec::new();
+        while done.len() < 2 {
+            threads.reap(&mut done, u64::MAX);
+        }
+        done.sort_by_key(|one| one.slot);
+        assert_eq!(done, [Completion::new(0, Ok(0)), Completion::new(1, Err(Fault::os(libc::EINVAL)))]);
+        threads.close().unwrap();
+    }
+}

@@ -249,3 +249,86 @@ fn fill(file: &OwnedFd, count: u64, buffers: &Buffers) -> Option<()> {
     let whole = |number| rustix::io::pwrite(file, &*data, number * length) == Ok(data.len());
     (0..count).all(whole).then_some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ground::{names, Ground};
+
+    fn shape(queue_depth: u32) -> MethodShape {
+        let (direct, sync, preallocate) = (false, SyncPolicy::None, false);
+        MethodShape { record_size_bytes: 4096, queue_depth, direct, sync, preallocate }
+    }
+
+    fn place(ground: &Ground) -> Place {
+        Place::directory(&ground.root(), "job", None).unwrap()
+    }
+
+    #[test]
+    fn a_direction_is_that_of_the_writes() {
+        for (operation, direction) in [
+            (Operation::Read, Direction::Read),
+            (Operation::StrideRead, Direction::Read),
+            (Operation::Write, Direction::Create),
+            (Operation::Fwrite, Direction::Create),
+            (Operation::Rewrite, Direction::Overwrite),
+            (Operation::RandomMix, Direction::Overwrite),
+        ] {
+            assert_eq!(Direction::of(operation), direction, "{operation:?}");
+        }
+    }
+
+    #[test]
+    fn several_operations_go_to_a_ring_or_to_threads_and_nothing_stays() {
+        let ground = Ground::new("found");
+        let found = find(&place(&ground), &shape(4));
+        for one in [&found.read, &found.create, &found.overwrite] {
+            assert!(one.reason.starts_with("several operations in flight"), "{found:?}");
+            assert!(matches!(one.method, Method::IoUring | Method::Threads), "{found:?}");
+        }
+        assert_eq!(names(&ground.0), [".assay-target"]);
+        assert_eq!(find(&place(&ground), &shape(1)).create.method, Method::Sync);
+    }
+
+    /// What is found out holds for all lanes: a place is tried once for each direction.
+    #[test]
+    fn what_is_known_is_not_tried_again() {
+        let ground = Ground::new("known");
+        let (place, known) = (place(&ground), Known::default());
+        let first = known.choose(&place, &shape(2), Direction::Read);
+        // Were it tried again, it would be found with one operation in flight.
+        assert_eq!(known.choose(&place, &shape(1), Direction::Read), first);
+        assert_eq!(known.choose(&place, &shape(1), Direction::Create).method, Method::Sync);
+    }
+
+    /// The file that is tried on is in the state in which the direction finds one.
+    #[test]
+    fn what_is_tried_on_is_full_unless_it_is_to_be_created() {
+        let ground = Ground::new("scratch");
+        let place = place(&ground);
+        let buffers = Buffers::new(2, 4096, false).unwrap();
+        for (direction, before, preallocate, after) in [
+            (Direction::Read, 32 * 4096, false, 32 * 4096),
+            (Direction::Overwrite, 32 * 4096, true, 32 * 4096),
+            (Direction::Create, 0, false, 0),
+            (Direction::Create, 0, true, 32 * 4096),
+        ] {
+            let shape = MethodShape { preallocate, ..shape(2) };
+            let scratch = Scratch::open(&place, &shape, direction, &buffers).unwrap();
+            let size = || fs::fstat(&scratch.file).unwrap().st_size;
+            assert_eq!((scratch.count, scratch.bytes, size()), (32, 32 * 4096, before), "{direction:?}");
+            scratch.reset().unwrap();
+            assert_eq!(size(), after, "{direction:?}, reserved: {preallocate}");
+        }
+        assert_eq!(names(&ground.0), [".assay-target"]);
+    }
+
+    #[test]
+    fn long_records_are_tried_with_few() {
+        let ground = Ground::new("long");
+        let buffers = Buffers::new(2, 4 << 20, false).unwrap();
+        let long = MethodShape { record_size_bytes: 4 << 20, ..shape(2) };
+        let scratch = Scratch::open(&place(&ground), &long, Direction::Create, &buffers).unwrap();
+        assert_eq!((scratch.count, scratch.bytes), (4, 16 << 20));
+    }
+}

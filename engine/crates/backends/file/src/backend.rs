@@ -251,3 +251,7 @@ impl Backend for FileBackend {
         self.places.iter().try_for_each(|place| place.still_there())
     }
 }
+
+#[cfg(test)]
+#[path = "backend_tests.rs"]
+mod tests;

@@ -206,3 +206,48 @@ fn at_device(path: &str) -> Result<BackendCapabilities, SetupError> {
     });
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ground::{names, Ground};
+
+    #[test]
+    fn a_device_has_no_names_and_one_size() {
+        let (files, device) = (general("file"), general("device"));
+        assert!(files.operations.contains(&Operation::Stat) && !device.operations.contains(&Operation::Stat));
+        assert_eq!(device.layouts, [Layout::Shared]);
+        assert!(files.file_sets && files.preallocate && !device.file_sets && !device.preallocate);
+        assert_eq!((files.kind.as_str(), device.kind.as_str()), ("file", "device"));
+    }
+
+    #[test]
+    fn a_place_is_tried_and_left_as_it_was() {
+        let ground = Ground::new("able");
+        let found = at(&Place::directory(&ground.root(), "job", None).unwrap()).unwrap();
+        let place = found.place.as_ref().unwrap();
+        assert_eq!(place.path, ground.root());
+        assert!(found.methods.contains(&Method::Sync) && found.cache.contains(&CacheAction::Keep));
+        assert_eq!(found.direct, found.direct_alignment_bytes > 0);
+        let told = |word: &str| place.limits.iter().any(|limit| limit.contains(word));
+        assert_eq!(told("io_uring"), !found.methods.contains(&Method::IoUring));
+        assert_eq!(told("O_DIRECT"), !found.direct);
+        assert_eq!(names(&ground.0), [".assay-target"]);
+    }
+
+    /// Memory has no cache to empty; where there is such a place, as on most hosts.
+    #[test]
+    fn memory_is_no_cache_of_something_else() {
+        let root = format!("/dev/shm/assay-file-memory-{}", std::process::id());
+        if std::fs::create_dir(&root).is_err() {
+            return;
+        }
+        std::fs::write(format!("{root}/.assay-target"), "").unwrap();
+        let found = at(&Place::directory(&root, "job", None).unwrap());
+        std::fs::remove_dir_all(&root).unwrap();
+        let found = found.unwrap();
+        if found.place.as_ref().unwrap().filesystem == "tmpfs" {
+            assert_eq!((found.cache, found.direct_bypasses_cache), (vec![CacheAction::Keep], false));
+        }
+    }
+}

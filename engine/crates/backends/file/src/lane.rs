@@ -204,3 +204,7 @@ impl Lane for FileLane {
 fn is_random(operation: Operation) -> bool {
     matches!(operation, Operation::RandomRead | Operation::RandomWrite | Operation::RandomMix)
 }
+
+#[cfg(test)]
+#[path = "lane_tests.rs"]
+mod tests;

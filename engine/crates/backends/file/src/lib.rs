@@ -3,6 +3,8 @@
 mod auto;
 mod backend;
 mod capability;
+#[cfg(test)]
+mod ground;
 mod kind;
 mod lane;
 mod tree;

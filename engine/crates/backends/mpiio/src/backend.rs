@@ -2,6 +2,7 @@
 
 use crate::agree::{self, Ranks};
 use crate::capability;
+use crate::ffi::Self_;
 use crate::lane::MpiLane;
 use assay_core::{clock, pulse, Backend, Lane, LaneSetup, Owners, PhasePlan, SetupError};
 use assay_posix::place::cache::{self, Emptied};
@@ -107,7 +108,16 @@ impl MpiBackend {
     pub(crate) fn open(target: &MpiioTarget, job: &Job) -> Result<Self, SetupError> {
         let place = Place::directory(&target.root, &target.directory, target.run.as_deref())?;
         let capabilities = capability::at(&place)?;
-        let own = agree::start()?;
+        Self::of_rank(agree::start()?, place, capabilities, (target, job))
+    }
+
+    /// What a rank sees of it.
+    pub(crate) fn of_rank(
+        own: Self_,
+        place: Place,
+        capabilities: BackendCapabilities,
+        (target, job): (&MpiioTarget, &Job),
+    ) -> Result<Self, SetupError> {
         if own.size != job.ranks {
             let message = format!(
                 "the job has {} ranks, and MPI has started {}: start as many, such as by mpirun -n {}",

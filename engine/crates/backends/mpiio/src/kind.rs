@@ -21,9 +21,9 @@ pub fn library() -> Option<String> {
 /// Ends MPI, if this process has started it: before the process ends, by its main thread. `well`: all ranks have done the
 /// job to its end; else some may be missing, and are waited for 5 s only.
 pub fn leave(well: bool) {
-    #[cfg(feature = "mpi")]
+    #[cfg(any(feature = "mpi", test))]
     crate::agree::leave(well);
-    #[cfg(not(feature = "mpi"))]
+    #[cfg(not(any(feature = "mpi", test)))]
     let _ = well;
 }
 

@@ -38,6 +38,17 @@ struct Stretch {
     last: bool,
 }
 
+/// How many operations come next after so many, of which the slowest rank needed so long for each, with so much time left,
+/// in nanoseconds.
+pub(crate) fn stretch(before: i64, each: i64, time: i64) -> i64 {
+    let long = (time / PARTS).clamp(SHORTEST_STRETCH_NS, LONGEST_STRETCH_NS);
+    if each == 0 {
+        1
+    } else {
+        (long / each).min(before.saturating_mul(GROWTH)).max(1)
+    }
+}
+
 /// A rank's file, or that of all ranks.
 pub(crate) struct MpiLane {
     site: Arc<Site>,
@@ -309,9 +320,7 @@ impl Lane for MpiLane {
         let mine = [i64::from(left.is_some()), -most, -each, time];
         let agreed = self.site.ranks.least(mine).map_err(|number| status::fault(i64::from(number)))?;
         let [goes_on, most, each, time] = [agreed[0], -agreed[1], -agreed[2], agreed[3]];
-        let long = (time / PARTS).clamp(SHORTEST_STRETCH_NS, LONGEST_STRETCH_NS);
-        let room = if each == 0 { 1 } else { (long / each).min(self.stretch.count * GROWTH).max(1) };
-        let count = if goes_on == 1 { room.min(most) } else { 0 };
+        let count = if goes_on == 1 { stretch(self.stretch.count, each, time).min(most) } else { 0 };
         self.stretch = Stretch { count, begun: clock::now(), last: count == most && most != ENDLESS };
         Ok(count as u64)
     }

@@ -133,3 +133,62 @@ pub fn unlink(folder: &OwnedFd, name: &str) -> Result<(), Errno> {
         done => done,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ground::Ground;
+    use std::os::unix::fs::symlink;
+
+    fn mark(identity: &str) -> Mark {
+        Mark { run: "run".to_owned(), identity: identity.to_owned(), keep: true, ..Mark::default() }
+    }
+
+    #[test]
+    fn a_mark_is_what_was_written_last() {
+        let ground = Ground::new("mark");
+        let folder = ground.folder();
+        assert_eq!(read(&folder), Ok(Found::Nothing));
+        for identity in ["a", "b"] {
+            write(&folder, &mark(identity)).unwrap();
+            assert_eq!(read(&folder), Ok(Found::Mark(mark(identity))));
+            assert_eq!(ground.names(), [MARKER]);
+        }
+        remove(&folder).unwrap();
+        remove(&folder).unwrap();
+        assert_eq!((read(&folder), ground.names().len()), (Ok(Found::Nothing), 0));
+    }
+
+    #[test]
+    fn what_is_no_mark_is_not_taken_for_one() {
+        let ground = Ground::new("mark-other");
+        let folder = ground.folder();
+        for text in ["", "by hand", "{\"run\": 7}", "[]"] {
+            std::fs::write(ground.at(MARKER), text).unwrap();
+            assert_eq!(read(&folder), Ok(Found::Plain), "{text}");
+        }
+        std::fs::rename(ground.at(MARKER), ground.at("real")).unwrap();
+        symlink(ground.at("real"), ground.at(MARKER)).unwrap();
+        assert_eq!(read(&folder), Ok(Found::Other));
+        std::fs::remove_file(ground.at(MARKER)).unwrap();
+        std::fs::create_dir(ground.at(MARKER)).unwrap();
+        assert_eq!(read(&folder), Ok(Found::Other));
+    }
+
+    /// What a writer that was killed has left is taken away; what somebody else has there is not.
+    #[test]
+    fn a_mark_that_was_cut_short_makes_way() {
+        let ground = Ground::new("mark-short");
+        let folder = ground.folder();
+        for (text, ours) in [("", true), ("{\"ru", true), ("precious", false)] {
+            std::fs::write(ground.at(MARKER_NEW), text).unwrap();
+            assert_eq!(is_mark(&folder, MARKER_NEW.as_bytes()), ours, "{text}");
+            assert_eq!(write(&folder, &mark("a")).is_ok(), ours, "{text}");
+            assert_eq!(ground.at(MARKER_NEW).exists(), !ours);
+        }
+        assert_eq!(std::fs::read(ground.at(MARKER_NEW)).unwrap(), b"precious");
+        remove(&folder).unwrap();
+        assert_eq!(ground.names(), [MARKER_NEW]);
+        assert!(is_mark(&folder, MARKER.as_bytes()) && !is_mark(&folder, b"f0"));
+    }
+}

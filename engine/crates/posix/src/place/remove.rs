@@ -240,3 +240,117 @@ impl Walk<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ground::Ground;
+    use std::fs as files;
+    use std::os::unix::fs::symlink;
+
+    /// A directory of a job, with this mark in it.
+    fn job(ground: &Ground, mark: Option<&str>) {
+        files::create_dir(ground.at("job")).unwrap();
+        if let Some(mark) = mark {
+            files::write(ground.at("job").join(mark), "").unwrap();
+        }
+    }
+
+    fn removed(ground: &Ground, run: Option<&str>) -> Vec<(String, String)> {
+        remove(&ground.folder(), "job", run).into_iter().map(|left| (left.path, left.why)).collect()
+    }
+
+    fn still(path: &str, why: &str) -> (String, String) {
+        (path.to_owned(), why.to_owned())
+    }
+
+    #[test]
+    fn what_a_job_has_made_goes_with_its_directory() {
+        let ground = Ground::new("remove");
+        assert_eq!(removed(&ground, None), [], "nothing is there");
+        job(&ground, None);
+        assert_eq!(removed(&ground, Some("r")), [], "one that is empty needs no mark");
+        job(&ground, Some(".assay-job-r"));
+        files::create_dir_all(ground.at("job/t0/b1/d0.3")).unwrap();
+        for name in ["f0", "t0/b1/f0.7", "t0/r3.9", "t0/b1/d0.3/f1.1"] {
+            files::write(ground.at("job").join(name), "x").unwrap();
+        }
+        symlink("/etc", ground.at("job/t0/f0.1")).unwrap();
+        assert_eq!(removed(&ground, Some("r")), []);
+        assert!(ground.names().is_empty() && std::path::Path::new("/etc/passwd").exists());
+    }
+
+    #[test]
+    fn without_the_mark_of_the_run_nothing_goes() {
+        let ground = Ground::new("remove-unmarked");
+        job(&ground, Some(".assay-job-other"));
+        files::write(ground.at("job/f0"), "precious").unwrap();
+        for run in [None, Some("r"), Some("")] {
+            assert_eq!(removed(&ground, run), [still("job", UNMARKED)], "{run:?}");
+        }
+        files::create_dir(ground.at("job/.assay-job")).unwrap();
+        assert_eq!(removed(&ground, None), [still("job", UNMARKED)], "a directory is no mark");
+        assert_eq!(files::read(ground.at("job/f0")).unwrap(), b"precious");
+    }
+
+    /// What is not of a job stays, with the directories above it and the mark; all else goes.
+    #[test]
+    fn what_is_somebody_elses_stays() {
+        let ground = Ground::new("remove-foreign");
+        job(&ground, Some(".assay-job"));
+        files::create_dir_all(ground.at("job/t0/b0")).unwrap();
+        files::create_dir(ground.at("job/notes")).unwrap();
+        for name in ["f0", "t0/b0/precious", "t0/f0.1", "notes/f1"] {
+            files::write(ground.at("job").join(name), "x").unwrap();
+        }
+        // The mark is one in the job's own directory only.
+        files::write(ground.at("job/t0/.assay-job"), "").unwrap();
+        let mut left = removed(&ground, None);
+        left.sort();
+        let expected = ["job/notes", "job/t0/.assay-job", "job/t0/b0/precious"].map(|path| still(path, FOREIGN));
+        assert_eq!(left, expected);
+        assert!(!ground.at("job/f0").exists() && !ground.at("job/t0/f0.1").exists());
+        assert!(ground.at("job/.assay-job").exists() && ground.at("job/notes/f1").exists());
+    }
+
+    #[test]
+    fn a_link_in_the_jobs_place_leads_nowhere() {
+        let ground = Ground::new("remove-link");
+        files::create_dir(ground.at("elsewhere")).unwrap();
+        for name in [".assay-job", "f0"] {
+            files::write(ground.at("elsewhere").join(name), "").unwrap();
+        }
+        symlink(ground.at("elsewhere"), ground.at("job")).unwrap();
+        let left = removed(&ground, None);
+        assert_eq!((left.len(), left[0].0.as_str()), (1, "job"));
+        assert_eq!(files::read_dir(ground.at("elsewhere")).unwrap().count(), 2);
+        assert!(remove(&ground.folder(), "a\0b", None)[0].why.contains("zero"));
+    }
+
+    /// Deeper than directories may be open at a time.
+    #[test]
+    fn what_lies_deep_goes_as_well() {
+        let ground = Ground::new("remove-deep");
+        job(&ground, Some(".assay-job"));
+        let mut path = ground.at("job/t0");
+        for _ in 0..150 {
+            path.push("b0");
+        }
+        files::create_dir_all(&path).unwrap();
+        files::write(path.join("f0.0"), "x").unwrap();
+        assert_eq!(removed(&ground, None), []);
+        assert!(ground.names().is_empty());
+    }
+
+    /// So many are named and no more.
+    #[test]
+    fn of_many_that_stay_some_are_named() {
+        let ground = Ground::new("remove-many");
+        job(&ground, Some(".assay-job"));
+        for number in 0..2 * MAX_NAMED {
+            files::write(ground.at(&format!("job/precious{number}")), "").unwrap();
+        }
+        assert_eq!(removed(&ground, None).len(), MAX_NAMED);
+        assert_eq!(files::read_dir(ground.at("job")).unwrap().count(), 2 * MAX_NAMED + 1);
+    }
+}

@@ -330,3 +330,30 @@ pub(crate) fn checked(code: c_int) -> Result<u32, i32> {
 fn last_errno() -> i32 {
     std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ground::plan;
+
+    #[test]
+    fn new_files_are_new_unless_they_are_made_over() {
+        let flags = |over, sync| create_flags(&PhasePlan { over, sync, ..plan(Operation::Create) });
+        let always = libc::O_CREAT | libc::O_WRONLY | libc::O_NOFOLLOW;
+        assert_eq!(flags(false, SyncPolicy::None), always | libc::O_EXCL);
+        assert_eq!(flags(true, SyncPolicy::Fsync), always | libc::O_TRUNC);
+        assert_eq!(flags(false, SyncPolicy::OSync), always | libc::O_EXCL | libc::O_SYNC);
+        assert_eq!(flags(false, SyncPolicy::ODsync), always | libc::O_EXCL | libc::O_DSYNC);
+    }
+
+    /// A size of 4 GiB and more is that of no small file: it must not be taken for its lower bits.
+    #[test]
+    fn sizes_that_are_too_large_stay_large() {
+        for (size_found, told) in [(0, 0), (7, 7), (u64::from(u32::MAX), u32::MAX), (1 << 32, u32::MAX)] {
+            // SAFETY: all-zero is a valid statx.
+            let mut found: libc::statx = unsafe { std::mem::zeroed() };
+            found.stx_size = size_found;
+            assert_eq!(size(&found), told);
+        }
+    }
+}

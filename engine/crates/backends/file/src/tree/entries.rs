@@ -206,3 +206,98 @@ pub(crate) fn words(operation: Operation) -> &'static str {
         Operation::Readdir | data_operations!() | object_operations!() => "io_uring",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ground::plan;
+
+    fn op(kind: OpKind, slot: u32, length: u64) -> Op {
+        Op { kind, count: 1, slot, object: 7, offset: 0, length }
+    }
+
+    /// A slot that an operation has taken.
+    fn taken(kind: OpKind, length: u64) -> Slot {
+        let mut slot = Slot::new();
+        slot.take(&op(kind, 0, length), 3, &mut Names::new(0, &plan(Operation::Create)));
+        slot
+    }
+
+    #[test]
+    fn an_operation_ends_once_whichever_entry_tells_it() {
+        let (eexist, enospc) = (libc::EEXIST, libc::ENOSPC);
+        for (kind, told, result) in [
+            (OpKind::Create, vec![(Stage::Open, -eexist)], Err(eexist)),
+            (OpKind::Create, vec![(Stage::Last, 0)], Ok(100)),
+            // A write that fails is told when the file is closed.
+            (OpKind::Create, vec![(Stage::Write, -enospc), (Stage::Last, 0)], Err(enospc)),
+            (OpKind::Create, vec![(Stage::Write, 40), (Stage::Last, 0)], Ok(40)),
+            (OpKind::Create, vec![(Stage::Last, -libc::EIO)], Err(libc::EIO)),
+            (OpKind::Open, vec![(Stage::Last, 0)], Ok(0)),
+            (OpKind::Unlink, vec![(Stage::Last, 0)], Ok(0)),
+            (OpKind::Rmdir, vec![(Stage::Last, -libc::ENOTEMPTY)], Err(libc::ENOTEMPTY)),
+            (OpKind::Stat, vec![(Stage::Last, 0)], Ok(55)),
+        ] {
+            let (mut slot, found) = (taken(kind, 100), found());
+            // SAFETY: nobody else refers to it.
+            unsafe { (*found.get()).stx_size = 55 };
+            let mut ends: Vec<_> = told.iter().map(|(stage, code)| slot.told(*stage, *code, &found)).collect();
+            assert_eq!(ends.pop(), Some(Some(result)), "{kind:?}");
+            assert!(ends.iter().all(Option::is_none), "{kind:?}");
+        }
+        assert_eq!(taken(OpKind::Create, 1).told(Stage::Open, 0, &found()), None);
+    }
+
+    #[test]
+    fn a_slot_forgets_what_was_before() {
+        let mut slot = taken(OpKind::Create, 100);
+        assert_eq!((slot.busy, slot.leaf, slot.generation), (true, 3, 1));
+        slot.told(Stage::Write, -libc::ENOSPC, &found());
+        slot.generation = u32::MAX;
+        slot.take(&op(OpKind::Create, 0, 7), 0, &mut Names::new(0, &plan(Operation::Create)));
+        assert_eq!((slot.leaf, slot.generation), (0, 0));
+        assert_eq!(slot.told(Stage::Last, 0, &found()), Some(Ok(7)));
+    }
+
+    /// The words that entries carry bring back slot, stage and generation, of every length of chain.
+    #[test]
+    fn completions_find_their_operation() {
+        let buffers = Buffers::new(3, 4096, false).unwrap();
+        for (kind, length, stages) in [
+            (OpKind::Create, 9, vec![Stage::Open, Stage::Write, Stage::Last]),
+            (OpKind::Create, 0, vec![Stage::Open, Stage::Last]),
+            (OpKind::Open, 0, vec![Stage::Open, Stage::Last]),
+            (OpKind::Stat, 0, vec![Stage::Last]),
+            (OpKind::Rename, 0, vec![Stage::Last]),
+            (OpKind::Mkdir, 0, vec![Stage::Last]),
+            (OpKind::Rmdir, 0, vec![Stage::Last]),
+            (OpKind::Unlink, 0, vec![Stage::Last]),
+        ] {
+            for generation in [0, 1, u32::MAX] {
+                let mut slot = taken(kind, length);
+                slot.generation = generation;
+                let (found, op) = (found(), op(kind, 2, length));
+                let entries = Entries { leaf: Fd(0), slot: &slot, found: &found, op: &op, create: 0 };
+                let (chain, count) = entries.chain(&buffers);
+                let told: Vec<_> = chain[..count].iter().map(|entry| unpack(entry.get_user_data())).collect();
+                let expected: Vec<_> = stages.iter().map(|stage| (2, *stage, generation)).collect();
+                assert!(told == expected, "{kind:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn operations_need_as_many_codes_as_their_chain_is_long() {
+        for (operation, count) in [
+            (Operation::Create, 3),
+            (Operation::Open, 2),
+            (Operation::Stat, 1),
+            (Operation::Unlink, 1),
+            (Operation::Readdir, 0),
+            (Operation::Read, 0),
+        ] {
+            assert_eq!(codes(operation).len(), count, "{operation:?}");
+            assert_eq!(words(operation).contains(','), count > 1, "{operation:?}");
+        }
+    }
+}

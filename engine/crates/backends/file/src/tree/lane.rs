@@ -149,56 +149,35 @@ impl Lane for TreeLane {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ground::{self, plan};
     use assay_core::{Buffers, OpKind};
     use assay_posix::place::Place;
-    use assay_spec::{CacheAction, Layout, SyncPolicy, Tree, Tuning};
-    use std::path::PathBuf;
+    use assay_spec::{Layout, Tree, Tuning};
 
-    /// A tree in a marked directory that is removed at the end.
-    struct Ground(PathBuf, Arc<Forest>);
+    /// A tree in a marked directory.
+    struct Ground {
+        forest: Arc<Forest>,
+        _held: ground::Ground,
+    }
 
     impl Ground {
         fn new(name: &str, files: u64, width: u32) -> Self {
-            let root = std::env::temp_dir().join(format!("assay-tree-{name}-{}", std::process::id()));
-            std::fs::create_dir_all(root.join("job")).unwrap();
-            std::fs::write(root.join(".assay-target"), "{}").unwrap();
-            let place = Arc::new(Place::directory(root.to_str().unwrap(), "job", None).unwrap());
+            let ground = ground::Ground::new(&format!("tree-{name}"));
+            std::fs::create_dir(ground.at("")).unwrap();
+            let place = Arc::new(Place::directory(&ground.root(), "job", None).unwrap());
             let tree = Tree { files, depth: 1, width, more: 0, inner: false };
             let forest = Forest::new(vec![place], tree, Layout::Separate, 0..1);
             forest.make().unwrap();
-            Ground(root, Arc::new(forest))
+            Ground { forest: Arc::new(forest), _held: ground }
         }
 
         fn lane(&self, method: Method, queue_depth: u32) -> TreeLane {
             let buffers = Arc::new(Buffers::new(queue_depth as usize, 100, false).unwrap());
             let tuning = Tuning::default();
             let setup = LaneSetup { lane: 0, queue_depth, tuning, direct: false, buffers, source: None };
-            let mut lane = TreeLane::new(Arc::clone(&self.1), setup);
+            let mut lane = TreeLane::new(Arc::clone(&self.forest), setup);
             lane.choose(method).unwrap();
             lane
-        }
-    }
-
-    impl Drop for Ground {
-        fn drop(&mut self) {
-            let _ = std::fs::remove_dir_all(&self.0);
-        }
-    }
-
-    fn plan(operation: Operation) -> PhasePlan {
-        let (cache, sync) = (CacheAction::Keep, SyncPolicy::None);
-        PhasePlan {
-            owners: assay_core::Owners::own(),
-            operation,
-            method: Method::Auto,
-            cache,
-            direct: false,
-            sync,
-            preallocate: false,
-            renamed: false,
-            over: false,
-            ranged: false,
-            looked_at: false,
         }
     }
 

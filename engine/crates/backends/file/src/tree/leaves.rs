@@ -83,3 +83,11 @@ impl Leaves {
         }
     }
 }
+
+#[cfg(test)]
+impl Leaves {
+    /// How many are open.
+    pub(crate) fn count(&self) -> usize {
+        self.open.iter().flatten().count()
+    }
+}

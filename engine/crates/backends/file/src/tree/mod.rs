@@ -143,3 +143,6 @@ impl Forest {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;
