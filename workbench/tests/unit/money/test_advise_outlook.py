@@ -3,12 +3,11 @@
 from decimal import Decimal
 
 import pytest
-from advise_tools import NEEDS, read_need
-from outlook_tools import Looked, anew, at_size, looked_at, near, scaled
+from advise_tools import NEEDS, advised, read_need
+from outlook_tools import KINDS, Looked, anew, at_size, looked_at, near, scaled
 
 from assay.model.money.advice_picture import Assumption, Curves, End
 from assay.model.money.amount import share
-from assay.money.advice.advise import advise
 from assay.money.advice.outlook import again as again_module
 from assay.money.advice.outlook.again import MOST_DESIGNS
 from assay.money.advice.outlook.curves import FACTORS, HALVINGS, Sweep
@@ -187,7 +186,8 @@ def test_each_end_of_what_is_moved_or_used_is_what_advice_says_then(name: str) -
 
 def test_the_exchange_rate_moves_the_books_in_that_currency_alone() -> None:
     exchange = {"EUR": "1.10", "date": "2026-11-02", "source": "test"}
-    need = read_need("01", budget=None, book=None, books=["a", "b"], exchange=exchange, currency="USD")
+    asked = {"budget": None, "book": None, "books": ["a", "b"], "currency": "USD", "candidates": KINDS["01"][:1]}
+    need = read_need("01", exchange=exchange, **asked)
     dollars = load_book("book.yaml", NEEDS)
     euros = dollars.model_copy(update={"book": "made-up-too", "currency": "EUR"})
     euros = scaled(euros, Decimal("0.95"), "volume-capacity", "st1")
@@ -197,14 +197,14 @@ def test_the_exchange_rate_moves_the_books_in_that_currency_alone() -> None:
     assert each is not None and each.turns and [end.value for end in there] == ["0.88", "1.32"]
     for end in there:
         other = {**exchange, "EUR": end.value}
-        changed = read_need("01", budget=None, book=None, books=["a", "b"], exchange=other, currency="USD")
+        changed = read_need("01", exchange=other, **asked)
         design, month = anew(looked, exchange=changed.exchange)
         as_answered(looked, end, design, month)
     assert {end.choice for end in there} == {"orangefs-volumes@made-up", "orangefs-volumes@made-up-too"}
 
 
 def test_of_two_books_of_one_provider_the_cheaper_one_is_found_in_either_order() -> None:
-    need = read_need("01", budget=None, book=None, books=["a", "b"])
+    need = read_need("01", budget=None, book=None, books=["a", "b"], candidates=KINDS["01"][:2])
     dear = load_book("book.yaml", NEEDS)
     cheap = scaled(dear.model_copy(update={"book": "cheaper"}), Decimal("0.5"), "volume-capacity", "st1")
     first, second = (looked_at(need, books) for books in ((dear, cheap), (cheap, dear)))
@@ -235,7 +235,7 @@ def test_a_budget_that_is_passed_is_a_crossing() -> None:
 
 
 def test_what_the_budget_excludes_stays_on_the_curves_and_is_not_chosen() -> None:
-    looked = looked_at("01", budget="1700 USD/month")
+    looked = looked_at("01", budget="1700 USD/month", candidates=KINDS["01"][:2])
     assert looked.again.budget == 1700
     twice = [curve.points[4] for curve in looked.picture.capacity.curves if curve.design == looked.best]
     assert twice[0].month is not None and twice[0].month > 1700
@@ -245,9 +245,9 @@ def test_what_the_budget_excludes_stays_on_the_curves_and_is_not_chosen() -> Non
 
 
 def test_few_designs_are_sized_and_none_for_what_changes_no_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    need = read_need("01")
+    need = read_need("01", candidates=KINDS["01"])
     book = load_book("book.yaml", NEEDS)
-    advice = advise(need, book, (), NEEDS)
+    advice = advised(need, (book,), ())
     calls: list[str] = []
     asked = again_module.try_design
     monkeypatch.setattr(again_module, "try_design", lambda *args: calls.append(args[5]) or asked(*args))
@@ -276,5 +276,6 @@ def test_words_say_each_crossing_and_the_largest_assumptions(looked: Looked) -> 
 
 
 def test_nothing_has_no_picture() -> None:
-    advice = advise(read_need("01", budget="1 USD/month"), load_book("book.yaml", NEEDS), (), NEEDS)
+    need = read_need("01", budget="1 USD/month", candidates=KINDS["01"])
+    advice = advised(need, (load_book("book.yaml", NEEDS),), ())
     assert advice.result == "none" and picture(advice, load_book("book.yaml", NEEDS), (), NEEDS) is None

@@ -185,9 +185,14 @@ def _get(entries: Mapping[str, Some], name: str, what: str) -> Some:
 
 
 def _unknown(name: str, what: str, names: Iterable[str]) -> AssayError:
-    near = difflib.get_close_matches(name, list(names), n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(f'`{each}`' for each in near)}?" if near else "`assay catalog list` lists them"
-    return AssayError(f"there is no {what} `{name}`", hint)
+    return AssayError(f"there is no {what} `{name}`", _meant(name, tuple(names)))
+
+
+@functools.lru_cache(maxsize=64)
+def _meant(name: str, names: tuple[str, ...]) -> str:
+    """A hint; advice asks for the same wrong name with each combination of the other values."""
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(f'`{each}`' for each in near)}?" if near else "`assay catalog list` lists them"
 
 
 def _yaml(name: str) -> list[Any]:
