@@ -34,7 +34,7 @@ with open(sys.argv[1], "w") as file:
 """
 SECONDS = 600
 LARGE = (
-    *("numpy", "scipy", "pandas", "matplotlib", "pyarrow", "vl_convert", "xlsxwriter", "hdrh"),
+    *("numpy", "scipy", "pandas", "pyarrow", "xlsxwriter", "hdrh"),
     *("moto", "boto3", "botocore", "jsonschema", "jinja2", "requests", "ClusterShell", "asyncio"),
     # With it typer writes help and errors; a command that does what it is told needs neither.
     *("rich.markdown", "markdown_it", "pygments", "typer.rich_utils"),
