@@ -23,11 +23,11 @@ WEAK_COPYLEFT = {"MPL-2.0", "LGPL-2.1-or-later"}
 # Packages whose metadata names the licence in words only; looked up in their licence files.
 KNOWN = {
     "clustershell": "LGPL-2.1-or-later", "certifi": "MPL-2.0", "s3transfer": "Apache-2.0",
-    "contourpy": "BSD-3-Clause", "matplotlib": "PSF-2.0", "cycler": "BSD-3-Clause", "hdrhistogram": "Apache-2.0",
-    "pbr": "Apache-2.0", "rich": "MIT", "xlsxwriter": "BSD-2-Clause", "kiwisolver": "BSD-3-Clause",
+    "hdrhistogram": "Apache-2.0",
+    "pbr": "Apache-2.0", "rich": "MIT", "xlsxwriter": "BSD-2-Clause",
     "python-dateutil": "Apache-2.0", "six": "MIT", "shellingham": "ISC", "markdown-it-py": "MIT", "mdurl": "MIT",
-    "pyyaml": "MIT", "pygments": "BSD-2-Clause", "vl-convert-python": "BSD-3-Clause", "pyparsing": "MIT",
-    "numpy": "BSD-3-Clause", "pyarrow": "Apache-2.0", "setuptools": "MIT", "fonttools": "MIT",
+    "pyyaml": "MIT", "pygments": "BSD-2-Clause",
+    "numpy": "BSD-3-Clause", "pyarrow": "Apache-2.0", "setuptools": "MIT",
     "blinker": "MIT", "itsdangerous": "BSD-3-Clause", "jinja2": "BSD-3-Clause",
 }  # fmt: skip
 

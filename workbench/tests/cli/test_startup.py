@@ -45,7 +45,7 @@ print(json.dumps([told(words) for words in json.loads(sys.argv[1])]))
 """Does one command after another, each in a process of its own that has loaded no more than `assay` itself."""
 SECONDS = 600
 LARGE = (
-    *("numpy", "pandas", "matplotlib", "pyarrow", "vl_convert", "xlsxwriter", "hdrh", "moto", "boto3"),
+    *("numpy", "pandas", "pyarrow", "xlsxwriter", "hdrh", "moto", "boto3"),
     *("scipy", "jsonschema", "jinja2", "requests", "ClusterShell", "asyncio", "ssl", "rich", "pygments"),
 )
 """None of the quick commands needs one of these."""

@@ -9,7 +9,7 @@ from typing import Any
 
 HIDDEN = frozenset(
     (
-        *("scipy", "pyarrow", "pandas", "vl_convert", "matplotlib", "mpl_toolkits"),
+        *("scipy", "pyarrow", "pandas"),
         *("moto", "flask", "flask_cors", "boto3", "botocore"),
     )
 )

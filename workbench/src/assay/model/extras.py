@@ -8,7 +8,6 @@ from assay.model.base import EXIT_REFUSED, AssayError
 EXTRAS = {
     "notebook": ("pandas",),
     "parquet": ("pyarrow",),
-    "report": ("vl_convert", "matplotlib"),
     "simulator": ("moto", "flask", "flask_cors"),
 }
 """Extra -> what is imported of it; `workbench/pyproject.toml` says which packages these are of."""

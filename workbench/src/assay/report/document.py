@@ -1,17 +1,18 @@
 """The document that every output format is written from: headings, text, tables, charts, code, notes.
 
-It holds no HTML. Charts are Vega-Lite specifications with their data, surfaces are matrices; writers draw them.
+It holds no HTML. Charts are axes and marks with their values; writers draw them.
 All text is plain and unescaped: it may come from a study file, so a writer must escape it.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from assay.report import numbers
 
 if TYPE_CHECKING:
     from assay.model.result.verdict import Verdict
+    from assay.report.draw.drawing import Drawing, HeatMap
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,48 +255,20 @@ class Panels:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart as a complete Vega-Lite specification; `caption` says in words what is drawn."""
+    """A chart; `caption` says in words what is drawn."""
 
     id: str
     title: str
     caption: str
-    spec: dict[str, Any]
+    drawing: "Drawing | HeatMap"
     wide: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SurfacePanel:
-    """One target's surface: `z[i][j]` at `ys[i]`, `xs[j]`; None where there is no sound value."""
-
-    name: str
-    z: tuple[tuple[float | None, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Surface:
-    """3-D surfaces over the same grid with a shared height and colour scale.
-
-    Attributes:
-        xs: Labels along x, in order; likewise ys.
-        panels: One per target.
-    """
-
-    id: str
-    title: str
-    caption: str
-    x_title: str
-    y_title: str
-    z_title: str
-    xs: tuple[str, ...]
-    ys: tuple[str, ...]
-    panels: tuple[SurfacePanel, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Gallery:
     """Figures that belong together."""
 
-    figures: tuple[Chart | Surface, ...]
+    figures: tuple[Chart, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,7 +391,6 @@ Block = (
     | Panels
     | Table
     | Chart
-    | Surface
     | Gallery
     | Plots
     | Spans

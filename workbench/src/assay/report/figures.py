@@ -12,14 +12,14 @@ from assay.report.charts.heat import heat_map
 from assay.report.charts.lines import MOST_SERIES, Metric, line_chart
 from assay.report.charts.percentiles import percentile_chart
 from assay.report.charts.theme import marked, thin
-from assay.report.document import Block, Chart, Gallery, Note, Surface, SurfacePanel
+from assay.report.document import Block, Chart, Gallery, Note
 from assay.report.measure import measure_of, measures_of
 from assay.report.view import View, Workload, plausible, point
 
 MOST_FIGURES = 24
 """Charts of one kind in one section."""
 _MOST_CELLS = 24
-"""Values of one axis in a heat map or surface."""
+"""Values of one axis in a heat map."""
 _MOST_POINTS = 64
 """Values of one axis in a line chart."""
 _MOST_DOTS = 60
@@ -27,7 +27,7 @@ _MOST_DOTS = 60
 Slice = tuple[str, list[Row]]
 
 
-def capped(figures: Iterator[Chart | Surface], what: str) -> list[Block]:
+def capped(figures: Iterator[Chart], what: str) -> list[Block]:
     """A gallery of the first figures, and a note if there would be more."""
     found = list(islice(figures, MOST_FIGURES + 1))
     if not found:
@@ -81,36 +81,9 @@ def heat_maps(view: View, workload: Workload, mark: str) -> Iterator[Chart]:
     for axes, operation, place, (where, rows) in _grids(workload):
         up, right, words = _kept(workload, axes)
         targets = [target for target in view.targets if any(row.case.target == target for row in rows)]
-        spec = heat_map(rows, axes, (up, right), targets)
+        drawing = heat_map(rows, axes, (up, right), targets)
         caption = f"Median {_measured(operation)}; one colour scale for all panels.{words}{marked(rows)}"
-        yield Chart(f"heat-{mark}-{operation}-{place}", _title(workload, operation, where), caption, spec, wide=True)
-
-
-def surfaces(view: View, workload: Workload, mark: str) -> Iterator[Surface]:
-    """One figure of 3-D surfaces per operation and point of further axes."""
-    for axes, operation, place, (where, rows) in _grids(workload):
-        up, right, words = _kept(workload, axes)
-        panels = []
-        for target in view.targets:
-            heights: dict[tuple[AxisValue, AxisValue], float] = {}
-            for row in rows:
-                if row.case.target == target and row.rate and plausible(row):
-                    point_of_grid = row.case.axes.get(axes[0]), row.case.axes.get(axes[1])
-                    heights[point_of_grid] = row.rate.median / measure_of(operation).scale
-            if heights:
-                panels.append(SurfacePanel(target, tuple(tuple(heights.get((a, b)) for b in right) for a in up)))
-        if panels:
-            yield Surface(
-                f"surface-{mark}-{operation}-{place}",
-                _title(workload, operation, where),
-                f"Height and colour: median {_measured(operation)}, the same scale in all panels.{words}",
-                numbers.axis_title(axes[1]),
-                numbers.axis_title(axes[0]),
-                measure_of(operation).unit,
-                tuple(numbers.axis_value(axes[1], value) for value in right),
-                tuple(numbers.axis_value(axes[0], value) for value in up),
-                tuple(panels),
-            )
+        yield Chart(f"heat-{mark}-{operation}-{place}", _title(workload, operation, where), caption, drawing, wide=True)
 
 
 def line_charts(view: View, workload: Workload, axis: str, metric: Metric, mark: str) -> Iterator[Chart]:
@@ -133,8 +106,8 @@ def line_charts(view: View, workload: Workload, axis: str, metric: Metric, mark:
         if len(kept_x) < len(workload.swept[axis]):
             words += f" {len(kept_x)} of {len(workload.swept[axis])} values along the axis."
         words += marked(chosen)
-        spec = line_chart(chosen, axis, others, view.targets, metric)
-        yield Chart(f"{kind}-{mark}-{axis}-{operation}", _title(workload, operation), words, spec)
+        drawing = line_chart(chosen, axis, others, view.targets, metric)
+        yield Chart(f"{kind}-{mark}-{axis}-{operation}", _title(workload, operation), words, drawing)
 
 
 def plain_charts(view: View, workloads: list[Workload]) -> Iterator[Chart]:

@@ -1,14 +1,13 @@
 """The document as one self-contained HTML page that opens without a network.
 
-The page forbids itself every fetch (content security policy), and every script but its own two, known by their hashes;
-so a name from a study file can neither load nor run anything, even if an escape were missing. Charts are interpreted,
-not evaluated: no `unsafe-eval`.
+The page forbids itself every fetch (content security policy), and every script but its own, known by its hash;
+so a name from a study file can neither load nor run anything, even if an escape were missing. Charts are drawn already:
+they need no script.
 """
 
 import base64
 import hashlib
 import html
-import json
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import resources
@@ -16,49 +15,27 @@ from typing import Any
 
 from assay.model.foreign import lines
 from assay.report import document as doc
-from assay.report.advice.draw import plots_html, spans_html
-from assay.report.charts.drawn import drawable
-from assay.report.first.draw import dots_html
-from assay.report.surface import surface_svg
+from assay.report.draw.chart import DEFINITIONS, chart_html
+from assay.report.draw.dots import dots_html
+from assay.report.draw.drawing import HeatMap
+from assay.report.draw.heat import heat_html
+from assay.report.draw.plots import plots_html
+from assay.report.draw.spans import spans_html
+from assay.report.draw.svg import escape
 
 Writer = Callable[[Any], str]
-
-
-def escape(text: str) -> str:
-    """Text as HTML that shows it: no tag, no control character, nothing that turns the direction of writing round."""
-    return html.escape(lines(text))
-
-
-def _safe(data: Any) -> Any:
-    """A chart with its texts made so, too; the browser escapes them."""
-    if isinstance(data, str):
-        return lines(data)
-    if isinstance(data, dict):
-        return {key: _safe(value) for key, value in data.items()}
-    return [_safe(value) for value in data] if isinstance(data, list | tuple) else data
-
-
-_LICENCE = (
-    "/* Vega, Vega-Lite, Vega-Embed: Copyright University of Washington Interactive Data Lab and contributors, "
-    "BSD-3-Clause. Bundled by vl-convert, BSD-3-Clause. */"
-)
-_HATCH = (
-    '<svg class="defs" width="0" height="0" aria-hidden="true"><defs><pattern id="hatch" width="7" height="7" '
-    'patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="2" height="7" fill="white" '
-    'fill-opacity=".3"/></pattern></defs></svg>'
+_FOOTER = (
+    "<footer>Made by Assay. MB and GB are powers of ten, KiB, MiB and GiB powers of two. This page loads nothing from "
+    "anywhere.</footer>"
 )
 
 
 def render_html(document: doc.Document) -> str:
-    """The whole page; the same document gives the same text where the same packages draw charts."""
-    document = drawable(document)
+    """The whole page; the same document gives the same text."""
     body = "".join(_section(number, section) for number, section in enumerate(document.sections, 1))
-    charts = 'class="chart"' in body
-    scripts = [_library()] if charts else []
-    scripts.append(_asset("report.js"))
-    sources = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    script = _asset("report.js")
     policy = (
-        f"default-src 'none'; script-src {sources}; style-src 'unsafe-inline'; img-src data:; "
+        f"default-src 'none'; script-src 'sha256-{_digest(script)}'; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
     head = (
@@ -71,32 +48,13 @@ def render_html(document: doc.Document) -> str:
     # One page needs none.
     contents = "" if document.look else _contents(document)
     look = f' class="{document.look}"' if document.look else ""
-    page = f"<body{look}>\n{_HATCH}\n{_header(document)}\n<div class=page>\n{contents}\n<main>\n{body}</main>\n"
-    tail = "".join(f"<script>{script}</script>\n" for script in scripts)
-    return f"{head}{page}</div>\n{_footer(charts)}\n{tail}</body>\n</html>\n"
-
-
-def _footer(charts: bool) -> str:
-    units = "MB and GB are powers of ten, KiB, MiB and GiB powers of two."
-    drawn = " Charts: Vega-Lite and matplotlib." if charts else ""
-    return f"<footer>Made by Assay. {units}{drawn} This page loads nothing from anywhere.</footer>"
+    page = f"<body{look}>\n{DEFINITIONS}\n{_header(document)}\n<div class=page>\n{contents}\n<main>\n{body}</main>\n"
+    return f"{head}{page}</div>\n{_FOOTER}\n<script>{script}</script>\n</body>\n</html>\n"
 
 
 @cache
 def _asset(name: str) -> str:
     return resources.files("assay.report").joinpath("assets", name).read_text(encoding="utf-8")
-
-
-@cache
-def _library() -> str:
-    """The chart library in a scope of its own, so that its names do not clash with the page's."""
-    import vl_convert
-
-    # The published stub makes `snippet` mandatory; the function does not.
-    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]
-    # An inline script ends at the first </script, wherever it stands.
-    bundle = bundle.replace("</script", "<\\/script").replace("\r\n", "\n")
-    return f"{_LICENCE}\n(()=>{{{bundle}\n}})();"
 
 
 def _digest(script: str) -> str:
@@ -195,15 +153,7 @@ def _key_figures(block: doc.KeyFigures) -> str:
 
 
 def _dots(block: doc.Dots) -> str:
-    return dots_html(block, escape, _text)
-
-
-def _plots(block: doc.Plots) -> str:
-    return plots_html(block, escape)
-
-
-def _spans(block: doc.Spans) -> str:
-    return spans_html(block, escape)
+    return dots_html(block, _text)
 
 
 def _panels(block: doc.Panels) -> str:
@@ -271,25 +221,14 @@ def _tables_in(blocks: tuple[doc.Block, ...]) -> Iterator[doc.Table]:
 
 
 def _chart(chart: doc.Chart) -> str:
-    spec = json.dumps(_safe(chart.spec), separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=str)
-    # Inside a script element only "<" can end the element or open a comment; JSON may write it as an escape.
-    spec = spec.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-    data = f'<script type="application/json">{spec}</script>'
-    label = escape(f"{chart.title}. {chart.caption}")
-    box = f'<div class="chart" id="{chart.id}" role="img" aria-label="{label}">{data}</div>'
-    return _figure(chart, box, " wide" if chart.wide else "")
-
-
-def _surface(surface: doc.Surface) -> str:
-    width = f"max-width:{21 * len(surface.panels)}rem"
-    return _figure(
-        surface, f'<div class="surface" id="{surface.id}" style="{width}">{lines(surface_svg(surface))}</div>'
+    label = f"{chart.id}-words"
+    drawn = heat_html(chart.drawing, label) if isinstance(chart.drawing, HeatMap) else chart_html(chart.drawing, label)
+    words = f"<b>{escape(chart.title)}</b> <span>{escape(chart.caption)}</span>"
+    kind = "card wide" if chart.wide else "card"
+    return (
+        f'<figure class="{kind}"><figcaption id="{label}">{words}</figcaption>'
+        f'<div class=chart id="{chart.id}">{drawn}</div></figure>'
     )
-
-
-def _figure(figure: doc.Chart | doc.Surface, box: str, kind: str = "") -> str:
-    words = f"<figcaption><b>{escape(figure.title)}</b> <span>{escape(figure.caption)}</span></figcaption>"
-    return f'<figure class="card{kind}">{words}{box}</figure>'
 
 
 def _gallery(block: doc.Gallery) -> str:
@@ -297,7 +236,9 @@ def _gallery(block: doc.Gallery) -> str:
 
 
 def _code(block: doc.Code) -> str:
-    return f'<pre class="code {escape(block.language)}"><code>{escape(block.text)}</code></pre>'
+    return (
+        f'<pre class="code {escape(block.language)}"><code>{html.escape(lines(block.text), quote=False)}</code></pre>'
+    )
 
 
 def _note(block: doc.Note) -> str:
@@ -318,10 +259,9 @@ _WRITERS: dict[type[Any], Writer] = {
     doc.Panels: _panels,
     doc.Table: _table,
     doc.Chart: _chart,
-    doc.Surface: _surface,
     doc.Gallery: _gallery,
-    doc.Plots: _plots,
-    doc.Spans: _spans,
+    doc.Plots: plots_html,
+    doc.Spans: spans_html,
     doc.Code: _code,
     doc.Note: _note,
     doc.Fold: _fold,

@@ -263,7 +263,6 @@ _WRITERS: dict[type[Any], Callable[[Any, int | None], list[Line]]] = {
     doc.Panels: _panels,
     doc.Table: _table,
     doc.Chart: _nothing,
-    doc.Surface: _nothing,
     doc.Gallery: _nothing,
     doc.Plots: _nothing,
     doc.Spans: _nothing,

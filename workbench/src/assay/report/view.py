@@ -137,7 +137,8 @@ class View:
         self.analysis = analysis
         self.today = today
         self.run = analysis.run
-        names = [place.target for place in analysis.run.places] + [case.target for case in analysis.cases]
+        cases = (*analysis.cases, *(row.case for row in analysis.rows))
+        names = [place.target for place in analysis.run.places] + [case.target for case in cases]
         self.targets: tuple[str, ...] = tuple(dict.fromkeys(names))
         self.workloads: tuple[Workload, ...] = tuple(self._workloads())
         self._rows = {

@@ -30,6 +30,7 @@ from assay.report.build import build_document
 from assay.report.cost_table import costs_table
 from assay.report.costs import Rate, TargetCost, cheapest, front, target_costs
 from assay.report.document import Block, Chart, Fold, Gallery, Note, Panels, Section, Strong, Table
+from assay.report.draw.drawing import Dot, Drawing, Interval
 from assay.report.export_json import json_document, json_schema
 from assay.report.html import render_html
 from assay.report.sections import answer, cost
@@ -185,10 +186,12 @@ def test_the_section_is_drawn() -> None:
     assert '<section id="cost">' in page
     charts = [block for block in every(section(analysis).blocks) if isinstance(block, Chart)]
     assert [chart.id for chart in charts] == ["cost-read", "cost-write"]
-    data = charts[0].spec["data"]["values"]
-    assert [(datum["t"], datum["y"]) for datum in data] == [("disk", pytest.approx(336.8224)), ("memory", 4290.048)]
-    for datum in data:
-        assert datum["l"] <= datum["x"] <= datum["h"]
+    drawing = charts[0].drawing
+    assert isinstance(drawing, Drawing)
+    dots, intervals = drawing.of(Dot), drawing.of(Interval)
+    assert [(dot.label, dot.y) for dot in dots] == [("disk", pytest.approx(336.8224)), ("memory", 4290.048)]
+    for dot, interval in zip(dots, intervals, strict=True):
+        assert interval.x[0] <= dot.x <= interval.x[1] and interval.y == (dot.y, dot.y)
     names = [field for block in every(section(analysis).blocks) if isinstance(block, Table) for field in [block.id]]
     assert len(names) == len(set(names)), "ids are used once"
     assert render_html(build_document(analysis)) == page

@@ -11,6 +11,7 @@ from assay.model.result.result import ErrorTally, KindCounts, RunAnalysis, Sampl
 from assay.model.result.verdict import Finding, Verdict
 from assay.report.build import build_document
 from assay.report.document import Chart, Fold, Gallery, Table
+from assay.report.draw.drawing import Dot, Drawing, Path, Rule
 
 MS, S, MB = 1_000_000, 10**9, 10**6
 
@@ -97,10 +98,11 @@ def test_seconds_of_all_repeats_stand_together() -> None:
         if isinstance(chart, Chart) and chart.id.startswith("moving-")
     ]
     (chart,) = charts
-    data = chart.spec["data"]["values"]
-    assert [datum["y"] for datum in data] == [5, 9, 9, 8, 9, 10, 8, 9, 9]
-    assert [datum["a"] for datum in data[:3]] == pytest.approx([23 / 3] * 3)
-    assert "Put" not in chart.title and len({datum["r"] for datum in data}) == 3
+    assert isinstance(chart.drawing, Drawing)
+    assert [dot.y for dot in chart.drawing.of(Dot)] == [5, 9, 9, 8, 9, 10, 8, 9, 9]
+    lines = chart.drawing.of(Path)
+    assert [y for _, y in lines[0].points] == pytest.approx([23 / 3] * 3)
+    assert "Put" not in chart.title and len(lines) == 3
 
 
 def with_more(sample: Sample, **more: object) -> Sample:
@@ -128,13 +130,13 @@ def test_latencies_of_each_repeat_are_lines_of_their_own() -> None:
     kept = {"p50": (1e3, None, 3e3), "p99": (9e3, None, None), "errors": (0, 0, 0)}
     samples = [with_more(seconds(repeat, 8 * MB, 9 * MB, 9 * MB), **kept) for repeat in (1, 2)]
     (chart,) = charts_of(analysis(samples, ("read",)), "seconds-latency-")
-    data = chart.spec["data"]["values"]
-    assert [(datum["r"], datum["x"], datum["y"]) for datum in data if " 2 " in datum["r"]] == [
-        ("disk 2 p50", 0.5, 1.0),
-        ("disk 2 p50", 2.5, 3.0),
-        ("disk 2 p99", 0.5, 9.0),
+    assert isinstance(chart.drawing, Drawing)
+    lines = chart.drawing.of(Path)
+    assert [(line.title.partition("\n")[0], line.points) for line in lines if "repeat 2" in line.title] == [
+        ("disk, repeat 2, p50", ((0.5, 1.0), (2.5, 3.0))),
+        ("disk, repeat 2, p99", ((0.5, 9.0),)),
     ]
-    assert len(chart.spec["layer"]) == 1, "nothing is marked"
+    assert len(lines) == len(chart.drawing.marks), "nothing is marked"
 
 
 def test_without_latencies_there_is_no_chart_of_them() -> None:
@@ -153,16 +155,16 @@ def test_failures_and_the_changes_of_a_finding_are_marked() -> None:
     tally = ErrorTally(kind="fault", name="EIO", count=7, example="read")
     found = analysis([*fine, failed.model_copy(update={"errors": (tally,)})], ("read",))
     finding = Finding(verdict=Verdict.BURSTING, rule="bursting", text="it fell", remedy="Run longer.", numbers={})
-    for findings, marks in (((), 1), ((finding,), 2)):
+    for findings in ((), (finding,)):
         rows = tuple(row.model_copy(update={"findings": findings}) for row in found.rows)
-        for begin, drawn in (("moving-", 2), ("seconds-latency-", 1)):
+        for begin in ("moving-", "seconds-latency-"):
             (chart,) = charts_of(found.model_copy(update={"rows": rows}), begin)
-            layers = chart.spec["layer"][drawn:]
-            data = [(datum["x"], datum["p"], datum["m"]) for layer in layers for datum in layer["data"]["values"]]
-            failures = [(1.5, "repeat 3", "7 failed operations")]
-            changes = [(2.0, f"repeat {repeat}", "from 9.00 MB/s to 2.00 MB/s") for repeat in (1, 2)]
-            assert len(layers) == marks
-            assert data == (failures if marks == 1 else [*changes, *failures])
+            assert isinstance(chart.drawing, Drawing)
+            changes = [(rule.value, rule.title) for rule in chart.drawing.of(Rule)]
+            words = "from 9.00 MB/s to 2.00 MB/s"
+            assert changes == ([(2.0, f"disk, repeat {repeat}\n{words}") for repeat in (1, 2)] if findings else [])
+            failures = [(dot.x, dot.title) for dot in chart.drawing.of(Dot) if dot.look == "failed"]
+            assert failures == [(1.5, "disk, repeat 3\n7 failed operations")]
 
 
 def test_short_results_have_no_seconds() -> None:

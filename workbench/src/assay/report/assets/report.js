@@ -1,38 +1,6 @@
 (() => {
   "use strict";
   const PAGE = 200; // rows of a long table that are laid out at first
-  const NARROW = 560; // pixels below which panels go under one another
-
-  // Charts: one after the other, so that the page stays usable meanwhile.
-  // In a closed fold a chart has no width; it is drawn when the fold is opened.
-  async function draw() {
-    const folded = (box) => box.closest("details.fold:not([open])") !== null;
-    const boxes = [...document.querySelectorAll(".chart")];
-    for (const fold of document.querySelectorAll("details.fold")) {
-      fold.addEventListener("toggle", () => fill([...fold.querySelectorAll(".chart")].filter((box) => !folded(box))));
-    }
-    await fill(boxes.filter((box) => !folded(box)));
-  }
-
-  async function fill(boxes) {
-    let failed = 0;
-    for (const box of boxes) {
-      if (box.dataset.drawn) continue;
-      box.dataset.drawn = "";
-      const spec = JSON.parse(box.querySelector("script").textContent);
-      if (spec.facet && box.clientWidth < NARROW) spec.columns = 1;
-      try {
-        await vegaEmbed(box, spec, { ast: true, actions: false, logLevel: 1, renderer: "svg", tooltip: { theme: "light" } });
-      } catch (error) {
-        failed += 1;
-        box.classList.add("failed");
-        box.textContent = `This chart could not be drawn: ${error.message}`;
-        console.error(box.id, error);
-      }
-      await new Promise((done) => setTimeout(done));
-    }
-    document.documentElement.dataset.charts = failed ? `${failed} failed` : "drawn";
-  }
 
   // Tables: sort by a click on a heading, filter by words and by choice.
   function key(cell, number) {
@@ -139,5 +107,4 @@
 
   document.querySelectorAll(".table.interactive").forEach(equip);
   follow();
-  draw();
 })();

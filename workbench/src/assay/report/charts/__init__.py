@@ -1,1 +1,1 @@
-"""Vega-Lite specifications, written by hand, one module per kind of chart."""
+"""Which axes and marks each kind of chart has, one module per kind."""

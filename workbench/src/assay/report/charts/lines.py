@@ -1,25 +1,44 @@
 """Rate or latency against a swept axis, one line per target and point of the other axes."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal
 
 from assay.model.result.percentile import Standing
 from assay.model.result.result import Row
-from assay.model.study.axis import AxisValue
 from assay.report import numbers, percentiles
-from assay.report.charts.theme import Spec, colour, finish, magnitude, marks, measured, setting, swept
+from assay.report.charts.theme import (
+    Figure,
+    colours,
+    marked_dots,
+    measured_axis,
+    of_lines,
+    of_targets,
+    pointed,
+    rate_of,
+    swept_axis,
+)
+from assay.report.draw.drawing import Dot, Drawing, Interval, Mark, Path
 from assay.report.measure import measure_of
 from assay.report.view import plausible, point
 
 Metric = Literal["rate", "latency"]
-_HEIGHT = 230
-_SHAPES = ["circle", "square", "triangle-up", "diamond", "cross"]
-_DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [10, 4]]
-MOST_SERIES = len(_SHAPES)
+MOST_SERIES = 5
 
 
-def line_chart(rows: Sequence[Row], axis: str, others: Sequence[str], targets: Sequence[str], metric: Metric) -> Spec:
-    """The specification of one operation's line chart.
+@dataclass(frozen=True, slots=True)
+class _Point:
+    row: Row
+    series: str
+    at: float
+    figure: Figure
+
+
+def line_chart(
+    rows: Sequence[Row], axis: str, others: Sequence[str], targets: Sequence[str], metric: Metric
+) -> Drawing:
+    """One operation's line chart.
 
     Args:
         rows: Of one operation.
@@ -29,59 +48,65 @@ def line_chart(rows: Sequence[Row], axis: str, others: Sequence[str], targets: S
         metric: rate: median and 95 % interval in the operation's measure; latency: likewise of p50, in µs, with the
             range of the repeats where the interval would set the scale for all.
     """
-    data = [datum for row in rows if (datum := _datum(row, axis, others, metric)) is not None]
-    series = list(dict.fromkeys(datum["s"] for datum in data))
-    honest = [value for datum in data for value in setting(datum, "y")]
+    points = [found for row in rows if (found := _point(row, axis, others, metric)) is not None]
+    series = list(dict.fromkeys(found.series for found in points))
+    shades = colours(targets)
+    setting = [value for p in points for value in p.figure.setting(p.row.verdict, plausible(p.row))]
     title = measure_of(rows[0].operation).axis if metric == "rate" else "Median latency (µs)"
-    x: Spec = {"field": "x", **swept(axis, [row.case.axes.get(axis) for row in rows])}
-    y: Spec = {"field": "y", **magnitude(honest, title)}
-    base: Spec = {"x": x, "y": y, "color": colour(targets)}
-    shape: Spec | None = None
-    dash: Spec = {}
-    if len(series) > 1:
-        legend: Spec = {"title": " / ".join(numbers.axis_title(name) for name in others), "symbolFillColor": "#5b6773"}
-        shape = {"field": "s", "type": "nominal", "scale": {"domain": series, "range": _SHAPES}, "legend": legend}
-        dash["strokeDash"] = {**shape, "scale": {"domain": series, "range": _DASHES}}
-    line: Spec = {"mark": {"type": "line", "strokeWidth": 2, "opacity": 0.85}, "transform": [{"filter": "datum.o"}]}
-    whisker: Spec = {"mark": {"type": "rule", "strokeWidth": 1.4, "opacity": 0.7}, "transform": [{"filter": "datum.o"}]}
-    ends: Spec = {"x": x, "y": {**y, "field": "l"}, "y2": {"field": "h"}, "color": base["color"]}
-    layers = [
-        {**line, "encoding": {**base, **dash, "detail": {"field": "s", "type": "nominal"}}},
-        {**whisker, "encoding": ends},
-        *marks(data, base, shape),
+    dots = [
+        (
+            Dot(
+                found.at,
+                found.figure.middle,
+                shades[found.row.case.target],
+                pointed(
+                    found.row.case.target,
+                    point(found.row.case.axes, [axis, *others]),
+                    found.figure.words,
+                    found.row.verdict.value,
+                ),
+                series.index(found.series),
+            ),
+            found.row.verdict,
+        )
+        for found in points
     ]
-    return finish({"data": {"values": data}, "width": "container", "height": _HEIGHT, "layer": layers})
+    x = swept_axis(axis, [row.case.axes.get(axis) for row in rows])
+    marks = (*_lines(points, series, shades), *marked_dots(dots))
+    name = " / ".join(numbers.axis_title(name) for name in others)
+    legends = (
+        *of_targets(targets, (found.row.case.target for found in points)),
+        *of_lines(name, series, MOST_SERIES, shapes=True),
+    )
+    return Drawing(x, measured_axis(setting, title), marks, legends)
 
 
-def _datum(row: Row, axis: str, others: Sequence[str], metric: Metric) -> Spec | None:
-    found = _rate(row) if metric == "rate" else _latency(row)
-    x: AxisValue = row.case.axes.get(axis)
+def _lines(points: Sequence[_Point], series: Sequence[str], shades: dict[str, str]) -> list[Mark]:
+    """Lines through what is the storage's, and its intervals."""
+
+    def line(found: _Point) -> tuple[str, str]:
+        return found.row.case.target, found.series
+
+    sound = [found for found in points if plausible(found.row)]
+    marks: list[Mark] = []
+    for (target, name), group in groupby(sorted(sound, key=line), key=line):
+        places = tuple(sorted((found.at, found.figure.middle) for found in group))
+        marks.append(Path(places, shades[target], dash=series.index(name)))
+    for found in sound:
+        ends = found.figure.low, found.figure.high
+        marks.append(Interval((found.at, found.at), ends, shades[found.row.case.target]))
+    return marks
+
+
+def _point(row: Row, axis: str, others: Sequence[str], metric: Metric) -> _Point | None:
+    found = rate_of(row) if metric == "rate" else _latency(row)
+    x = row.case.axes.get(axis)
     if found is None or not isinstance(x, int | float):
         return None
-    middle, low, high, words = found
-    return {
-        "t": row.case.target,
-        "x": x,
-        "y": middle,
-        "l": low,
-        "h": high,
-        "s": point(row.case.axes, others),
-        "v": row.verdict.value,
-        "o": plausible(row),
-        "p": point(row.case.axes, [axis, *others]),
-        "m": words,
-    }
+    return _Point(row, point(row.case.axes, others), float(x), found)
 
 
-def _rate(row: Row) -> tuple[float, float, float, str] | None:
-    value, scale = row.rate, measure_of(row.operation).scale
-    if value is None:
-        return None
-    low, high = (value.median if end is None else end for end in (value.low, value.high))
-    return value.median / scale, max(low, value.median * 0.01) / scale, high / scale, measured(row)
-
-
-def _latency(row: Row) -> tuple[float, float, float, str] | None:
+def _latency(row: Row) -> Figure | None:
     half, tail = row.percentile("p50"), row.percentile("p99")
     if half is None or half.value is None:
         return None
@@ -90,4 +115,4 @@ def _latency(row: Row) -> tuple[float, float, float, str] | None:
     words = f"p50 {percentiles.words(half)}"
     if tail is not None:
         words += f"; p99 {percentiles.words(tail)}"
-    return half.value / 1e3, low / 1e3, high / 1e3, words
+    return Figure(half.value / 1e3, low / 1e3, high / 1e3, words)

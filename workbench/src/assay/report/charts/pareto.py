@@ -4,24 +4,17 @@ from collections.abc import Sequence
 
 from assay.model.money.amount import money
 from assay.money.cost.limits import Metric
-from assay.report.charts.theme import FAINT, Spec, colour, finish, magnitude
+from assay.report.charts.theme import colours, measured_axis, of_targets, pointed
 from assay.report.costs import Point, scale, unit
+from assay.report.draw.drawing import Dot, Drawing, Interval, Key, Legend, Mark, Path
 from assay.report.numbers import significant
 
-_HEIGHT = 260
-_TOOLTIP: list[Spec] = [
-    {"field": "t", "type": "nominal", "title": "target"},
-    {"field": "d", "type": "nominal", "title": "design"},
-    {"field": "c", "type": "nominal", "title": "a month"},
-    {"field": "m", "type": "nominal", "title": "measured"},
-    {"field": "f", "type": "nominal", "title": "front"},
-]
-_SHAPES = {"on the front": "circle", "not separable from it": "diamond", "dominated": "cross"}
+_SHAPES = {"on the front": 0, "not separable from it": 3, "dominated": 4}
 
 
 def pareto_chart(
     points: Sequence[Point], designs: dict[str, str], metric: Metric, currency: str, targets: Sequence[str]
-) -> Spec:
+) -> Drawing:
     """Months' costs upwards, the rate with its interval to the right; the line joins the front by the medians.
 
     Args:
@@ -31,57 +24,33 @@ def pareto_chart(
         currency: Of the costs.
         targets: For the colours.
     """
-    data = [_datum(point, designs, metric, currency) for point in points]
-    title = f"{'Read' if metric.startswith('read') else 'Write'} ({unit(metric)})"
-    ends = [float(datum[key]) for datum in data for key in ("x", "l", "h")]
-    x: Spec = {"field": "x", **magnitude(ends, title)}
-    y: Spec = {"field": "y", **magnitude([float(datum["y"]) for datum in data], f"{currency} a month")}
-    present = [name for name in _SHAPES if name in {datum["f"] for datum in data}]
-    shape: Spec = {
-        "field": "f",
-        "type": "nominal",
-        "scale": {"domain": present, "range": [_SHAPES[name] for name in present]},
-        "legend": {"title": "Front", "symbolFillColor": FAINT},
-    }
-    base: Spec = {"x": x, "y": y, "color": colour(targets)}
-    layers: list[Spec] = [
-        {
-            "mark": {"type": "line", "color": FAINT, "strokeDash": [5, 4], "interpolate": "step-before"},
-            "transform": [{"filter": "datum.e"}],
-            "encoding": {"x": x, "y": y},
-        },
-        {
-            "mark": {"type": "rule", "strokeWidth": 1.8},
-            "encoding": {**base, "x": {**x, "field": "l"}, "x2": {"field": "h"}},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
-            "encoding": {**base, "shape": shape, "tooltip": _TOOLTIP},
-        },
-        {
-            "mark": {"type": "text", "dy": -12, "fontSize": 11, "fontWeight": 600},
-            "encoding": {**base, "text": {"field": "t", "type": "nominal"}},
-        },
-    ]
-    return finish({"data": {"values": data}, "width": "container", "height": _HEIGHT, "layer": layers})
+    size, shades = scale(metric), colours(targets)
+    edge = sorted((point.rate.value / size, float(point.month)) for point in points if point.edge)
+    marks: list[Mark] = [Path(tuple(edge), "soft", look="front", step="before")] if len(edge) > 1 else []
+    dots: list[Mark] = []
+    values: list[float] = []
+    for point in points:
+        rate, y, shade = point.rate, float(point.month), shades[point.target]
+        ends = tuple((rate.value if end is None else end) / size for end in (rate.low, rate.high))
+        values += [rate.value / size, *ends]
+        marks.append(Interval((ends[0], ends[1]), (y, y), shade))
+        cost = f"{money(point.month, currency)} a month"
+        title = pointed(point.target, designs[point.target], cost, _words(point, metric), point.standing)
+        dots.append(Dot(rate.value / size, y, shade, title, _SHAPES[point.standing], "large", point.target))
+    present = {point.standing for point in points}
+    keys = tuple(Key(name, "soft", shape) for name, shape in _SHAPES.items() if name in present)
+    return Drawing(
+        measured_axis(values, f"{'Read' if metric.startswith('read') else 'Write'} ({unit(metric)})"),
+        measured_axis([float(point.month) for point in points], f"{currency} a month"),
+        (*marks, *dots),
+        (*of_targets(targets, (point.target for point in points)), Legend("Front", keys)),
+        height=240,
+    )
 
 
-def _datum(point: Point, designs: dict[str, str], metric: Metric, currency: str) -> Spec:
+def _words(point: Point, metric: Metric) -> str:
     size, rate = scale(metric), point.rate
-    low = rate.value if rate.low is None else rate.low
-    high = rate.value if rate.high is None else rate.high
     words = f"{significant(rate.value / size)} {unit(metric)}"
     if rate.low is not None and rate.high is not None:
-        words += f" ({significant(low / size)} to {significant(high / size)})"
-    return {
-        "t": point.target,
-        "d": designs[point.target],
-        "x": rate.value / size,
-        "l": low / size,
-        "h": high / size,
-        "y": float(point.month),
-        "c": money(point.month, currency),
-        "m": words,
-        "f": point.standing,
-        "e": point.edge,
-    }
+        words += f" ({significant(rate.low / size)} to {significant(rate.high / size)})"
+    return words

@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from assay.model.result.percentile import LEAST_BEYOND
 from assay.model.result.result import Row
 from assay.report import numbers
-from assay.report.charts.theme import Spec, colour, decades, finish
+from assay.report.charts.theme import colours, of_lines, of_targets, on_ticks, pointed
+from assay.report.draw.drawing import Axis, Dot, Drawing, Mark, Path
+from assay.report.draw.scales import Scale
 from assay.report.view import View
 
-_DASHES = [[1, 0], [5, 3], [2, 2]]
+_DASHES = 3
 _NINES = {
     2: "50",
     10: "90",
@@ -20,7 +22,7 @@ _NINES = {
 }
 
 
-def percentile_chart(rows: Sequence[Row], view: View) -> Spec:
+def percentile_chart(rows: Sequence[Row], view: View) -> Drawing:
     """Pooled latency against 1 / (1 - p): each nine of the percentile takes the same room.
 
     Up to the last percentile that can be said of so many operations.
@@ -29,69 +31,40 @@ def percentile_chart(rows: Sequence[Row], view: View) -> Spec:
         rows: Of one operation, at a few points, on all targets.
         view: For names and colours.
     """
-    data = [datum for row in rows for datum in _curve(row, view)]
-    series = list(dict.fromkeys(str(datum["s"]) for datum in data))
-    far = max((float(datum["x"]) for datum in data), default=10.0)
-    heights = [float(datum["y"]) for datum in data] or [1.0]
-    ticks = [tick for tick in _NINES if tick <= far * 1.01]
-    labels = ", ".join(f"'{tick}': '{_NINES[tick]}'" for tick in ticks)
-    x = {
-        "field": "x",
-        "type": "quantitative",
-        "scale": {"type": "log", "domain": [1, far * 1.05], "nice": False},
-        "axis": {
-            "title": "Percentile of operations (%)",
-            "values": ticks,
-            "labelExpr": f"{{{labels}}}[datum.value]",
-            "grid": True,
-        },
-    }
-    y = {
-        "field": "y",
-        "type": "quantitative",
-        "scale": {"type": "log", "domain": [min(heights) * 0.8, max(heights) * 1.25], "nice": False},
-        "axis": {
-            "title": "Latency (µs), log scale",
-            "format": ",~f",
-            "values": decades(min(heights) * 0.8, max(heights) * 1.25),
-        },
-    }
-    tooltip = [
-        {"field": "t", "type": "nominal", "title": "target"},
-        {"field": "s", "type": "nominal", "title": "at"},
-        {"field": "q", "type": "nominal", "title": "percentile"},
-        {"field": "m", "type": "nominal", "title": "latency"},
-        {"field": "v", "type": "nominal", "title": "verdict"},
-    ]
-    encoding: Spec = {"x": x, "y": y, "color": colour(view.targets), "detail": {"field": "s", "type": "nominal"}}
-    if len(series) > 1:
-        scale = {"domain": series, "range": _DASHES}
-        legend = {"title": "At", "symbolStrokeColor": "#5b6773"}
-        encoding["strokeDash"] = {"field": "s", "type": "nominal", "scale": scale, "legend": legend}
-    layers = [
-        {"mark": {"type": "line", "strokeWidth": 2, "interpolate": "step-after"}, "encoding": encoding},
-        {"mark": {"type": "point", "size": 90, "opacity": 0}, "encoding": {**encoding, "tooltip": tooltip}},
-    ]
-    layers[1]["encoding"] = {key: value for key, value in layers[1]["encoding"].items() if key != "strokeDash"}
-    return finish({"data": {"values": data}, "width": "container", "height": 230, "layer": layers})
+    shades = colours(view.targets)
+    series = list(dict.fromkeys(_series(row, view) for row in rows if _curve(row)))
+    paths: list[Mark] = []
+    dots: list[Dot] = []
+    for row in rows:
+        curve, name, shade = _curve(row), _series(row, view), shades[row.case.target]
+        if not curve:
+            continue
+        words = pointed(row.case.target, name, row.verdict.value)
+        points = tuple((x, y) for x, y, _ in curve)
+        paths.append(Path(points, shade, words, series.index(name) % _DASHES, step="after"))
+        dots += [Dot(x, y, shade, pointed(row.case.target, said), look="unseen") for x, y, said in curve]
+    far = max((dot.x for dot in dots), default=10.0)
+    heights = [dot.y for dot in dots] or [1.0]
+    ticks = tuple((float(tick), words) for tick, words in _NINES.items() if tick <= far * 1.01)
+    x = Axis("Percentile of operations (%)", Scale(1.0, far * 1.05, logarithmic=True), ticks)
+    y = on_ticks(Scale(min(heights) * 0.8, max(heights) * 1.25, logarithmic=True), "Latency (µs), log scale")
+    legends = (
+        *of_targets(view.targets, (row.case.target for row in rows if _curve(row))),
+        *of_lines("At", series, _DASHES),
+    )
+    return Drawing(x, y, (*paths, *dots), legends)
 
 
-def _curve(row: Row, view: View) -> list[Spec]:
+def _series(row: Row, view: View) -> str:
+    return view.point_of(row) or row.case.workload
+
+
+def _curve(row: Row) -> list[tuple[float, float, str]]:
+    """Places along x, latencies in µs, and both in words."""
     half = row.percentile("p50")
     operations = 0 if half is None else half.ops
-    found = []
-    for percent, nanoseconds in row.curve:
-        rest = 1 - percent / 100
-        if rest * operations >= LEAST_BEYOND:
-            found.append(
-                {
-                    "t": row.case.target,
-                    "s": view.point_of(row) or row.case.workload,
-                    "x": round(1 / rest, 4),
-                    "y": max(nanoseconds, 1) / 1e3,
-                    "q": f"{percent:.6g} %",
-                    "m": numbers.latency(nanoseconds),
-                    "v": row.verdict.value,
-                }
-            )
-    return found
+    return [
+        (1 / rest, max(nanoseconds, 1) / 1e3, f"{percent:.6g} %: {numbers.latency(nanoseconds)}")
+        for percent, nanoseconds in row.curve
+        if (rest := 1 - percent / 100) * operations >= LEAST_BEYOND
+    ]

@@ -1,161 +1,130 @@
-"""What all charts share: colours, fonts, axes, the way a doubtful result is drawn."""
+"""What all charts share: colours, axes, the way a doubtful result is drawn."""
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import TypeVar
 
 from assay.model.result.result import Row
 from assay.model.result.verdict import NO_RESULT, Verdict
 from assay.model.study.axis import AxisValue
 from assay.report import numbers
+from assay.report.draw.drawing import Axis, Dot, Key, Legend
+from assay.report.draw.scales import Scale, amount, from_zero
+from assay.report.draw.svg import shade
 from assay.report.measure import measure_of
 
-Spec = dict[str, Any]
 T = TypeVar("T")
-
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5195", "#555555")
-"""Colours of the targets, told apart by colour-blind readers: Okabe and Ito, Color Universal Design, 2008."""
 
 _MOST_LABELS = 6
 """Doubtful results in a chart that are labelled each; beyond it only the worst are, and the caption counts the rest."""
-
-INK, FAINT, GRID = "#1c2733", "#5b6773", "#e3e8ed"
-FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
-
-GOOD, DOUBT, BAD = "#1b7f5c", "#9a6700", "#b3261e"
-VERDICT_COLOURS = {Verdict.OK: GOOD} | {
-    verdict: BAD if verdict in NO_RESULT else DOUBT for verdict in Verdict if verdict is not Verdict.OK
-}
-
-CONFIG: Spec = {
-    "background": "transparent",
-    "font": FONT,
-    "view": {"stroke": None},
-    "axis": {
-        "labelColor": FAINT,
-        "titleColor": INK,
-        "titleFontWeight": 600,
-        "titleFontSize": 12,
-        "labelFontSize": 11,
-        "gridColor": GRID,
-        "domainColor": "#b8c1ca",
-        "tickColor": "#b8c1ca",
-        "titlePadding": 8,
-        "labelPadding": 4,
-    },
-    "legend": {
-        "labelColor": INK,
-        "titleColor": INK,
-        "labelFontSize": 11,
-        "titleFontSize": 11,
-        "orient": "top",
-        "direction": "horizontal",
-        "symbolStrokeWidth": 2,
-        "columnPadding": 14,
-        "labelLimit": 220,
-    },
-    "header": {"labelColor": INK, "labelFontSize": 12, "labelFontWeight": 600, "title": None},
-}
+_LOG_FROM = 20
+"""Measured values that span this factor are drawn on a logarithmic axis."""
+_MOST_SWEPT = 8
 
 
-def finish(spec: Spec) -> Spec:
-    """`spec` with the schema and the common look; its legend of targets names those that have a datum."""
-    present = {datum["t"] for datum in spec.get("data", {}).get("values", ()) if "t" in datum}
-    shown = {key: _of_present(value, present) if key != "data" else value for key, value in spec.items()}
-    return {"$schema": "https://vega.github.io/schema/vega-lite/v6.json", "config": CONFIG, **shown}
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A rate or latency as it is drawn, in the unit of its axis, with both ends of its interval.
 
-
-def _of_present(part: Any, present: set[str]) -> Any:
-    """A part of a specification in which the colours of absent targets have no place."""
-    if isinstance(part, list):
-        return [_of_present(item, present) for item in part]
-    if not isinstance(part, dict):
-        return part
-    if part.get("field") == "t" and "range" in part.get("scale", {}):
-        kept = [
-            pair for pair in zip(part["scale"]["domain"], part["scale"]["range"], strict=True) if pair[0] in present
-        ]
-        names, shades = [name for name, _ in kept], [shade for _, shade in kept]
-        legend = part["legend"] if len(names) > 1 else None
-        return {**part, "scale": {"domain": names, "range": shades}, "legend": legend}
-    return {key: _of_present(value, present) for key, value in part.items()}
-
-
-def colour(targets: Sequence[str]) -> Spec:
-    """The colour encoding that gives each target the same colour in every chart."""
-    shades = [PALETTE[place % len(PALETTE)] for place in range(len(targets))]
-    legend = {"title": "Target", "symbolType": "circle"} if len(targets) > 1 else None
-    return {"field": "t", "type": "nominal", "scale": {"domain": list(targets), "range": shades}, "legend": legend}
-
-
-def magnitude(values: Sequence[float], title: str, grid: bool = True) -> Spec:
-    """Type, scale and axis for measured values: linear from 0, logarithmic if they span a factor of 20 and more.
-
-    Values outside the domain (those of doubtful rows, which must not set it) are drawn at its edge.
+    Attributes:
+        words: The same as text.
     """
+
+    middle: float
+    low: float
+    high: float
+    words: str
+
+    def setting(self, verdict: Verdict, plausible: bool) -> list[float]:
+        """The values that a scale must hold: the whole interval of a sound result, the median of a doubtful one.
+
+        Nothing of a result that is not the storage's. Longer intervals end at the edge.
+        """
+        if not plausible:
+            return []
+        values = (self.middle, self.low, self.high) if verdict is Verdict.OK else (self.middle,)
+        return [value for value in values if value]
+
+
+def rate_of(row: Row) -> Figure | None:
+    """A row's rate in the unit of its operation."""
+    value, scale = row.rate, measure_of(row.operation).scale
+    if value is None:
+        return None
+    low, high = (value.median if end is None else end for end in (value.low, value.high))
+    return Figure(value.median / scale, max(low, value.median * 0.01) / scale, high / scale, measured(row))
+
+
+def colours(targets: Sequence[str]) -> dict[str, str]:
+    """The colour of each target, the same in every chart."""
+    return {target: shade(number) for number, target in enumerate(targets)}
+
+
+def of_targets(targets: Sequence[str], present: Iterable[str]) -> list[Legend]:
+    """The legend of those targets that are drawn; none if it is one."""
+    drawn = set(present)
+    keys = tuple(Key(target, colour) for target, colour in colours(targets).items() if target in drawn)
+    return [Legend("Target", keys)] if len(keys) > 1 else []
+
+
+def of_lines(title: str, names: Sequence[str], dashes: int, shapes: bool = False) -> list[Legend]:
+    """The legend of patterns and shapes; none if there is one name."""
+    keys = tuple(Key(name, "soft", place if shapes else None, place % dashes) for place, name in enumerate(names))
+    return [Legend(title, keys)] if len(names) > 1 else []
+
+
+def on_ticks(scale: Scale, title: str, most: int = 5) -> Axis:
+    """An axis with round numbers."""
+    return Axis(title, scale, tuple((tick, amount(tick)) for tick in scale.ticks(most)))
+
+
+def measured_axis(values: Sequence[float], title: str) -> Axis:
+    """An axis of measured values: linear from 0, logarithmic if they span a factor of 20 and more."""
     positive = [value for value in values if value > 0]
     low, high = (min(positive), max(positive)) if positive else (0.1, 1.0)
-    axis: Spec = {"title": title, "grid": grid, "format": ",~f", "tickCount": 5}
-    if high / low >= 20:
-        scale: Spec = {"type": "log", "domain": [low * 0.8, high * 1.25], "nice": False, "clamp": True}
-        axis["values"] = decades(low * 0.8, high * 1.25)
-        axis["title"] = f"{title}, log scale"
-    else:
-        scale = {"domain": [0, high * 1.08], "nice": True, "clamp": True, "zero": True}
-    return {"type": "quantitative", "scale": scale, "axis": axis}
+    if high / low >= _LOG_FROM:
+        return on_ticks(Scale(low * 0.8, high * 1.25, logarithmic=True), f"{title}, log scale")
+    return on_ticks(from_zero(high * 1.04), title)
 
 
-def setting(datum: Spec, middle: str) -> list[float]:
-    """The values of a datum that a scale must hold: the whole interval of a sound result, the median of a doubtful one.
-
-    Nothing of a result that is not the storage's (`o` is false). Longer whiskers end at the edge.
-    """
-    if not datum["o"]:
-        return []
-    keys = (middle, "l", "h") if datum["v"] == "ok" else (middle,)
-    return [float(datum[key]) for key in keys if datum[key]]
+def share_axis(high: float, title: str) -> Axis:
+    """An axis of shares from 0, in percent."""
+    scale = from_zero(100 * high)
+    ticks = scale.ticks()
+    return Axis(title, Scale(0.0, scale.high / 100), tuple((tick / 100, f"{amount(tick)} %") for tick in ticks))
 
 
-def decades(low: float, high: float) -> list[float]:
-    """Round tick values between: 1, 10, 100 ..., with 2 and 5 between if that leaves few."""
-    found: list[float] = []
-    for steps in ((1,), (1, 3), (1, 2, 5)):
-        found = [step * 10.0**power for power in range(-9, 13) for step in steps]
-        found = [value for value in found if low <= value <= high]
-        if len(found) >= 4:
-            break
-    return found
+def time_axis(values: Iterable[float], title: str) -> Axis:
+    """An axis of seconds from 0."""
+    scale = Scale(0.0, max([*values, 1.0]))
+    ticks = [tick for tick in scale.ticks(6) if tick == round(tick)]
+    return Axis(title, scale, tuple((tick, amount(tick)) for tick in ticks), grid=False)
 
 
-def swept(name: str, values: Sequence[AxisValue]) -> Spec:
-    """Type, scale and axis for a swept axis: its own values as ticks, logarithmic if they span a factor of 8."""
-    found = sorted(float(value) for value in values if isinstance(value, int | float))
-    logarithmic = bool(found) and found[0] > 0 and found[-1] / found[0] >= 8
-    ticks = _spread(found) if logarithmic else thin(found, 8)
-    labels = {f"{value:.12g}": numbers.axis_value(name, value) for value in ticks}
-    words = ", ".join(f"'{key}': '{text}'" for key, text in labels.items())
-    axis = {
-        "title": numbers.axis_title(name),
-        "values": ticks,
-        "labelExpr": f"{{{words}}}[datum.value]",
-        "grid": False,
-        "labelOverlap": True,
-    }
-    scale: Spec = {"nice": False, "padding": 14}
+def swept_axis(name: str, values: Sequence[AxisValue]) -> Axis:
+    """A swept axis: its own values as ticks, logarithmic if they span a factor of 8."""
+    found = sorted({float(value) for value in values if isinstance(value, int | float)}) or [1.0]
+    low, high = found[0], found[-1]
+    logarithmic = low > 0 and high / low >= 8
     if logarithmic:
-        scale |= {"type": "log", "base": 2}
+        room = (high / low) ** 0.05
+        scale = Scale(low / room, high * room, logarithmic=True)
     else:
-        scale["zero"] = False
-    return {"type": "quantitative", "scale": scale, "axis": axis}
+        room = 0.05 * (high - low) or abs(high) * 0.5 or 1.0
+        scale = Scale(low - room, high + room)
+    ticks = _spread(found) if logarithmic else thin(found, _MOST_SWEPT)
+    words = tuple((tick, numbers.axis_value(name, int(tick) if tick == int(tick) else tick)) for tick in ticks)
+    return Axis(numbers.axis_title(name), scale, words, grid=False)
 
 
 def _spread(values: list[float]) -> list[float]:
     """At most 8 of the values, evenly spread on a logarithmic scale, both ends among them."""
-    if len(values) <= 8:
+    if len(values) <= _MOST_SWEPT:
         return values
-    step = (values[-1] / values[0]) ** (1 / 7)
-    places = [values[0] * step**power for power in range(8)]
+    step = (values[-1] / values[0]) ** (1 / (_MOST_SWEPT - 1))
+    places = [values[0] * step**power for power in range(_MOST_SWEPT)]
     return sorted({min(values, key=lambda value: abs(math.log(value / place))) for place in places})
 
 
@@ -177,47 +146,25 @@ def measured(row: Row) -> str:
     return f"{words}, n = {value.n}"
 
 
-TOOLTIP: list[Spec] = [
-    {"field": "t", "type": "nominal", "title": "target"},
-    {"field": "p", "type": "nominal", "title": "at"},
-    {"field": "m", "type": "nominal", "title": "measured"},
-    {"field": "v", "type": "nominal", "title": "verdict"},
-]
-"""Shown on every mark; each datum has these fields as text."""
+def pointed(*words: str) -> str:
+    """What is said of a mark when it is pointed at, a line each."""
+    return "\n".join(word for word in words if word)
 
 
-def marks(data: Sequence[Spec], base: Spec, shape: Spec | None = None) -> list[Spec]:
-    """Layers of points: filled where the verdict is ok, hollow and labelled where it is not."""
-    more = {"shape": shape} if shape else {}
-    doubtful = {"filter": "datum.v !== 'ok'"}
-    layers = [
-        {
-            "mark": {"type": "point", "filled": True, "size": 44, "opacity": 1},
-            "transform": [{"filter": "datum.v === 'ok'"}],
-            "encoding": {**base, **more, "tooltip": TOOLTIP},
-        },
-        {
-            "mark": {"type": "point", "filled": False, "size": 70, "fill": "white", "strokeWidth": 1.8},
-            "transform": [doubtful],
-            "encoding": {**base, **more, "tooltip": TOOLTIP},
-        },
-        {
-            "mark": {"type": "text", "dy": -11, "fontSize": 10, "fontWeight": 600},
-            "transform": [doubtful],
-            "encoding": {
-                "x": base["x"],
-                "y": base["y"],
-                "text": {"field": "v", "type": "nominal"},
-                "color": {"value": DOUBT},
-            },
-        },
-    ]
-    doubtful_ones = sum(datum["v"] != "ok" for datum in data)
-    if doubtful_ones > _MOST_LABELS:
-        layers[2]["transform"] = [
-            {"filter": f"indexof({[verdict.value for verdict in Verdict if verdict in NO_RESULT]}, datum.v) >= 0"}
-        ]
-    return (layers[:1] if doubtful_ones < len(data) else []) + (layers[1:] if doubtful_ones else [])
+def marked_dots(dots: Sequence[tuple[Dot, Verdict]]) -> list[Dot]:
+    """The dots: as they are where the verdict is ok, hollow and labelled where it is not.
+
+    Of many only those are labelled that are no result of the storage.
+    """
+    doubtful = sum(verdict is not Verdict.OK for _, verdict in dots)
+    found = []
+    for dot, verdict in dots:
+        if verdict is Verdict.OK:
+            found.append(dot)
+            continue
+        label = verdict.value if doubtful <= _MOST_LABELS or verdict in NO_RESULT else ""
+        found.append(Dot(dot.x, dot.y, dot.shade, dot.title, dot.shape, "open", label))
+    return found
 
 
 def marked(rows: Iterable[Row]) -> str:

@@ -1,126 +1,130 @@
 """Charts of totals that grow, and of how much they vary."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from assay.analyse.growth.best import Best
 from assay.analyse.growth.variation import SMALL, Variation
 from assay.analyse.scaling import Scaling
 from assay.report import numbers
-from assay.report.charts.theme import PALETTE, Spec, finish, magnitude, swept
+from assay.report.charts.theme import measured_axis, pointed, share_axis, swept_axis
+from assay.report.draw.drawing import Axis, Dot, Drawing, Interval, Key, Legend, Mark, Path, Rule
+from assay.report.draw.svg import shade
 from assay.report.growth.words import counted, scaled_where, several
 from assay.report.measure import measure_of
 
-_HEIGHT = 230
 MOST_LINES = 12
 """Lines of one chart."""
 
 
-def totals_chart(found: Sequence[Scaling]) -> Spec:
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """A point of a line, in the unit of the axis; `ideal` is what it would be if each added as much."""
+
+    line: str
+    x: float
+    y: float
+    low: float
+    high: float
+    words: str
+    ideal: float | None = None
+
+
+def totals_chart(found: Sequence[Scaling]) -> Drawing:
     """Totals with their intervals against the number of hosts, dashed what they would be if each added as much.
 
     Args:
         found: Of one operation and one axis; the first `MOST_LINES` are drawn.
     """
-    measure, axis, lines = measure_of(found[0].operation), found[0].axis, found[:MOST_LINES]
-    data: list[Spec] = []
-    for one in lines:
+    measure, axis = measure_of(found[0].operation), found[0].axis
+    points: list[_Point] = []
+    for one in found[:MOST_LINES]:
         first, name = one.points[0], scaled_where(one, several(found))
         for point in one.points:
             low, high = (point.rate if end is None else end for end in (point.low, point.high))
-            data.append(
-                {
-                    "s": name,
-                    "x": point.number,
-                    "y": point.rate / measure.scale,
-                    "l": low / measure.scale,
-                    "h": high / measure.scale,
-                    "i": first.rate * point.number / first.number / measure.scale,
-                    "m": f"{measure.text(point.rate)}, {numbers.share(point.efficiency)} of the ideal",
-                    "p": counted(axis, point.number),
-                }
-            )
-    y: Spec = {"field": "y", **magnitude([value for datum in data for value in (datum["y"], datum["i"])], measure.axis)}
-    return _lines(data, axis, y, ideal=True)
+            said = f"{measure.text(point.rate)}, {numbers.share(point.efficiency)} of the ideal"
+            words = pointed(name, counted(axis, point.number), said)
+            ideal = first.rate * point.number / first.number / measure.scale
+            ends = low / measure.scale, high / measure.scale
+            points.append(_Point(name, point.number, point.rate / measure.scale, *ends, words, ideal))
+    heights = [value for point in points for value in (point.y, point.ideal or point.y)]
+    return _lines(points, axis, measured_axis(heights, measure.axis))
 
 
-def efficiency_chart(found: Sequence[Scaling]) -> Spec:
+def efficiency_chart(found: Sequence[Scaling]) -> Drawing:
     """Efficiency with its interval against the number of hosts; arguments as of `totals_chart`."""
-    axis, lines = found[0].axis, found[:MOST_LINES]
-    data: list[Spec] = []
-    for one in lines:
+    axis = found[0].axis
+    points: list[_Point] = []
+    for one in found[:MOST_LINES]:
+        name = scaled_where(one, several(found))
         for point in one.points:
             low, high = point.sure or (point.efficiency, point.efficiency)
-            words = f"{numbers.share(point.efficiency)}"
-            words += f" ({numbers.share(low)} to {numbers.share(high)})" if point.sure else ""
-            ends = {"l": low, "h": high, "m": words, "p": counted(axis, point.number)}
-            data.append({"s": scaled_where(one, several(found)), "x": point.number, "y": point.efficiency, **ends})
-    top = max([1.0, *(datum["h"] for datum in data)])
-    scale = {"domain": [0, min(2.0, 1.05 * top)], "clamp": True}
-    y: Spec = {"field": "y", "type": "quantitative", "scale": scale, "axis": {"title": "Efficiency", "format": ".0%"}}
-    return _lines(data, axis, y)
+            said = f"{numbers.share(point.efficiency)}"
+            said += f" ({numbers.share(low)} to {numbers.share(high)})" if point.sure else ""
+            words = pointed(name, counted(axis, point.number), said)
+            points.append(_Point(name, point.number, point.efficiency, low, high, words))
+    top = max([1.0, *(point.high for point in points)])
+    return _lines(points, axis, share_axis(min(2.0, 1.05 * top), "Efficiency"))
 
 
-def best_chart(found: Sequence[Best]) -> Spec:
+def best_chart(found: Sequence[Best]) -> Drawing:
     """The best rate against the number of hosts, a line for each target; of one operation and axis."""
     measure, axis = measure_of(found[0].operation), found[0].axis
-    data: list[Spec] = []
+    points: list[_Point] = []
     for item in found:
         low, high = (item.rate if end is None else end for end in (item.low, item.high))
         at = ", ".join(numbers.axis_value(name, value) for name, value in item.at)  # type: ignore[arg-type]
-        ends = {"l": low / measure.scale, "h": high / measure.scale}
-        words = {"m": measure.text(item.rate), "p": f"{counted(axis, item.number)}, {at}"}
-        data.append({"s": item.target, "x": item.number, "y": item.rate / measure.scale, **ends, **words})
-    y: Spec = {"field": "y", **magnitude([datum["y"] for datum in data], measure.axis)}
-    return _lines(data, axis, y)
+        words = pointed(item.target, f"{counted(axis, item.number)}, {at}", measure.text(item.rate))
+        ends = low / measure.scale, high / measure.scale
+        points.append(_Point(item.target, item.number, item.rate / measure.scale, *ends, words))
+    return _lines(points, axis, measured_axis([point.y for point in points], measure.axis))
 
 
-def variation_chart(found: Sequence[Variation], hosts: bool) -> Spec:
+def variation_chart(found: Sequence[Variation], hosts: bool) -> Drawing:
     """Coefficient of variation against the size of a transfer, a line for each target and workload.
 
     Args:
         found: Of one operation.
         hosts: With different numbers of hosts, not from repeat to repeat.
     """
-    data: list[Spec] = []
+    points: list[_Point] = []
     for one in found[:MOST_LINES]:
         for item in one.sizes:
             value = item.hosts if hosts else item.repeats.value if item.repeats else None
             if value is None:
                 continue
             ends = (value, value) if hosts or item.repeats is None else (item.repeats.low, item.repeats.high)
-            words = {"m": f"{100 * value:.2g} %", "p": numbers.size(item.size)}
-            data.append(
-                {"s": f"{one.target}, {one.workload}", "x": item.size, "y": value, "l": ends[0], "h": ends[1], **words}
+            name = f"{one.target}, {one.workload}"
+            words = pointed(name, numbers.size(item.size), f"{100 * value:.2g} %")
+            points.append(_Point(name, item.size, value, *ends, words))
+    top = max((point.y for point in points), default=0.1)
+    drawing = _lines(points, "record_size", share_axis(1.4 * top or 0.1, "Coefficient of variation"))
+    inside = drawing.x.scale.low <= SMALL <= drawing.x.scale.high
+    return replace(drawing, marks=(*drawing.marks, Rule(float(SMALL), "mark"))) if inside else drawing
+
+
+def _along(point: _Point) -> float:
+    return point.x
+
+
+def _lines(points: Sequence[_Point], axis: str, y: Axis) -> Drawing:
+    """Lines with points and intervals, one colour for each; dashed what is ideal."""
+    lines: dict[str, list[_Point]] = {}
+    for point in points:
+        lines.setdefault(point.line, []).append(point)
+    shades = {name: shade(number) for number, name in enumerate(lines)}
+    ideal: list[Mark] = []
+    drawn: list[Mark] = []
+    for number, (name, its) in enumerate(lines.items()):
+        if any(point.ideal is not None for point in its):
+            ideal.append(
+                Path(tuple((point.x, point.ideal) for point in sorted(its, key=_along)), shades[name], look="ideal")
             )
-    top = max((datum["y"] for datum in data), default=0.1)
-    axis = {"title": "Coefficient of variation", "format": ".0%" if top >= 0.1 else ".1%"}
-    y: Spec = {"field": "y", "type": "quantitative", "scale": {"domain": [0, 1.4 * top], "clamp": True}, "axis": axis}
-    spec = _lines(data, "record_size", y)
-    rule = {"mark": {"type": "rule", "strokeDash": [3, 3], "opacity": 0.5}, "encoding": {"x": {"datum": SMALL}}}
-    spec["layer"].append(rule)
-    return spec
-
-
-def _lines(data: list[Spec], axis: str, y: Spec, ideal: bool = False) -> Spec:
-    """Lines with points and intervals, one colour for each series; dashed what `i` says."""
-    names = list(dict.fromkeys(str(datum["s"]) for datum in data))
-    shades = [PALETTE[place % len(PALETTE)] for place in range(len(names))]
-    legend = {"columns": 2, "title": None} if len(names) > 1 else None
-    x: Spec = {"field": "x", **swept(axis, [datum["x"] for datum in data])}
-    colour: Spec = {"field": "s", "type": "nominal", "scale": {"domain": names, "range": shades}, "legend": legend}
-    base: Spec = {"x": x, "y": y, "color": colour}
-    tooltip = [
-        {"field": "s", "type": "nominal", "title": "result"},
-        {"field": "p", "type": "nominal", "title": "at"},
-        {"field": "m", "type": "nominal", "title": "measured"},
-    ]
-    ends: Spec = {**base, "y": {**y, "field": "l"}, "y2": {"field": "h"}}
-    layers: list[Spec] = [
-        {"mark": {"type": "line", "strokeWidth": 2, "opacity": 0.85}, "encoding": base},
-        {"mark": {"type": "rule", "strokeWidth": 1.4, "opacity": 0.7}, "encoding": ends},
-        {"mark": {"type": "point", "filled": True, "size": 44, "opacity": 1}, "encoding": {**base, "tooltip": tooltip}},
-    ]
-    if ideal:
-        dashed: Spec = {"type": "line", "strokeDash": [5, 4], "strokeWidth": 1.2, "opacity": 0.6}
-        layers.insert(0, {"mark": dashed, "encoding": {**base, "y": {**y, "field": "i"}}})
-    return finish({"data": {"values": data}, "width": "container", "height": _HEIGHT, "layer": layers})
+        drawn.append(
+            Path(tuple((point.x, point.y) for point in sorted(its, key=_along)), shades[name], name, number // 8)
+        )
+        drawn += [Interval((point.x, point.x), (point.low, point.high), shades[name]) for point in its]
+    dots = [Dot(point.x, point.y, shades[point.line], point.words) for point in points]
+    keys = tuple(Key(name, colour, 0, number // 8) for number, (name, colour) in enumerate(shades.items()))
+    x = swept_axis(axis, [point.x for point in points])
+    return Drawing(x, y, (*ideal, *drawn, *dots), (Legend("", keys),) if len(keys) > 1 else ())

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib import resources
 
-from assay.report.html import escape
+from assay.report.draw.svg import escape
 
 Link = tuple[str, str]
 """Words and address."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from assay.model.foreign import plain
 from assay.model.result.verdict import RANK
 from assay.report import numbers
-from assay.report.html import escape
+from assay.report.draw.svg import escape
 from assay.report.pages.frame import page
 
 PAGE = 100

@@ -1,10 +1,27 @@
 """The appendix: everything needed to repeat the run."""
 
 import json
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
 
 from assay.model.result.result import JobRecord
 from assay.report import numbers
-from assay.report.document import Block, Code, Facts, Fold, Heading, Mono, Note, Paragraph, Section
+from assay.report.document import (
+    Block,
+    Cell,
+    Code,
+    Column,
+    Facts,
+    Fold,
+    Heading,
+    Mono,
+    Note,
+    Num,
+    Paragraph,
+    Section,
+    Table,
+)
 from assay.report.view import View
 
 _MOST_JOBS = 400
@@ -40,27 +57,60 @@ def section(view: View) -> Section:
 
 
 def _jobs(view: View) -> list[Block]:
+    """The first job of each case as a whole, and of its others what differs from it."""
     jobs = view.analysis.jobs
-    shown = list(jobs)
+    by_case: dict[str, list[JobRecord]] = {}
+    for job in jobs:
+        by_case.setdefault(job.case, []).append(job)
     blocks: list[Block] = []
     if len(jobs) > _MOST_JOBS:
-        first: dict[str, JobRecord] = {}
-        for job in jobs:
-            first.setdefault(job.case, job)
-        shown = list(first.values())[:_MOST_EXAMPLES]
-        words = f"One job of each of the first {len(shown)} cases; the run has {numbers.plural(len(jobs), 'job')}. "
+        by_case = {case: found[:1] for case, found in islice(by_case.items(), _MOST_EXAMPLES)}
+        words = f"One job of each of the first {len(by_case)} cases; the run has {numbers.plural(len(jobs), 'job')}. "
         blocks.append(Note((words, "All of them: ", Mono(f"assay export {view.run.id} --format json"))))
     labels = {case.id: case.label for case in view.analysis.cases}
-    return blocks + [_job(job, labels.get(job.case, "")) for job in shown]
+    return blocks + [_jobs_of(found, labels.get(case, "")) for case, found in by_case.items()]
 
 
-def _job(job: JobRecord, label: str) -> Fold:
-    words = f"{job.case} · repeat {job.repeat} · {label} · {job.status}"
-    if job.reason:
-        words += f" ({job.reason})"
-    facts = (
-        ("Started", numbers.moment(job.started_at)),
-        ("Took", numbers.seconds(job.seconds)),
-        ("Attempts", str(job.attempts)),
+def _jobs_of(jobs: list[JobRecord], label: str) -> Fold:
+    first = jobs[0]
+    statuses = list(dict.fromkeys(job.status for job in jobs))
+    words = f"{first.case} · {numbers.plural(len(jobs), 'repeat')} · {label} · {', '.join(statuses)}"
+    rows = tuple(_row(job, first) for job in jobs)
+    table = Table(f"jobs-{first.case}", _COLUMNS, rows)
+    job = Code(json.dumps(first.job, indent=1, sort_keys=True, ensure_ascii=False), "json")
+    return Fold(words, (table, Paragraph(f"The job of repeat {first.repeat}:"), job))
+
+
+_COLUMNS = (
+    Column("Repeat", numeric=True),
+    Column("Started"),
+    Column("Took", numeric=True),
+    Column("Attempts", numeric=True),
+    Column("Status"),
+    Column("Its job"),
+)
+
+
+def _row(job: JobRecord, first: JobRecord) -> tuple[Cell, ...]:
+    differs = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in _differences(job.job, first.job)]
+    same = "below" if job is first else f"as of repeat {first.repeat}"
+    return (
+        Num(str(job.repeat), job.repeat),
+        numbers.moment(job.started_at),
+        Num(numbers.seconds(job.seconds), job.seconds),
+        Num(str(job.attempts), job.attempts),
+        f"{job.status} ({job.reason})" if job.reason else job.status,
+        f"{same}, but {'; '.join(differs)}" if differs else same,
     )
-    return Fold(words, (Facts(facts), Code(json.dumps(job.job, indent=1, sort_keys=True, ensure_ascii=False), "json")))
+
+
+def _differences(one: Any, other: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """What stands in one job where another one has something else, by its path; `null` what it lacks."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in sorted({*one, *other}):
+            yield from _differences(one.get(key), other.get(key), f"{name}.{key}" if name else key)
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for place, (mine, its) in enumerate(zip(one, other, strict=True)):
+            yield from _differences(mine, its, f"{name}[{place}]")
+    elif one != other:
+        yield name, one

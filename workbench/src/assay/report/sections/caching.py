@@ -34,8 +34,8 @@ def _chart(pairs: list[tuple[Row, Row | None]], measure: Measure, view: View) ->
         return None
     what = measure.title.lower()
     caption = f"Filled: the honest result. Hollow: the same operation answered from memory. Median {what}."
-    spec = cache_chart(drawn, view.targets)
-    return Chart(f"cache-chart-{what}", "Honest and cached", caption, spec, wide=True)
+    drawing = cache_chart(drawn, view.targets)
+    return Chart(f"cache-chart-{what}", "Honest and cached", caption, drawing, wide=True)
 
 
 _NO_PAIR = (

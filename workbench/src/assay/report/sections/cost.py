@@ -214,10 +214,10 @@ def _charts(view: View, costs: Sequence[TargetCost], currency: str) -> list[Char
     for metric in metrics:
         points = front(costs, metric)
         if len(points) > 1:
-            spec = pareto_chart(points, designs, metric, currency, view.targets)
+            drawing = pareto_chart(points, designs, metric, currency, view.targets)
             on = [point.target for point in points if point.standing == "on the front"]
             words = f"{_FRONT} On the front: {numbers.listing(on) or 'none for certain'}."
-            found.append(Chart(f"cost-{metric}", f"Cost against {metric} throughput", words, spec))
+            found.append(Chart(f"cost-{metric}", f"Cost against {metric} throughput", words, drawing))
     return found
 
 

@@ -11,7 +11,7 @@ from assay.report.view import View, Workload, plausible
 
 
 def section(view: View, beside: Beside) -> Section:
-    """Heat maps, surfaces and lines of both, and means over the sizes that all have."""
+    """Heat maps and lines of both, and means over the sizes that all have."""
     merged = with_figures(view.analysis, beside)
     if merged is None:
         words = (
@@ -47,8 +47,6 @@ def _workload(both: View, workload: Workload) -> list[Block]:
     heats = figures.capped(figures.heat_maps(both, workload, mark), "heat maps")
     if heats:
         blocks += [Heading(f"{workload.name}: throughput over file size and record size", f"heat-{mark}", 4), *heats]
-        surfaces = figures.capped(figures.surfaces(both, workload, mark), "surfaces")
-        blocks.append(Fold("The same as surfaces", tuple(surfaces)))
     for axis in workload.numeric_axes()[::-1]:
         charts = figures.capped(figures.line_charts(both, workload, axis, "rate", mark), "charts")
         if charts:

@@ -64,8 +64,6 @@ def _charts(view: View, workload: Workload, mark: str) -> list[Block]:
         up, right = (numbers.axis_title(axis).lower() for axis in grid)
         heats = figures.capped(figures.heat_maps(view, workload, mark), "heat maps")
         blocks += [Heading(f"{workload.measured} over {up} and {right}", f"heat-{mark}", 4), *heats]
-        surfaces = figures.capped(figures.surfaces(view, workload, mark), "surfaces")
-        blocks += [Fold("The same as surfaces", tuple(surfaces))] if surfaces else []
     for axis in names[::-1]:
         charts = figures.capped(figures.line_charts(view, workload, axis, "rate", mark), "charts")
         if charts:

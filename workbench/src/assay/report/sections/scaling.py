@@ -82,8 +82,8 @@ def _best(view: View) -> list[Block]:
         charts = []
         for operation in dict.fromkeys(item.operation for item in found):
             title = f"{numbers.operation_title(operation)}, the best with each number of {noun(axis)}"
-            spec = best_chart([item for item in found if item.operation == operation])
-            charts.append(Chart(f"scaling-best-{axis}-{operation}", title, "Median and 95 % interval.", spec))
+            drawing = best_chart([item for item in found if item.operation == operation])
+            charts.append(Chart(f"scaling-best-{axis}-{operation}", title, "Median and 95 % interval.", drawing))
         words = "The best of all other settings with each number, as who tunes the store would have it."
         heading = Heading(f"The best with each number of {noun(axis)}", f"scaling-best-{axis}")
         blocks += [heading, Paragraph(words), Gallery(tuple(charts)), best_table(found)]

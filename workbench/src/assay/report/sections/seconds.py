@@ -90,8 +90,8 @@ def _latencies(view: View, rows: Sequence[Row]) -> Iterator[Chart]:
             "Each line is a repeat: the median (whole) and the 99th percentile (dashed) of what ended in each second, "
             "where that is enough to tell."
         )
-        if (spec := latency_chart(group, view.targets)) is not None:
-            yield Chart(f"seconds-latency-{number}", title, words + _MARKS, spec)
+        if (drawing := latency_chart(group, view.targets)) is not None:
+            yield Chart(f"seconds-latency-{number}", title, words + _MARKS, drawing)
 
 
 def _groups(view: View, rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:

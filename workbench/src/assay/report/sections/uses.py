@@ -114,9 +114,9 @@ def _lost(use: HostUse | None) -> tuple[Cell, ...]:
 
 def _charts(view: View, found: list[tuple[Row, Sample]]) -> Iterator[Chart]:
     for number, (row, sample) in enumerate(found):
-        spec = uses_chart(sample.uses)
-        if spec is not None:
+        drawing = uses_chart(sample.uses)
+        if drawing is not None:
             case, target, operation, where = lead(view, row)
             title = f"{operation} · {target} · {where}"
             words = f"Case {case}, repeat {sample.repeat}: shares of the time, of links shares of their speed."
-            yield Chart(f"uses-{number}", title, words, spec)
+            yield Chart(f"uses-{number}", title, words, drawing)

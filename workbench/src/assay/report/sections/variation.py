@@ -53,8 +53,8 @@ def _charts(found: list[Variation]) -> Iterator[Chart]:
         yield Chart(f"variation-{operation}", f"{name}, from repeat to repeat", words, variation_chart(lines, False))
         if any(item.hosts is not None for one in lines for item in one.sizes):
             title = f"{name}, with different numbers of hosts"
-            spec = variation_chart(lines, True)
-            yield Chart(f"variation-hosts-{operation}", title, "The dotted line is at 1 MiB.", spec)
+            drawing = variation_chart(lines, True)
+            yield Chart(f"variation-hosts-{operation}", title, "The dotted line is at 1 MiB.", drawing)
 
 
 def _table(found: list[Variation]) -> Table:

@@ -1,0 +1,57 @@
+"""A chart as HTML: its legends, and one SVG whose drawn area is as wide as the page allows."""
+
+from assay.report.draw.axes import BELOW, TOP, across, gutter, row_lines, row_names, up
+from assay.report.draw.drawing import Drawing, Key, Legend, Rows
+from assay.report.draw.marks import area_of, marks_svg, shape
+from assay.report.draw.svg import classes, escape, pixel
+
+DEFINITIONS = (
+    '<svg class="defs" width="0" height="0" aria-hidden="true"><defs>'
+    '<pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
+    '<rect width="2" height="7" fill="#fff" fill-opacity=".3"/></pattern>'
+    '<path id="square" d="M-3.2-3.2H3.2V3.2H-3.2Z"/><path id="triangle" d="M0-4.2 4 3H-4Z"/>'
+    '<path id="diamond" d="M0-4.6 4.6 0 0 4.6-4.6 0Z"/><path id="upside" d="M0 4.2 4-3H-4Z"/>'
+    '<path id="cross" d="M-3.8-2.2-2.2-3.8 0-1.6 2.2-3.8 3.8-2.2 1.6 0 3.8 2.2 2.2 3.8 0 1.6-2.2 3.8-3.8 2.2-1.6 0Z"/>'
+    "</defs></svg>"
+)
+"""What charts refer to: once on a page that has any."""
+
+
+def chart_html(drawing: Drawing, label: str) -> str:
+    """The chart.
+
+    Args:
+        drawing: What it holds.
+        label: Id of the element that says what it shows.
+    """
+    area = area_of(drawing)
+    rows = isinstance(drawing.y, Rows)
+    left = "" if isinstance(drawing.y, Rows) else f' style="padding-left:{gutter(drawing.y)}px"'
+    names = row_names(drawing.y) if isinstance(drawing.y, Rows) else ""
+    scale = row_lines(drawing.y) if isinstance(drawing.y, Rows) else up(drawing.y, area.height)
+    size = f'width="100%" height="{pixel(TOP + area.height + BELOW)}"'
+    inner = f"{across(drawing.x, area.height)}{scale}{marks_svg(drawing.marks, area)}"
+    svg = f'<svg role="img" aria-labelledby="{label}" {size}>{inner}</svg>'
+    return f'{legends_html(drawing.legends)}<div class="plot{" rows" if rows else ""}"{left}>{names}{svg}</div>'
+
+
+def legends_html(legends: tuple[Legend, ...]) -> str:
+    """One list of all entries, each legend after its title."""
+    items = []
+    for legend in legends:
+        if legend.title:
+            items.append(f"<li class=title>{escape(legend.title)}</li>")
+        items += [_key(key) for key in legend.keys]
+    return f"<ul class=keys>{''.join(items)}</ul>" if items else ""
+
+
+def _key(key: Key) -> str:
+    line = ""
+    if key.dash is not None:
+        line = f'<line{classes(f"d{key.dash}" if key.dash else "")} x1="1" x2="25" y1="6" y2="6"/>'
+    wide = key.dash is not None
+    mark = shape(key.shape or 0, ' transform="translate(13 6)"' if wide else ' transform="translate(6 6)"')
+    sign = line + (mark if key.shape is not None else "")
+    detail = f" <small>{escape(key.detail)}</small>" if key.detail else ""
+    box = f'<svg aria-hidden="true" width="{26 if wide else 12}" height="12">{sign}</svg>'
+    return f"<li{classes(key.shade)}>{box}<b>{escape(key.name)}</b>{detail}</li>"

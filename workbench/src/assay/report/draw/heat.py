@@ -1,0 +1,110 @@
+"""Heat maps as SVG: panels of coloured fields with their values, and the scale of colours."""
+
+from collections.abc import Sequence
+
+from assay.report.draw.drawing import Cell, HeatMap
+from assay.report.draw.scales import amount
+from assay.report.draw.svg import anchor, classes, escape, percent, pixel, title
+
+_COLOURS = (
+    *((68, 1, 84), (72, 36, 117), (65, 68, 135), (53, 95, 141), (42, 120, 142), (33, 145, 140)),
+    *((34, 168, 132), (68, 191, 112), (122, 209, 81), (189, 223, 38), (253, 231, 37)),
+)
+"""Viridis at each tenth: as light as it is high, also in print and for colour-blind readers."""
+_DARK_UP_TO = 0.62
+"""Words on lower colours are white."""
+_LETTER = 6.3
+_HEAD, _FOOT = 20, 38
+_NARROWEST = 34
+"""Of a field with words, in pixels; a map that has less room is scrolled."""
+BAR = 220
+
+
+def colour(share: float) -> str:
+    """The colour at a share of the scale, 0 to 1."""
+    place = min(max(share, 0.0), 1.0) * (len(_COLOURS) - 1)
+    low = min(int(place), len(_COLOURS) - 2)
+    parts = (round(a + (b - a) * (place - low)) for a, b in zip(_COLOURS[low], _COLOURS[low + 1], strict=True))
+    return "#" + "".join(f"{part:02x}" for part in parts)
+
+
+def heat_html(heat: HeatMap, label: str) -> str:
+    """The map.
+
+    Args:
+        heat: What it holds.
+        label: Id of the element that says what it shows.
+    """
+    left = max(round(_LETTER * max(len(name) for name in heat.rows)) + 10, 40)
+    panels = "".join(_panel(name, cells, heat, left, label) for name, cells in heat.panels)
+    return f"{_bar(heat)}<div class=maps>{panels}</div>"
+
+
+def _panel(name: str, cells: Sequence[Cell], heat: HeatMap, left: int, label: str) -> str:
+    height = heat.height * len(heat.rows)
+    fields = "".join(_field(cell, heat) for cell in cells)
+    names = _column_names(heat, _HEAD + height) + _row_names(heat, left)
+    size = f'width="100%" height="{_HEAD + height + _FOOT}"'
+    svg = f'<svg role="img" aria-label="{escape(name)}" aria-describedby="{label}" {size}>{fields}{names}</svg>'
+    wide = heat.width * len(heat.columns)
+    least = min(_NARROWEST if heat.words else 10, heat.width) * len(heat.columns)
+    style = f"padding-left:{left}px;width:{wide + left + 4}px;min-width:{least + left + 4}px"
+    return f'<div class=map style="{style}"><b>{escape(name)}</b>{svg}</div>'
+
+
+def _field(cell: Cell, heat: HeatMap) -> str:
+    count = len(heat.columns)
+    x, y = cell.column / count, _HEAD + heat.height * (len(heat.rows) - 1 - cell.row)
+    box = f' x="{percent(x)}" y="{pixel(y)}" width="{percent(1 / count)}" height="{heat.height}"'
+    share = None if cell.value is None else heat.scale.place(cell.value)
+    ink = cell.look if share is None else "light" if share < _DARK_UP_TO else "dark"
+    look = classes("none") if share is None else f' fill="{colour(share)}"'
+    parts = [f"<rect{look}{box}>{title(cell.title)}</rect>"]
+    if share is not None and cell.doubtful:
+        parts.append(f'<rect class=hatched fill="url(#hatch)"{box}>{title(cell.title)}</rect>')
+    if heat.words:
+        middle, centre = percent((cell.column + 0.5) / count), y + heat.height / 2 + 4
+        lift = 5 if cell.remark else 0
+        parts.append(f'<text{classes(ink)} x="{middle}" y="{pixel(centre - lift)}">{escape(cell.text)}</text>')
+        if cell.remark:
+            down = 8 if cell.text else 0
+            small = f'<text{classes("small", ink)} x="{middle}" y="{pixel(centre + down)}">'
+            parts.append(f"{small}{escape(cell.remark)}</text>")
+    return "".join(parts)
+
+
+def _column_names(heat: HeatMap, bottom: float) -> str:
+    count = len(heat.columns)
+    every = max(1, -(-max(_LETTER * len(name) + 6 for name in heat.columns) // heat.width))
+    texts = "".join(
+        f'<text x="{percent((number + 0.5) / count)}" y="{pixel(bottom + 15)}">{escape(name)}</text>'
+        for number, name in enumerate(heat.columns)
+        if number % every == 0
+    )
+    return f'{texts}<text class=title x="50%" y="{pixel(bottom + 31)}">{escape(heat.x_title)}</text>'
+
+
+def _row_names(heat: HeatMap, left: int) -> str:
+    middle = _HEAD + heat.height * (len(heat.rows) - 0.5) + 4
+    texts = "".join(
+        f'<text class=up x="-6" y="{pixel(middle - heat.height * number)}">{escape(name)}</text>'
+        for number, name in enumerate(heat.rows)
+    )
+    return f'{texts}<text class="title over" x="{4 - left}" y="12">{escape(heat.y_title)}</text>'
+
+
+def _bar(heat: HeatMap) -> str:
+    """The scale of colours: fields of its own, since it is a logarithmic one."""
+    steps = 32
+    fields = "".join(
+        f'<rect fill="{colour((number + 0.5) / steps)}" x="{number * BAR / steps:g}" width="{BAR / steps + 0.5:g}" '
+        'height="10"/>'
+        for number in range(steps)
+    )
+    texts = "".join(
+        f'<text x="{pixel(BAR * place)}" y="22"{anchor(place, 0.03)}>{amount(tick)}</text>'
+        for tick in heat.scale.ticks(4)
+        for place in (heat.scale.place(tick),)
+    )
+    svg = f'<svg aria-hidden="true" width="{BAR}" height="24">{fields}{texts}</svg>'
+    return f"<p class=colours>{escape(heat.unit)}{svg}</p>"

@@ -1,0 +1,46 @@
+"""Plots of costs: lines over two logarithmic scales, with where the reader stands and where the choice changes."""
+
+from assay.report.document import Plot, Plots
+from assay.report.draw.chart import chart_html, legends_html
+from assay.report.draw.drawing import Axis, Dot, Drawing, Key, Legend, Mark, Path, Rule
+from assay.report.draw.marks import SHAPES
+from assay.report.draw.scales import amount, decades
+from assay.report.draw.svg import classes, escape, shade
+
+_HEIGHT = 160
+_SHAPES = len(SHAPES) - 1
+
+
+def plots_html(block: Plots) -> str:
+    """The block as HTML."""
+    keys = (Key(name, shade(number), number % _SHAPES, 0, detail) for number, name, detail in block.legend)
+    figures = "".join(_figure(plot) for plot in block.figures)
+    caption = f"<p class=caption>{escape(block.caption)}</p>" if block.caption else ""
+    return f'{legends_html((Legend("", tuple(keys)),))}<div class="gallery plots">{figures}</div>{caption}'
+
+
+def _figure(plot: Plot) -> str:
+    small = f" <span>{escape(plot.caption)}</span>" if plot.caption else ""
+    words = f'<figcaption id="{plot.id}-words"><b>{escape(plot.title)}</b>{small}</figcaption>'
+    return f'<figure{classes("card")} id="{plot.id}">{words}{chart_html(drawing(plot), f"{plot.id}-words")}</figure>'
+
+
+def drawing(plot: Plot) -> Drawing:
+    """What a plot holds; each line has a shape of its own, so that they are told apart without colours."""
+    xs = [x for line in plot.lines for x, _ in line.points]
+    ys = [y for line in plot.lines for _, y in line.points if y]
+    shown = plot.level is not None and bool(ys) and min(ys) / 3 < plot.level[0] < max(ys) * 3
+    level = [plot.level] if plot.level is not None and shown else []
+    up = decades([*(ys or [1.0]), *(value for value, _ in level)], 1.12, 2.0)
+    marks: list[Mark] = [Rule(value, "cross", label=sign) for value, sign in plot.marks]
+    marks += [Rule(plot.here[0], "here", label=plot.here[1])]
+    marks += [Rule(value, "level", upright=False, label=words) for value, words in level]
+    # The strong one lies on top.
+    for line in sorted(plot.lines, key=lambda line: line.strong):
+        points = tuple((x, y or None) for x, y in line.points)
+        marks.append(Path(points, shade(line.target), line.name, look="strong" if line.strong else ""))
+        number = line.target % _SHAPES
+        marks += [Dot(x, y, shade(line.target), line.name, number, "small") for x, y in points if y is not None]
+    across = Axis(plot.x_title, decades(xs, 1.0, 2.0), plot.x_ticks, grid=False)
+    ticks = tuple((value, amount(value)) for value in up.ticks())
+    return Drawing(across, Axis("", up, ticks), tuple(marks), height=_HEIGHT)

@@ -1,0 +1,116 @@
+"""Scales and marks of charts, and the SVG that is written of them."""
+
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.report.draw.chart import chart_html
+from assay.report.draw.drawing import Axis, Cell, Dot, Drawing, HeatMap, Interval, Mark, Path, Rows, Rule, Words
+from assay.report.draw.heat import colour, heat_html
+from assay.report.draw.marks import Area, marks_svg
+from assay.report.draw.scales import MOST_TICKS, Scale, amount, decades, from_zero, spread
+
+TEN = Axis("x", Scale(0.0, 10.0), ((0.0, "0"), (10.0, "10")))
+AREA = Area(TEN, Axis("y", Scale(1.0, 100.0, logarithmic=True), ()), 200.0)
+
+
+def drawn(*marks: Mark) -> str:
+    return marks_svg(marks, AREA)
+
+
+@pytest.mark.parametrize("values", [[1.0, 1.0], [3e12, 3e14], [0.02, 950.0], [120.0, 130.0], [1.0, 4.5]])
+def test_scales_have_a_few_round_numbers_inside(values: list[float]) -> None:
+    for scale in (decades(values), decades(values, 1.0, 2.0), spread(values), from_zero(max(values))):
+        ticks = scale.ticks()
+        assert 1 <= len(ticks) <= MOST_TICKS + 1
+        assert all(scale.low * 0.999 <= tick <= scale.high * 1.001 for tick in ticks)
+        assert all(len(re.sub("[^0-9]", "", amount(tick)).strip("0")) <= 3 for tick in ticks)
+
+
+@given(st.floats(1e-6, 1e12), st.floats(1e-6, 1e12), st.booleans(), st.floats(1e-6, 1e12), st.floats(1e-6, 1e12))
+def test_places_are_in_order_and_inside(a: float, b: float, logarithmic: bool, one: float, other: float) -> None:
+    low, high = sorted((a, b))
+    scale = Scale(low, high * 1.01, logarithmic)
+    assert scale.place(low) == 0 and scale.place(high * 1.01) == pytest.approx(1)
+    first, second = sorted((one, other))
+    assert 0 <= scale.place(first) <= scale.place(second) <= 1 + 1e-9
+
+
+def test_equal_ratios_take_equal_room_on_a_logarithmic_scale() -> None:
+    scale = Scale(1.0, 1000.0, logarithmic=True)
+    assert [scale.place(value) for value in (1, 10, 100, 1000)] == pytest.approx([0, 1 / 3, 2 / 3, 1])
+    assert scale.ticks(4) == (1, 10, 100, 1000)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"), [(1000.0, "1,000"), (2.5, "2.5"), (0.02, "0.02"), (0.0, "0"), (1e12, "1,000,000,000,000")]
+)
+def test_round_values_have_no_needless_zeros(value: float, words: str) -> None:
+    assert amount(value) == words
+
+
+def test_a_dot_is_where_its_values_are_and_says_what_it_is() -> None:
+    found = drawn(Dot(5.0, 10.0, "t1", "memory\n5 MB/s", label="cached"))
+    assert '<g class="t1 dot"><circle cx="50%" cy="122">' in found
+    assert "<title>memory\n5 MB/s</title>" in found and ">cached</text>" in found
+
+
+def test_what_lies_beyond_a_scale_is_drawn_at_its_edge() -> None:
+    assert 'cx="100%" cy="222"' in drawn(Dot(1e9, -1.0))
+    assert 'x1="0%" x2="100%"' in drawn(Interval((-5.0, 50.0), (10.0, 10.0), "t0"))
+
+
+def test_lines_are_broken_and_go_in_steps() -> None:
+    points = ((0.0, 1.0), (5.0, 10.0), (6.0, None), (10.0, 100.0))
+    assert 'd="M0 222L500 122M1000 22"' in drawn(Path(points, "t0"))
+    assert 'd="M0 222H500V122M1000 22"' in drawn(Path(points, "t0", step="after"))
+    assert 'd="M0 222V122H500M1000 22"' in drawn(Path(points, "t0", step="before"))
+
+
+def test_signs_of_crossings_stand_beside_each_other() -> None:
+    found = drawn(*(Rule(value, "cross", label=sign) for value, sign in ((5.0, "1"), (5.01, "2"), (5.02, "3"))))
+    places = [float(x) for x in re.findall(r'<circle class=sign cx="([\d.]+)%"', found)]
+    assert all(right - left > 5 for left, right in pairwise(places))
+    assert [float(x) for x in re.findall(r'x1="([\d.]+)%"', found)] == [50, 50.1, 50.2]
+
+
+def test_names_of_others_are_only_text() -> None:
+    evil = "<script>alert(1)</script>"
+    drawing = Drawing(TEN, Rows((evil,), 24), (Words(1.0, 0.5, evil, evil), Dot(1.0, 0.5, "", evil, label=evil)))
+    heat = HeatMap(
+        evil,
+        evil,
+        (evil,),
+        (evil,),
+        ((evil, (Cell(0, 0, 5.0, evil, evil, True, "", evil),)),),
+        TEN.scale,
+        evil,
+        40,
+        34,
+        True,
+    )
+    for found in (chart_html(drawing, "a-words"), heat_html(heat, "a-words")):
+        assert "<script" not in found and "&lt;script&gt;alert(1)" in found
+
+
+def test_a_chart_says_by_which_words_it_is_described() -> None:
+    assert '<svg role="img" aria-labelledby="a-words"' in chart_html(Drawing(TEN, Rows(("a",), 24), ()), "a-words")
+
+
+def test_colours_get_lighter_with_the_value() -> None:
+    parts = ((1, 3), (3, 6), (5, 1))
+    shades = [colour(step / 50) for step in range(51)]
+    light = [sum(int(shade[place : place + 2], 16) * weight for place, weight in parts) for shade in shades]
+    assert light == sorted(light)
+    assert colour(0) == "#440154" and colour(1) == "#fde725"
+
+
+def test_a_cell_without_a_value_is_white_and_a_doubtful_one_hatched() -> None:
+    cells = (Cell(0, 0, None, "5", "cached", True, "bad"), Cell(1, 0, 5.0, "5", "unstable", True), Cell(2, 0, 5.0, "5"))
+    heat = HeatMap("x", "y", ("a", "b", "c"), ("d",), (("disk", cells),), TEN.scale, "MB/s", 40, 34, words=True)
+    found = heat_html(heat, "a-words")
+    assert found.count("class=none") == 1 and found.count("class=hatched") == 1
+    assert '<text class="small bad"' in found and ">cached</text>" in found
