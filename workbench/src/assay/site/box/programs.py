@@ -5,13 +5,16 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.launch.binary import MEND, find_shipped
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.extras import is_installed
-from assay.model.site.box import Box
 from assay.servers.filling import how_to_get
 from assay.servers.kinds import ServerKind, load_kind
+
+if TYPE_CHECKING:
+    from assay.model.site.box import Box
 
 SWITCH = "assay-switch"
 LONGEST_SECONDS = 60
@@ -109,7 +112,7 @@ def check_rights() -> None:
         raise AssayError(f"a cluster in a box needs root{lack}", f"run it as root; {INSTEAD}", EXIT_REFUSED)
 
 
-def check_programs(box: Box) -> None:
+def check_programs(box: "Box") -> None:
     """See whether the programs that a box needs are there.
 
     Raises:
