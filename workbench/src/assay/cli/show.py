@@ -10,7 +10,7 @@ from assay.cli.output import say, show
 from assay.cli.settings import RUNS, runs_of
 from assay.model.base import AssayError
 from assay.model.units import about_rate
-from assay.run.brief import page_of, results_of
+from assay.run.brief import first_results, page_of, results_of
 from assay.store.entries import BATCH
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _print_io500(store: "RunStore") -> None:
     """Print IO500's summary, if the run has its workloads."""
     from assay.model.study.io500 import is_io500
 
-    if not is_io500(case.workload for case in store.cases()):
+    if not is_io500(store.workloads()):
         return
     from assay.analyse.io500.score import io500_scores
     from assay.report.formats.io500 import lines_of
@@ -123,7 +123,7 @@ def _head(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
     if info.adaptive and info.blocks is None:
         reasons = store.settled().values()
         unknown = sum(not is_settled(reason) for reason in reasons)
-        stopped = f"{len(reasons)} of {len(store.cases())} cases ended before"
+        stopped = f"{len(reasons)} of {store.case_count()} cases ended before"
         stopped += f", {unknown} of them without an answer" if unknown else ""
         until = until_words(info.repeats_within, info.repeats_decide)
         yield "repeats", f"{info.repeats_least} to {info.repeats} of each case, {until}: {stopped}"
@@ -179,18 +179,17 @@ def print_results(store: "RunStore", limit: int | None) -> None:
         store: The run.
         limit: Rows at most; None for all.
     """
-    results = results_of(store)
-    if not results:
+    shown, count = first_results(store, limit)
+    if not shown:
         say("no results yet; of a large study they come at the end of the run")
         return
     from assay.report.brief import result_tables
 
-    shown = results if limit is None else results[:limit]
     say()
     show(*result_tables(shown))
     say()
-    if len(results) > len(shown):
-        say(f"{len(results) - len(shown)} more results: assay show {store.folder} --all")
+    if count > len(shown):
+        say(f"{count - len(shown)} more results: assay show {store.folder} --all")
 
 
 def verdict_text(counts: dict[str, int], as_far_as_seen: int = 0) -> str:

@@ -23,6 +23,14 @@ def results_of(store: "RunStore", limit: int = -1) -> "list[Result]":
     return found if limit < 0 else found[:limit]
 
 
+def first_results(store: "RunStore", limit: int | None) -> "tuple[list[Result], int]":
+    """The first results as `results_of` has them, all of them if None, and how many there are."""
+    if count := sum(store.verdict_counts().values()):
+        return results_of(store, -1 if limit is None else limit), count
+    found = results_of(store)
+    return found[:limit], len(found)
+
+
 def page_of(store: "RunStore") -> "FirstPage | None":
     """The first page: as kept at the end of the run, or computed now if the run is not over and not large."""
     info = store.info()

@@ -162,13 +162,19 @@ class RunReader:
         rows = self._db.execute(f"SELECT document FROM cases{only} ORDER BY position", key)
         found = tuple(Case.model_validate_json(row[0]) for row in rows)
         if case_id is None:
-            self._refuse_lost(found)
+            self._refuse_lost()
         return found
 
-    def _refuse_lost(self, known: Sequence[Case]) -> None:
-        planned = {row[0] for row in self._db.execute("SELECT DISTINCT case_id FROM plan")}
-        if lost := sorted(planned - {case.id for case in known}):
-            raise ValueError(f"{len(lost)} of its planned cases are missing, {lost[0]} for one")
+    def _refuse_lost(self) -> None:
+        lost = self._db.execute("SELECT case_id FROM plan EXCEPT SELECT id FROM cases ORDER BY 1").fetchall()
+        if lost:
+            raise ValueError(f"{len(lost)} of its planned cases are missing, {lost[0][0]} for one")
+
+    @tells_damage
+    def workloads(self) -> tuple[str, ...]:
+        """Names of the workloads that have cases, in any order."""
+        self._refuse_lost()
+        return tuple(row[0] for row in self._db.execute("SELECT DISTINCT document ->> 'workload' FROM cases"))
 
     @tells_damage
     def case_count(self) -> int:
