@@ -30,10 +30,6 @@ class NotTold(Exception):  # noqa: N818
         self.name = name
         self.what = what
 
-    def __reduce__(self) -> tuple[type["NotTold"], tuple[str, str]]:
-        """For processes that judge for others."""
-        return type(self), (self.name, self.what)
-
 
 class Telling(Frozen):
     """Values of which some may be *not told*: whoever reads one of those gets `NotTold`.

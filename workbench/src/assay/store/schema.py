@@ -40,6 +40,7 @@ TABLES = """
         UNIQUE (case_id, repeat, phase),
         FOREIGN KEY (case_id, repeat) REFERENCES outcomes (case_id, repeat)
     );
+    CREATE INDEX samples_rates ON samples (case_id, phase, repeat, status, operation, throughput, iops);
     CREATE TABLE results (
         position INTEGER PRIMARY KEY, case_id TEXT NOT NULL REFERENCES cases (id), operation TEXT NOT NULL,
         verdict TEXT NOT NULL, throughput REAL, low REAL, high REAL, iops REAL, n INTEGER NOT NULL,

@@ -13,7 +13,6 @@ from soak import times
 
 from assay.analyse.ceilings import Ceilings, unit_of
 from assay.analyse.estimate import estimate
-from assay.judge.answer import NotEvaluated
 from assay.judge.judge import judge
 from assay.judge.rules import RULES
 from assay.model.result.ceiling import HOST_WIDE, Binding, Ceiling
@@ -157,11 +156,3 @@ def test_a_sample_need_not_tell_all(name: str) -> None:
     assert (verdict, findings) == (Verdict.OK, ())
     if name in ("elapsed_ns", "skew_ns", "finish_spread_ns", "wall_shift_ns", "cpu_user_ns"):
         assert any(f"({name})" in line for line in lacking)
-
-
-def test_not_told_says_so_again_from_another_process() -> None:
-    import pickle
-
-    error = pickle.loads(pickle.dumps(NotTold("cache", "what was done")))
-    assert (error.name, str(error)) == ("cache", "nobody told what was done (cache)")
-    assert isinstance(NotEvaluated(str(error)).words, str)
