@@ -86,3 +86,40 @@ impl Drop for Buffers {
         let _ = unsafe { munmap(self.base.cast::<c_void>(), self.total) };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each slot begins on a page, whatever its length, and none lies in another one.
+    #[test]
+    fn slots_are_apart_and_aligned() {
+        for (length, apart) in [(1, 4096), (4096, 4096), (4097, 8192), (10_000, 12_288)] {
+            let buffers = Buffers::new(3, length, false).unwrap();
+            assert_eq!((buffers.count(), buffers.length(), buffers.total()), (3, length, 3 * apart));
+            for slot in 0..3 {
+                let place = buffers.pointer(slot) as usize;
+                assert_eq!((place % 4096, place - buffers.pointer(0) as usize), (0, slot as usize * apart));
+                // SAFETY: nothing is in flight.
+                unsafe { buffers.slice(slot, length) }.fill(slot as u8 + 1);
+            }
+            for slot in 0..3 {
+                // SAFETY: as above.
+                assert!(unsafe { buffers.slice(slot, length) }.iter().all(|byte| *byte == slot as u8 + 1));
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "slot as usize) < self.count")]
+    fn there_is_no_slot_behind_the_last() {
+        Buffers::new(2, 512, false).unwrap().pointer(2);
+    }
+
+    #[test]
+    #[should_panic(expected = "length <= self.length")]
+    fn a_slot_is_no_longer_than_it_is() {
+        // SAFETY: it panics before there is a slice.
+        let _ = unsafe { Buffers::new(2, 512, false).unwrap().slice(0, 513) };
+    }
+}

@@ -64,3 +64,28 @@ impl fmt::Display for SetupError {
 }
 
 impl std::error::Error for SetupError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_spec::FaultDomain;
+    use rustix::io::Errno;
+
+    #[test]
+    fn an_error_is_one_line_and_keeps_its_number() {
+        let error = SetupError::os("preallocate", "f0", Errno::NOSPC).with_length(7);
+        assert_eq!(error.to_string(), "preallocate f0: No space left on device");
+        assert_eq!((error.errno(), error.length), (Some(Errno::NOSPC.raw_os_error()), 7));
+        let own = SetupError::new("open", "f0", "is a mount");
+        assert_eq!((own.to_string().as_str(), own.errno()), ("open f0: is a mount", None));
+    }
+
+    /// Whoever asks for an errno need not know who has answered.
+    #[test]
+    fn a_fault_of_a_service_has_the_errno_that_says_the_same() {
+        let of = |fault| SetupError::new("open", "f0", "").because(fault).errno();
+        assert_eq!(of(Fault::new(FaultDomain::Nfs, 2)), Some(Errno::NOENT.raw_os_error()));
+        assert_eq!(of(Fault::new(FaultDomain::Mpi, 42)), Some(Errno::NOENT.raw_os_error()));
+        assert_eq!(of(Fault::new(FaultDomain::Http, 500)), None);
+    }
+}

@@ -162,3 +162,27 @@ pub trait Backend: Send + Sync {
     /// called at any time, also twice.
     fn cleanup(&self) -> Result<(), SetupError>;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_asked_for_its_own_targets() {
+        let target = Target::Null(assay_spec::NullTarget::default());
+        assert_eq!(wrong_kind(&target, "nfs").to_string(), "open a null target: is not of kind nfs");
+    }
+
+    /// All that files can do, but through no library or cache of this host.
+    #[test]
+    fn a_protocol_is_one_method() {
+        let able = files_by_protocol("nfs");
+        assert_eq!(
+            (able.kind.as_str(), able.methods, able.cache),
+            ("nfs", vec![Method::Protocol], vec![CacheAction::Keep])
+        );
+        assert!(able.operations.iter().all(|one| !one.stdio() && !one.objects()));
+        assert!(able.operations.contains(&Operation::Write) && able.operations.contains(&Operation::Rename));
+        assert!(able.direct && able.verify && able.file_sets && !able.preallocate);
+    }
+}

@@ -177,3 +177,60 @@ pub trait Lane {
     /// Closes what `begin` opened. Nothing is in flight.
     fn end(&mut self) -> Result<(), SetupError>;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::OpKind;
+
+    /// Takes one operation, and needs no time.
+    struct One(Vec<Completion>);
+
+    impl Lane for One {
+        fn begin(&mut self, _plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
+            Ok(MethodChoice::of(Method::Sync, String::new(), 1))
+        }
+
+        fn submit(&mut self, ops: &[Op]) -> usize {
+            self.0.extend(ops.first().map(|op| Completion::new(op.slot, Ok(op.length))));
+            ops.len().min(1)
+        }
+
+        fn reap(&mut self, done: &mut Vec<Completion>, _deadline: u64) {
+            done.append(&mut self.0);
+        }
+
+        fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
+            Ok(op.length)
+        }
+
+        fn end(&mut self) -> Result<(), SetupError> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn an_exchange_is_a_submission_and_what_has_ended() {
+        let op = Op { kind: OpKind::Read, count: 1, slot: 3, object: 0, offset: 0, length: 512 };
+        let (mut lane, mut done) = (One(Vec::new()), Vec::new());
+        lane.exchange(&[op], &mut done, 0);
+        lane.exchange(&[], &mut done, 0);
+        assert_eq!(done, [Completion::new(3, Ok(512))]);
+    }
+
+    /// A lane that needs nobody else starts what it has left, and ends when it must.
+    #[test]
+    fn a_lane_alone_agrees_with_itself() {
+        let mut lane = One(Vec::new());
+        assert_eq!((lane.agree(Some(7), u64::MAX), lane.agree(None, 0)), (Ok(7), Ok(0)));
+        assert!(lane.flushes(true) && !lane.flushes(false));
+        assert_eq!((lane.first_byte(0), lane.said(0), lane.host_counts().len()), (0, None, 0));
+    }
+
+    #[test]
+    fn a_choice_hands_over_all_that_may_be_in_flight() {
+        let choice = MethodChoice::of(Method::IoUring, "why".to_owned(), 32);
+        assert_eq!((choice.depth, choice.batch, choice.reason.as_str()), (32, 32, "why"));
+        assert!(!choice.ahead && !choice.in_step && !choice.tells_first_byte && choice.mpiio.is_none());
+    }
+}

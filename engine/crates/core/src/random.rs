@@ -36,3 +36,55 @@ pub fn unit(word: u64) -> f64 {
 pub fn exponential(word: u64, mean: f64) -> f64 {
     -unit(word).ln() * mean
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_mixed_can_be_told_again(word: u64) {
+            prop_assert_eq!(unmix(mix(word)), word);
+            prop_assert_eq!(mix(unmix(word)), word);
+        }
+
+        /// One bit of either word changes about half of the bits, and the two are not the same.
+        #[test]
+        fn each_bit_counts(a: u64, b: u64, bit in 0_u32..64) {
+            for other in [mix2(a ^ (1 << bit), b), mix2(a, b ^ (1 << bit))] {
+                let changed = (mix2(a, b) ^ other).count_ones();
+                prop_assert!((8..=56).contains(&changed), "{} bits", changed);
+            }
+            prop_assert!(a == b || mix2(a, b) != mix2(b, a));
+        }
+
+        /// Above 0, so that it has a logarithm.
+        #[test]
+        fn a_unit_is_above_0_and_at_most_1(word: u64) {
+            prop_assert!(unit(word) > 0.0 && unit(word) <= 1.0);
+            prop_assert!(exponential(word, 7.0) >= 0.0 && exponential(word, 7.0).is_finite());
+        }
+    }
+
+    /// The reference values of SplitMix64 with seed 0 (java.util.SplittableRandom).
+    #[test]
+    fn words_are_those_of_splitmix64() {
+        let first: Vec<u64> = (0..3_u64).map(|step| mix(step.wrapping_mul(0x9E37_79B9_7F4A_7C15))).collect();
+        assert_eq!(first, [0xE220_A839_7B1D_CDAF, 0x6E78_9E6A_A1B9_65F4, 0x06C4_5D18_8009_454F]);
+    }
+
+    #[test]
+    fn the_ends_of_a_unit() {
+        assert!(unit(unmix(0)) > 0.0 && exponential(unmix(0), 1.0).is_finite());
+        assert!((unit(unmix(u64::MAX)) - 1.0).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn means_are_as_wanted() {
+        let count = 20_000;
+        let mean = |draw: fn(u64) -> f64| (0..count).map(draw).sum::<f64>() / count as f64;
+        assert!((mean(unit) - 0.5).abs() < 0.01);
+        assert!((mean(|word| exponential(word, 100.0)) - 100.0).abs() < 3.0);
+    }
+}

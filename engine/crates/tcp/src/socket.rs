@@ -115,3 +115,107 @@ fn result(code: isize) -> Result<usize, i32> {
 pub fn is_not_now(errno: i32) -> bool {
     matches!(errno, libc::EAGAIN | libc::EINTR)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fd::AsRawFd;
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    fn part(bytes: &mut [u8]) -> libc::iovec {
+        libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() }
+    }
+
+    fn entry(stream: &TcpStream, events: libc::c_short) -> libc::pollfd {
+        libc::pollfd { fd: stream.as_raw_fd(), events, revents: 0 }
+    }
+
+    /// Both ends of a connection; the first never blocks.
+    fn pair() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = connect(&listener.local_addr().unwrap(), false).unwrap();
+        let (other, _) = listener.accept().unwrap();
+        assert_eq!(decided(&stream), Ok(()));
+        (stream, other)
+    }
+
+    /// What became of connecting, when that is decided.
+    fn decided(stream: &TcpStream) -> Result<(), i32> {
+        loop {
+            poll(&mut [entry(stream, libc::POLLOUT)], u64::MAX >> 1);
+            if let Some(done) = connected(stream) {
+                return done;
+            }
+        }
+    }
+
+    #[test]
+    fn parts_are_sent_and_received_in_their_order() {
+        let (stream, mut other) = pair();
+        let (mut first, mut second) = (*b"abc", *b"de");
+        // SAFETY: the parts are alive.
+        assert_eq!(unsafe { send(&stream, &[part(&mut first), part(&mut second)]) }, Ok(5));
+        let mut found = [0; 5];
+        other.read_exact(&mut found).unwrap();
+        assert_eq!(&found, b"abcde");
+        // SAFETY: the parts are alive, and nothing else uses them.
+        let early = unsafe { receive(&stream, &[part(&mut first)]) };
+        assert_eq!(early, Err(libc::EAGAIN), "nothing is there, and nobody waits");
+        other.write_all(b"vwxyz").unwrap();
+        poll(&mut [entry(&stream, libc::POLLIN)], u64::MAX >> 1);
+        // SAFETY: as above.
+        assert_eq!(unsafe { receive(&stream, &[part(&mut first), part(&mut second)]) }, Ok(5));
+        assert_eq!((&first, &second), (b"vwx", b"yz"));
+    }
+
+    #[test]
+    fn a_peer_that_is_gone_is_an_end_and_no_signal() {
+        let (stream, other) = pair();
+        drop(other);
+        poll(&mut [entry(&stream, libc::POLLIN)], u64::MAX >> 1);
+        let mut room = [0; 8];
+        // SAFETY: the part is alive.
+        assert_eq!(unsafe { receive(&stream, &[part(&mut room)]) }, Ok(0));
+        let error = loop {
+            // SAFETY: as above.
+            if let Err(errno) = unsafe { send(&stream, &[part(&mut room)]) } {
+                break errno;
+            }
+        };
+        assert!(matches!(error, libc::EPIPE | libc::ECONNRESET), "{error}");
+    }
+
+    #[test]
+    fn a_refusal_is_told_once_it_is_known() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        drop(listener);
+        let refused = match connect(&address, false) {
+            Ok(stream) => decided(&stream),
+            Err(errno) => Err(errno),
+        };
+        assert_eq!(refused, Err(libc::ECONNREFUSED));
+    }
+
+    /// What was found for a socket before is not taken for news when the wait is over.
+    #[test]
+    fn a_wait_that_ends_in_vain_says_nothing() {
+        let (stream, _other) = pair();
+        let mut entries = [libc::pollfd { revents: libc::POLLIN, ..entry(&stream, libc::POLLIN) }];
+        poll(&mut entries, 0);
+        assert_eq!(entries[0].revents, 0);
+        poll(&mut [], 0);
+        assert!(is_not_now(libc::EAGAIN) && is_not_now(libc::EINTR) && !is_not_now(libc::EPIPE));
+    }
+
+    /// Reserved where this process may have such a port; any other where it may not.
+    #[test]
+    fn a_reserved_port_is_taken_if_there_is_one() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = connect(&listener.local_addr().unwrap(), true).unwrap();
+        let (_other, from) = listener.accept().unwrap();
+        assert_eq!(decided(&stream), Ok(()));
+        assert!(RESERVED.contains(&from.port()) || from.port() >= 1024, "{from}");
+    }
+}

@@ -277,13 +277,13 @@ fn what_fails_is_told_in_the_librarys_words() {
         lane.reap(&mut done, 0);
         assert_eq!((done.len(), lane.said(2).as_deref()), (3, Some("the disk is tired")), "{failing}");
     }
-    assert_eq!(lane.execute(&op(OpKind::Write, 0, 0)), Err(FAILED));
     // What has failed once is not in flight any more.
-    world(|world| world.failing = Some("some"));
     lane.submit(&ops[..1]);
     let mut done = Vec::new();
     lane.reap(&mut done, u64::MAX);
     assert_eq!(done, [Completion::new(0, Err(FAILED))]);
+    world(|world| world.failing = Some("transfer"));
+    assert_eq!(lane.execute(&op(OpKind::Write, 0, 0)), Err(FAILED));
     for failing in ["sync", "close"] {
         world(|world| world.failing = Some(failing));
         assert_eq!(lane.execute(&op(OpKind::Sync, 0, 0)).is_err(), failing == "sync");

@@ -302,3 +302,6 @@ fn online() -> u32 {
 pub fn pong(ping: u64) -> Event {
     Event::Pong(assay_spec::Pong { ping, at_ns: clock::now() })
 }
+
+#[cfg(test)]
+mod tests;
