@@ -23,7 +23,7 @@ from assay.model.units import one_of, shown
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def read_model(model: type[Model], data: bytes, file: str, guide: str, what: str = "") -> Model:
+def read_model(model: type[Model], data: bytes, file: str, guide: str, what: str = "", shipped: bool = False) -> Model:
     """What a file says.
 
     Args:
@@ -32,20 +32,23 @@ def read_model(model: type[Model], data: bytes, file: str, guide: str, what: str
         file: Its name, for the message.
         guide: Where its form is described, for the hint of last resort.
         what: What the file is, for messages; empty: they do without.
+        shipped: It comes with Assay.
 
     Raises:
         AssayError: It does not fit; the message begins with `file:line:`.
     """
-    found, source = read_checked(model, data, guide, what)
+    found, source = read_checked(model, data, guide, what, shipped)
     if found is None:
         first = source.problems[0]
         raise AssayError(f"{file}:{first.line}: {first.message}", first.hint)
     return found
 
 
-def read_checked(model: type[Model], data: bytes, guide: str, what: str = "") -> tuple[Model | None, Source]:
+def read_checked(
+    model: type[Model], data: bytes, guide: str, what: str = "", shipped: bool = False
+) -> tuple[Model | None, Source]:
     """What a file says, or None; then the source has all problems, in the order of the file. Arguments as above."""
-    source = read_source(data, what)
+    source = read_source(data, what, shipped=shipped)
     found = None
     if isinstance(source.data, dict):
         try:

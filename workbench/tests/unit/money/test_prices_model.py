@@ -15,7 +15,7 @@ from assay.model.base import AssayError
 from assay.model.money.amount import EXACT, TERM_MONTHS, decimal, rounded, total
 from assay.model.money.price import DIMENSIONS, UNITS, Bill, Book, Line, Row, Tier, one_currency, units_of
 from assay.model.source import read_source
-from assay.money.books.books import book_names, load_book
+from assay.money.books.books import BOOKS, book_names, load_book
 from assay.money.cost.cost import break_even_duty, break_even_months, expected_hours, price_bill
 
 ZERO, ONE = Decimal(0), Decimal(1)
@@ -451,3 +451,11 @@ def test_every_shipped_book_says_how_it_came_about(name):
     for words in ("hours", "base of gb" if name != "own-hardware-2007" else "10^9 bytes"):
         assert words in shipped.about.lower()
     assert all(row.source for row in shipped.rows)
+
+
+def test_a_shipped_book_is_read_as_any_other_file_is():
+    data = (BOOKS / "own-2026.yaml").read_bytes()
+    quick, plain = (read_source(data, shipped=how) for how in (True, False))
+    assert quick == plain and not plain.problems
+    broken = b"a: [1\n"
+    assert read_source(broken, shipped=True) == read_source(broken) and read_source(broken).problems

@@ -27,6 +27,11 @@ def shipped(folder: Path) -> Mapping[str, Path]:
     return dict(sorted((path.stem, path) for path in folder.rglob("*.yaml")))
 
 
+def is_shipped(path: Path, folder: Path) -> bool:
+    """Whether a file of a folder comes with Assay."""
+    return shipped(folder).get(path.stem) == path
+
+
 def find_file(ref: str, folder: Path, base: Path | None) -> tuple[Path, str]:
     """Where something is that is named by a shipped name or by a file, and its name for messages; not looked at yet.
 
@@ -52,7 +57,7 @@ def read_found(what: str, path: Path, ref: str, folder: Path) -> bytes:
         AssayError: It cannot be read.
     """
     names = shipped(folder)
-    if names.get(path.stem) == path:
+    if is_shipped(path, folder):
         return path.read_bytes()
     try:
         return read_named(path, ref, f"give a file, or one of: {', '.join(names)}", MOST_BYTES)
@@ -73,10 +78,10 @@ def load_book(ref: str, base: Path | None = None) -> Book:
         AssayError: There is none, or the file is wrong; the message names the line.
     """
     path, file = find_file(ref, BOOKS, base)
-    return _read(read_found(WHAT, path, file, BOOKS), file)
+    return _read(read_found(WHAT, path, file, BOOKS), file, is_shipped(path, BOOKS))
 
 
 @lru_cache(maxsize=32)
-def _read(data: bytes, file: str) -> Book:
+def _read(data: bytes, file: str, shipped: bool) -> Book:
     """What a file says; by what is in it, so that a file that was changed is read anew."""
-    return read_model(Book, data, file, GUIDE, WHAT)
+    return read_model(Book, data, file, GUIDE, WHAT, shipped)

@@ -22,7 +22,7 @@ from assay.model.frozen import Frozen
 from assay.model.money.design import Design, Parameter
 from assay.model.source import Source, read_source
 from assay.model.units import one_of, shown
-from assay.money.books.books import find_file, read_found, shipped
+from assay.money.books.books import find_file, is_shipped, read_found, shipped
 from assay.money.cost.limits import Limits, design_limits
 
 DESIGNS = Path(__file__).with_name("templates")
@@ -173,7 +173,7 @@ def load_template(ref: str, base: Path | None = None) -> Template:
 
 @cache
 def _load(path: Path, file: str) -> Template:
-    source = read_source(read_found("design", path, file, DESIGNS))
+    source = read_source(read_found("design", path, file, DESIGNS), shipped=is_shipped(path, DESIGNS))
     if source.problems:
         raise AssayError(f"{file}:{source.problems[0].line}: {source.problems[0].message}", source.problems[0].hint)
     if not isinstance(source.data, dict):
