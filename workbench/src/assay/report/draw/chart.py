@@ -32,7 +32,8 @@ def chart_html(drawing: Drawing, label: str) -> str:
     size = f'width="100%" height="{pixel(TOP + area.height + BELOW)}"'
     inner = f"{across(drawing.x, area.height)}{scale}{marks_svg(drawing.marks, area)}"
     svg = f'<svg role="img" aria-labelledby="{label}" {size}>{inner}</svg>'
-    return f'{legends_html(drawing.legends)}<div class="plot{" rows" if rows else ""}"{left}>{names}{svg}</div>'
+    plot = f"<div{classes('plot', 'rows' if rows else '')}{left}>{names}<div class=area>{svg}</div></div>"
+    return legends_html(drawing.legends) + plot
 
 
 def legends_html(legends: tuple[Legend, ...]) -> str:
