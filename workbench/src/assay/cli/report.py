@@ -1,5 +1,6 @@
 """`assay report`."""
 
+import gc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,8 @@ def command(
     from assay.run.analysis import load_analysis
 
     analysis = load_analysis(run, out)
+    # What is loaded stays until the end: it need not be searched for garbage again and again.
+    gc.freeze()
     path = output or Path(analysis.run.folder) / FILE_NAME
     write_report(analysis, path, _today(analysis, prices), _beside(beside))
     say(str(path))

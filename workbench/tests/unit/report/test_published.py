@@ -9,7 +9,8 @@ from assay.model.base import AssayError
 from assay.model.result.result import RunAnalysis
 from assay.report.beside import Beside, Figure, read_beside, with_figures
 from assay.report.build import build_document
-from assay.report.document import Heading, Note, Table
+from assay.report.document import Gallery, Heading, Note, Table
+from assay.report.draw.drawing import HeatMap
 from assay.report.html import render_html
 
 IOZONE = """system,operation,file_kb,record_kb,kb_per_s,confidence
@@ -80,6 +81,9 @@ def test_figures_stand_in_charts_and_means_and_nowhere_else() -> None:
     assert any(
         isinstance(block, Heading) and "over file size" in block.text for block in document.sections[place].blocks
     )
+    (heat,) = (block.figures[0] for block in document.sections[place].blocks if isinstance(block, Gallery))
+    assert isinstance(heat.drawing, HeatMap)
+    assert [(target, len(cells)) for target, cells in heat.drawing.panels] == [("mine", len(SIZES)), ("theirs", 3)]
     whole = render_html(document)
     before, _, after = whole.partition('id="published"')
     assert "theirs" not in before.partition("<main")[2], "neither answers nor verdicts know of them"

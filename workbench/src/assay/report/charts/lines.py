@@ -53,24 +53,8 @@ def line_chart(
     shades = colours(targets)
     setting = [value for p in points for value in p.figure.setting(p.row.verdict, plausible(p.row))]
     title = measure_of(rows[0].operation).axis if metric == "rate" else "Median latency (µs)"
-    dots = [
-        (
-            Dot(
-                found.at,
-                found.figure.middle,
-                shades[found.row.case.target],
-                pointed(
-                    found.row.case.target,
-                    point(found.row.case.axes, [axis, *others]),
-                    found.figure.words,
-                    found.row.verdict.value,
-                ),
-                series.index(found.series),
-            ),
-            found.row.verdict,
-        )
-        for found in points
-    ]
+    names = [axis, *others]
+    dots = [(_dot(p, names, shades, series.index(p.series)), p.row.verdict) for p in points]
     x = swept_axis(axis, [row.case.axes.get(axis) for row in rows])
     marks = (*_lines(points, series, shades), *marked_dots(dots))
     name = " / ".join(numbers.axis_title(name) for name in others)
@@ -79,6 +63,12 @@ def line_chart(
         *of_lines(name, series, MOST_SERIES, shapes=True),
     )
     return Drawing(x, measured_axis(setting, title), marks, legends)
+
+
+def _dot(found: _Point, names: Sequence[str], shades: dict[str, str], shape: int) -> Dot:
+    case, words = found.row.case, found.figure.words
+    title = pointed(case.target, point(case.axes, names), words, found.row.verdict.value)
+    return Dot(found.at, found.figure.middle, shades[case.target], title, shape)
 
 
 def _lines(points: Sequence[_Point], series: Sequence[str], shades: dict[str, str]) -> list[Mark]:

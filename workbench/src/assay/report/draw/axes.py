@@ -1,13 +1,15 @@
 """Axes of charts: numbers, lines and titles."""
 
 from assay.report.draw.drawing import Axis, Rows
-from assay.report.draw.svg import anchor, classes, escape, percent, pixel, upright
+from assay.report.draw.svg import classes, escape, percent, pixel, upright
 
 TOP, BELOW = 22, 38
 """Room above and below the drawn area, in pixels."""
 _LETTER = 6.3
 _LEAST_GUTTER = 26
-_WIDE, _MIDDLING = 330, 230
+_LONG = 26
+"""Letters of a title that a narrow area has no room for."""
+_ROOMS = (("wide", 330), ("middling", 230), ("narrow", 150))
 """Numbers that take more room than this, in pixels, are thinned out where the chart is narrower (`report.css`)."""
 
 
@@ -16,19 +18,21 @@ def gutter(axis: Axis) -> int:
     return max([_LEAST_GUTTER, *(round(_LETTER * len(words)) + 10 for _, words in axis.ticks)])
 
 
-def across(axis: Axis, height: float) -> str:
-    """The lower axis of a drawn area of some height."""
+def across(axis: Axis, height: float, beside: bool) -> str:
+    """The lower axis of a drawn area of some height, which has less room beside names of rows."""
     bottom = TOP + height
-    room = sum(_LETTER * len(words) + 12 for _, words in axis.ticks)
-    thinned = "wide" if room > _WIDE else "middling" if room > _MIDDLING else ""
+    room = sum(_LETTER * len(words) + 16 for _, words in axis.ticks)
+    thinned = next((kind for kind, least in _ROOMS if room > least), "")
     parts = []
     for number, (value, words) in enumerate(axis.ticks):
         at = axis.scale.place(value)
         if axis.grid:
             parts.append(upright("grid", at, TOP, bottom))
         kind = classes(thinned if number % 2 else "")
-        parts.append(f'<text x="{percent(at)}" y="{pixel(bottom + 15)}"{kind}{anchor(at, 0.02)}>{escape(words)}</text>')
-    title = f'<text class=title x="50%" y="{pixel(bottom + 32)}">{escape(axis.title)}</text>' if axis.title else ""
+        parts.append(f'<text x="{percent(at)}" y="{pixel(bottom + 15)}"{kind}>{escape(words)}</text>')
+    # A long one may reach below the names on the left, and not over the edge on the right.
+    place = ' x="100%" text-anchor="end"' if beside and len(axis.title) > _LONG else ' x="50%"'
+    title = f'<text class=title{place} y="{pixel(bottom + 32)}">{escape(axis.title)}</text>' if axis.title else ""
     return f"{''.join(parts)}{_edge(bottom)}{title}"
 
 

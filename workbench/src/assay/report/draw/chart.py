@@ -30,9 +30,10 @@ def chart_html(drawing: Drawing, label: str) -> str:
     names = row_names(drawing.y) if isinstance(drawing.y, Rows) else ""
     scale = row_lines(drawing.y) if isinstance(drawing.y, Rows) else up(drawing.y, area.height)
     size = f'width="100%" height="{pixel(TOP + area.height + BELOW)}"'
-    inner = f"{across(drawing.x, area.height)}{scale}{marks_svg(drawing.marks, area)}"
+    inner = f"{across(drawing.x, area.height, rows)}{scale}{marks_svg(drawing.marks, area)}"
     svg = f'<svg role="img" aria-labelledby="{label}" {size}>{inner}</svg>'
-    return f'{legends_html(drawing.legends)}<div class="plot{" rows" if rows else ""}"{left}>{names}{svg}</div>'
+    plot = f"<div{classes('plot', 'rows' if rows else '')}{left}>{names}<div class=area>{svg}</div></div>"
+    return legends_html(drawing.legends) + plot
 
 
 def legends_html(legends: tuple[Legend, ...]) -> str:

@@ -106,11 +106,13 @@ def _row(job: JobRecord, first: JobRecord) -> tuple[Cell, ...]:
 
 def _differences(one: Any, other: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     """What stands in one job where another one has something else, by its path; `null` what it lacks."""
+    if one == other:
+        return
     if isinstance(one, dict) and isinstance(other, dict):
         for key in sorted({*one, *other}):
             yield from _differences(one.get(key), other.get(key), f"{name}.{key}" if name else key)
     elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         for place, (mine, its) in enumerate(zip(one, other, strict=True)):
             yield from _differences(mine, its, f"{name}[{place}]")
-    elif one != other:
+    else:
         yield name, one

@@ -92,6 +92,8 @@ def _is_remote(place: Place) -> bool:
 
 def _remote(view: View, across: set[str]) -> list[str]:
     """Of what the engine reaches by itself, kind by kind."""
+    if not across:
+        return []
     kind_of = {place.target: place.kind for place in view.run.places}
     words = []
     for word, kind in kinds().items():
