@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from run_tools import needs_engine, only_run
 
-import assay
+import assay.api  # What makes `assay.run` callable, if another test has loaded that package before.
 
 pytestmark = needs_engine
 INTERRUPTED = """
