@@ -107,8 +107,8 @@ TEST: list[list[list[Step]]] = [
 REST: list[list[list[Step]]] = [
     [
         [
-            Step("wheel", [PYTHON, "tools/dist/build.py", "wheel"], budget=""),
             tests("boxes", again=True),
+            Step("wheel", [PYTHON, "tools/dist/build.py", "wheel"], budget=""),
             tests("installs"),
         ],
         [

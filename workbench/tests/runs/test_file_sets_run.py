@@ -156,4 +156,5 @@ repeats: 1
     (sample,) = row["samples"]
     started = sum(kind["ops"] for kind in sample["kinds"])
     assert (started, sample["ops"], sample["unstarted_ops"]) == (200, 100, 0)
-    assert "unsustained" not in {finding["verdict"] for finding in row["findings"]}
+    verdicts = {finding["verdict"] for finding in row["findings"]}
+    assert "unsustained" not in verdicts or "contended" in verdicts, "only others on the machine may slow it down"
