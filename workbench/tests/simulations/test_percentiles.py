@@ -12,9 +12,9 @@ from soak import times
 
 from assay.analyse import histograms
 from assay.analyse.rows import analyse
+from assay.judge.judge import judge
 from assay.model.result.percentile import PERCENTILES
 from assay.model.result.result import Compared, Comparison, Percentile, Row, RunAnalysis, Sample
-from assay.run.analysis import judge_row
 
 Floats = npt.NDArray[np.float64]
 
@@ -38,7 +38,7 @@ def sample(repeat: int, values: Sequence[int], **fields: Any) -> Sample:
 
 
 def row_of(samples: Sequence[Sample]) -> Row:
-    return analyse(make_run(repeats=len(samples)), (make_case(),), (), samples, (), judge_row).rows[0]
+    return analyse(make_run(repeats=len(samples)), (make_case(),), (), samples, (), judge).rows[0]
 
 
 def percentile(samples: Sequence[Sample], name: str) -> Percentile:
@@ -85,7 +85,7 @@ def study(base: Floats, other: Floats, ops: int = 1500) -> RunAnalysis:
                 for repeat, value in enumerate(line, start=1)
             ]
     run = make_run(repeats=base.shape[1], places=(make_place(), MEMORY_PLACE))
-    return analyse(run, cases, (), samples, (), judge_row)
+    return analyse(run, cases, (), samples, (), judge)
 
 
 def compared(base: Floats, other: Floats, of: Compared = "p99", **fields: Any) -> list[Comparison]:
