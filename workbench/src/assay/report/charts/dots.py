@@ -25,19 +25,22 @@ _APART = "not separable"
 
 def plain_chart(rows: Sequence[Row], view: View) -> Drawing:
     """The rate per workload, operation and target, for workloads without a numeric axis; all of one measure."""
-    shades, count = colours(view.targets), len(view.targets)
+    shades = colours(view.targets)
+    drawn = [row for row in rows if rate_of(row) is not None]
+    present = [target for target in view.targets if any(row.case.target == target for row in drawn)]
+    count = len(present)
     names: list[str] = []
     dots: list[tuple[Dot, Verdict]] = []
     intervals: list[Mark] = []
     setting: list[float] = []
-    for row in rows:
+    for row in drawn:
         if (figure := rate_of(row)) is None:
             continue
         where, target = view.point_of(row), row.case.target
         name = f"{row.case.workload}: {numbers.operation_title(row.operation)}{f', {where}' if where else ''}"
         if name not in names:
             names.append(name)
-        y = names.index(name) + (view.targets.index(target) + 0.5) / count
+        y = names.index(name) + (present.index(target) + 0.5) / count
         words = pointed(target, name, figure.words, row.verdict.value)
         dots.append((Dot(figure.middle, y, shades[target], words), row.verdict))
         setting += figure.setting(row.verdict, plausible(row))
@@ -45,7 +48,7 @@ def plain_chart(rows: Sequence[Row], view: View) -> Drawing:
             intervals.append(Interval((figure.low, figure.high), (y, y), shades[target]))
     x = measured_axis(setting, measure_of(rows[0].operation).axis)
     step = max(26, 13 * count)
-    legends = tuple(of_targets(view.targets, {row.case.target for row in rows if row.rate}))
+    legends = tuple(of_targets(view.targets, present))
     return Drawing(x, Rows(tuple(names), step), (*intervals, *marked_dots(dots)), legends)
 
 
@@ -113,18 +116,19 @@ def cache_chart(pairs: Sequence[tuple[str, Row, Row]], targets: Sequence[str]) -
     shades = colours(targets)
     names: list[str] = []
     joins: list[Mark] = []
-    dots: list[tuple[Dot, Verdict]] = []
-    for label, honest, cached in pairs:
+    dots: list[Dot] = []
+    for place, honest, cached in pairs:
         figures = rate_of(honest), rate_of(cached)
         if figures[0] is None or figures[1] is None:
             continue
-        if label not in names:
-            names.append(label)
-        y, shade = names.index(label) + 0.5, shades[honest.case.target]
+        if place not in names:
+            names.append(place)
+        y, shade = names.index(place) + 0.5, shades[honest.case.target]
         joins.append(Interval((figures[0].middle, figures[1].middle), (y, y), shade, "join"))
-        for row, figure in ((honest, figures[0]), (cached, figures[1])):
+        for row, figure, look in ((honest, figures[0], ""), (cached, figures[1], "open")):
             words = pointed(row.case.target, row.case.label, figure.words, row.verdict.value)
-            dots.append((Dot(figure.middle, y, shades[row.case.target], words), row.verdict))
-    x = measured_axis([dot.x for dot, _ in dots], measure_of(pairs[0][1].operation).axis)
+            label = "" if row.verdict is Verdict.OK else row.verdict.value
+            dots.append(Dot(figure.middle, y, shades[row.case.target], words, look=look, label=label))
+    x = measured_axis([dot.x for dot in dots], measure_of(pairs[0][1].operation).axis)
     legends = tuple(of_targets(targets, (row.case.target for _, *both in pairs for row in both)))
-    return Drawing(x, Rows(tuple(names), 34), (*joins, *marked_dots(dots)), legends)
+    return Drawing(x, Rows(tuple(names), 34), (*joins, *dots), legends)

@@ -20,6 +20,8 @@ _NINES = {
     100_000: "99.999",
     1_000_000: "99.9999",
 }
+_BETWEEN = {4: "75", 20: "95"}
+"""Percentiles that have a place, too, where all curves end before 99 %."""
 
 
 def percentile_chart(rows: Sequence[Row], view: View) -> Drawing:
@@ -45,7 +47,8 @@ def percentile_chart(rows: Sequence[Row], view: View) -> Drawing:
         dots += [Dot(x, y, shade, pointed(row.case.target, said), look="unseen") for x, y, said in curve]
     far = max((dot.x for dot in dots), default=10.0)
     heights = [dot.y for dot in dots] or [1.0]
-    ticks = tuple((float(tick), words) for tick, words in _NINES.items() if tick <= far * 1.01)
+    places = _NINES if far >= 100 else _NINES | _BETWEEN
+    ticks = tuple((float(place), places[place]) for place in sorted(places) if place <= far * 1.01)
     x = Axis("Percentile of operations (%)", Scale(1.0, far * 1.05, logarithmic=True), ticks)
     y = on_ticks(Scale(min(heights) * 0.8, max(heights) * 1.25, logarithmic=True), "Latency (µs), log scale")
     legends = (

@@ -37,16 +37,14 @@ def chart_html(drawing: Drawing, label: str) -> str:
 
 
 def legends_html(legends: tuple[Legend, ...]) -> str:
-    """One list of all entries, each legend after its title."""
+    """One list of all entries; a legend's title is in its first, so that no line ends with it."""
     items = []
     for legend in legends:
-        if legend.title:
-            items.append(f"<li class=title>{escape(legend.title)}</li>")
-        items += [_key(key) for key in legend.keys]
+        items += [_key(key, "" if place else legend.title) for place, key in enumerate(legend.keys)]
     return f"<ul class=keys>{''.join(items)}</ul>" if items else ""
 
 
-def _key(key: Key) -> str:
+def _key(key: Key, before: str) -> str:
     line = ""
     if key.dash is not None:
         line = f'<line{classes(f"d{key.dash}" if key.dash else "")} x1="1" x2="25" y1="6" y2="6"/>'
@@ -55,4 +53,5 @@ def _key(key: Key) -> str:
     sign = line + (mark if key.shape is not None else "")
     detail = f" <small>{escape(key.detail)}</small>" if key.detail else ""
     box = f'<svg aria-hidden="true" width="{26 if wide else 12}" height="12">{sign}</svg>'
-    return f"<li{classes(key.shade)}>{box}<b>{escape(key.name)}</b>{detail}</li>"
+    head = f"<i>{escape(before)}</i>" if before else ""
+    return f"<li{classes(key.shade)}>{head}{box}<b>{escape(key.name)}</b>{detail}</li>"

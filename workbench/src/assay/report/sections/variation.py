@@ -43,18 +43,23 @@ def sentence(found: Variation) -> Text | None:
 
 
 def _percent(item: Range) -> str:
-    return f"{100 * item.value:.2g} % ({100 * item.low:.2g} to {100 * item.high:.2g} %)"
+    return f"{_share(item.value)} % ({_share(item.low)} to {_share(item.high)} %)"
+
+
+def _share(value: float) -> str:
+    return numbers.significant(100 * value, 2)
 
 
 def _charts(found: list[Variation]) -> Iterator[Chart]:
-    words = "With its 95 % interval, which may end beyond the chart. The dotted line is at 1 MiB."
+    border = "Right of the dotted line, at 1 MiB, are large transfers."
+    words = f"With its 95 % interval, which may end beyond the chart. {border}"
     for operation in dict.fromkeys(one.operation for one in found):
         lines, name = [one for one in found if one.operation == operation], numbers.operation_title(operation)
         yield Chart(f"variation-{operation}", f"{name}, from repeat to repeat", words, variation_chart(lines, False))
         if any(item.hosts is not None for one in lines for item in one.sizes):
             title = f"{name}, with different numbers of hosts"
             drawing = variation_chart(lines, True)
-            yield Chart(f"variation-hosts-{operation}", title, "The dotted line is at 1 MiB.", drawing)
+            yield Chart(f"variation-hosts-{operation}", title, border, drawing)
 
 
 def _table(found: list[Variation]) -> Table:
@@ -77,9 +82,9 @@ def _table(found: list[Variation]) -> Table:
                     one.target,
                     one.workload,
                     Num(numbers.size(item.size), item.size),
-                    Num(f"{100 * told.value:.2g}" if told else numbers.NONE, told.value if told else None),
-                    f"{100 * told.low:.2g} to {100 * told.high:.2g}" if told else "",
-                    Num(numbers.NONE if item.hosts is None else f"{100 * item.hosts:.2g}", item.hosts),
+                    Num(_share(told.value) if told else numbers.NONE, told.value if told else None),
+                    f"{_share(told.low)} to {_share(told.high)}" if told else "",
+                    Num(numbers.NONE if item.hosts is None else _share(item.hosts), item.hosts),
                 )
             )
     return Table("variation-table", columns, tuple(lines), interactive=True)

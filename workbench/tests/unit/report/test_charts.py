@@ -1,0 +1,59 @@
+"""Charts of results: what a mark looks like, where it is, and what an axis says."""
+
+from functools import cache
+
+from sample_run import sample_run
+
+from assay.analyse.growth.draws import Range
+from assay.analyse.growth.variation import Variation
+from assay.model.result.result import Row
+from assay.model.result.verdict import Verdict
+from assay.report.charts.dots import cache_chart, plain_chart
+from assay.report.charts.percentiles import percentile_chart
+from assay.report.draw.chart import legends_html
+from assay.report.draw.drawing import Dot, Key, Legend
+from assay.report.sections.variation import sentence
+from assay.report.view import View
+
+
+@cache
+def view() -> View:
+    return View(sample_run())
+
+
+def of_disk() -> Row:
+    return next(row for row in view().analysis.rows if row.case.target == "disk" and row.curve and row.rate)
+
+
+def test_a_target_without_a_result_takes_no_room_beside_the_others() -> None:
+    assert len(view().targets) > 1
+    drawing = plain_chart([of_disk()], view())
+    assert [mark.y for mark in drawing.marks if isinstance(mark, Dot)] == [0.5]
+
+
+def test_an_unstable_honest_result_is_filled_beside_a_cached_one() -> None:
+    honest, cached = (
+        of_disk().model_copy(update={"verdict": verdict}) for verdict in (Verdict.UNSTABLE, Verdict.CACHED)
+    )
+    drawing = cache_chart([("disk", honest, cached)], view().targets)
+    dots = [(mark.look, mark.label) for mark in drawing.marks if isinstance(mark, Dot)]
+    assert dots == [("", "unstable"), ("open", "cached")]
+
+
+def test_percentiles_of_few_operations_have_more_than_one_number_on_their_axis() -> None:
+    row = of_disk()
+    few = row.model_copy(update={"curve": tuple(point for point in row.curve if point[0] < 85)})
+    assert [words for _, words in percentile_chart([few], view()).x.ticks] == ["50", "75"]
+    assert "75" not in [words for _, words in percentile_chart([row], view()).x.ticks]
+
+
+def test_a_variation_above_the_mean_is_a_plain_number() -> None:
+    found = Variation("disk", "grid", "write", (), Range(1.8, 1.1, 5.5), Range(0.36, 0.3, 0.45))
+    assert "180 % (110 to 550 %)" in str(sentence(found)) and "36 % (30 to 45 %)" in str(sentence(found))
+
+
+def test_the_title_of_a_legend_stands_with_its_first_entry() -> None:
+    legends = (Legend("Target", (Key("disk"), Key("memory"))), Legend("File size", (Key("8 MiB"),)))
+    html = legends_html(legends)
+    assert html.count("<li") == 3 and html.count("<i>") == 2
+    assert html.index("<i>File size</i>") > html.index("memory")
