@@ -105,7 +105,7 @@ def line_charts(view: View, workload: Workload, axis: str, metric: Metric, mark:
             words += f" Lines for {len(kept)} of {len(slices)} points of the other axes."
         if len(kept_x) < len(workload.swept[axis]):
             words += f" {len(kept_x)} of {len(workload.swept[axis])} values along the axis."
-        words += marked(chosen)
+        words += _doubtful(chosen)
         drawing = line_chart(chosen, axis, others, view.targets, metric)
         yield Chart(f"{kind}-{mark}-{axis}-{operation}", _title(workload, operation), words, drawing)
 
@@ -118,9 +118,15 @@ def plain_charts(view: View, workloads: list[Workload]) -> Iterator[Chart]:
         drawn = rows[:_MOST_DOTS]
         if any(row.rate for row in drawn):
             more = f" The first {_MOST_DOTS} results." if len(drawn) < len(rows) else ""
-            words = f"Median and 95 % interval.{more}{marked(drawn)}"
+            words = f"Median and 95 % interval.{more}{_doubtful(drawn)}"
             title = f"{measure.title} per workload and operation"
             yield Chart(f"plain-{measure.title.lower()}", title, words, plain_chart(drawn, view), wide=True)
+
+
+def _doubtful(rows: list[Row]) -> str:
+    """What `marked` says, and where their intervals end."""
+    words = marked(rows)
+    return words and f"{words} Intervals of these may end beyond the chart."
 
 
 def percentile_charts(view: View, workload: Workload, mark: str) -> Iterator[Chart]:
@@ -130,8 +136,8 @@ def percentile_charts(view: View, workload: Workload, mark: str) -> Iterator[Cha
         if rows:
             where = numbers.listing(list(dict.fromkeys(view.point_of(row) for row in rows if view.point_of(row))))
             words = f"At {where}. " if where else ""
-            caption = f"{words}All repeats merged; each nine takes the same room. Up to where {LEAST_BEYOND} operations"
-            caption += " took longer."
+            caption = f"{words}All repeats merged; 90, 99, 99.9 % and so on are equally far apart. A curve ends where "
+            caption += f"{LEAST_BEYOND} operations took longer."
             yield Chart(
                 f"percentiles-{mark}-{operation}",
                 _title(workload, operation, view=view),

@@ -68,7 +68,8 @@ def _charts(view: View) -> list[Chart]:
         title += f" · {other} ÷ {base}" if len(view.targets) > 2 else ""
         caption = (
             f"Ratio of median {measure_of(operation).title.lower()}s, 95 % interval; the dashed line is no difference. "
-            "Grey: not separable."
+            "Grey: not separable once all comparisons of this page are allowed for, though an interval may clear "
+            "the line by itself."
         )
         if len(pairs) > _MOST_POINTS:
             caption += f" The first {_MOST_POINTS} of {len(pairs)} points."
