@@ -155,7 +155,7 @@ def machine_finding(controls: Controls | None) -> MachineFinding | None:
     seen, goes = _taken(controls), _good_part(controls)
     if not seen and goes is None:
         return None
-    text = [f"Something else than the storage had a part in what was measured. {moved_words(controls)}"]
+    text = [f"Something other than the storage had a part in what was measured. {moved_words(controls)}"]
     text += [f"{', and '.join(seen)}."] if seen else []
     if goes is not None:
         least = f", at least {_percent(goes.low)}" if goes.low >= MATTERS else ""

@@ -50,7 +50,9 @@ def command(
         help="Id of the run, a unique beginning of it, `last`, the name of a study, or a path.",
     ),
     format_: Format = typer.Option(..., "--format", "-f", help="Format of the file."),
-    output: str = typer.Option("", "--output", "-o", help="File to write; `-` prints what is text."),
+    output: str = typer.Option(
+        "", "--output", "-o", help="File to write; default: named after the run, here. `-` prints what is text."
+    ),
     table: TableName = typer.Option(
         TableName.RESULTS,
         "--table",

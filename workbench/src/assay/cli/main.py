@@ -25,7 +25,7 @@ COMMANDS = {
         "Measure one place, or compare several: reads and writes, sequential and random, large and small.",
     ),
     "init": ("init", "Write a commented study file to start from. An existing file is never overwritten."),
-    "study": ("studies.study", "Make study files from what other programs were told."),
+    "study": ("studies.study", "Make study files from command lines of IOR and mdtest."),
     "check": ("check", "Check a study file and its targets without writing anything."),
     "plan": (
         "plan",

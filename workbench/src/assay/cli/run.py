@@ -49,8 +49,8 @@ def command(
     stage: bool = typer.Option(
         False,
         "--stage",
-        help="Measure with the fewest hosts, tasks or lanes, tell result, cost and what more takes, and stop; with "
-        "--resume accept that, and go on with the next number.",
+        help="Measure with the fewest hosts, tasks or lanes, print the result, its cost and what more takes, "
+        "and stop; with --resume accept that, and go on with the next number.",
     ),
     quiet: bool = typer.Option(
         False, "--quiet", "-q", help="Print the folder of the run and warnings only: no progress, no results."

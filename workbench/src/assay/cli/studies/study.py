@@ -13,7 +13,7 @@ from assay.model.named import read_named
 _MOST_SCRIPT = 1 << 20
 """Bytes of a script."""
 
-app = group("Make study files from what other programs were told.")
+app = group("Make study files from command lines of IOR and mdtest.")
 source = group("Make a study file from the command line of another program.")
 app.add_typer(source, name="from")
 

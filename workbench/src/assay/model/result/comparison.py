@@ -11,7 +11,7 @@ class RunName(Frozen):
 
     Attributes:
         created_at: Seconds since 1970.
-        disturbed: Something else than the storage had a part in what it measured.
+        disturbed: Something other than the storage had a part in what it measured.
     """
 
     id: str

@@ -93,7 +93,7 @@ def commonest(bad: Sequence[Row]) -> tuple[Verdict, int] | None:
 def _disturbed(view: View) -> Said:
     machine = view.analysis.machine
     return (
-        [] if machine is None else ["Something else than the storage had a part in what was measured (see Verdicts)."]
+        [] if machine is None else ["Something other than the storage had a part in what was measured (see Verdicts)."]
     )
 
 

@@ -44,7 +44,7 @@ _WHAT_VERDICTS_DO = (
 )
 
 
-_BUSY = "Something else than the storage had a part in what was measured; the section on verdicts says what."
+_BUSY = "Something other than the storage had a part in what was measured; the section on verdicts says what."
 
 
 def section(view: View) -> Section:
