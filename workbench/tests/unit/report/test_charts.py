@@ -6,12 +6,15 @@ from sample_run import sample_run
 
 from assay.analyse.growth.draws import Range
 from assay.analyse.growth.variation import Variation
+from assay.analyse.runs import compare_targets
 from assay.model.result.result import Row
 from assay.model.result.verdict import Verdict
+from assay.report.charts.differences import difference_chart
 from assay.report.charts.dots import cache_chart, plain_chart
 from assay.report.charts.percentiles import percentile_chart
 from assay.report.draw.chart import legends_html
-from assay.report.draw.drawing import Dot, Key, Legend
+from assay.report.draw.drawing import Dot, Key, Legend, Rows
+from assay.report.numbers import operation_title
 from assay.report.sections.variation import sentence
 from assay.report.view import View
 
@@ -57,3 +60,11 @@ def test_the_title_of_a_legend_stands_with_its_first_entry() -> None:
     html = legends_html(legends)
     assert html.count("<li") == 3 and html.count("<i>") == 2
     assert html.index("<i>File size</i>") > html.index("memory")
+
+
+def test_rows_of_differences_begin_with_the_operation_and_have_room_for_two_lines() -> None:
+    found = compare_targets(sample_run())
+    drawing = difference_chart(found.rows[:40])
+    assert isinstance(drawing.y, Rows) and drawing.y.step > 2 * 12 * 1.05
+    first = found.rows[0].comparison
+    assert drawing.y.names[0].startswith(f"{operation_title(first.operation)}, {first.workload}: ")

@@ -8,19 +8,22 @@ from assay.report.charts.theme import pointed
 from assay.report.draw.drawing import Axis, Dot, Drawing, Interval, Key, Legend, Mark, Rows, Rule
 from assay.report.draw.scales import amount, spread
 from assay.report.measure import measure_of
+from assay.report.view import point
 
-_STEP = 24
+_STEP = 30
+"""Two lines of a name fit in."""
 _KINDS = {"faster": "good", "slower": "bad", "no significant difference": "soft"}
 
 
 def difference_chart(rows: Sequence[ComparedRow]) -> Drawing:
     """Difference of each row in percent, its 95 % interval, a mark at none; coloured where it is significant."""
-    names = list(dict.fromkeys(row.what for row in rows))
+    names = {row.what: _name(row) for row in rows}
+    places = {what: place + 0.5 for place, what in enumerate(names)}
     marks: list[Mark] = [Rule(0.0, "one")]
     values, present = [0.0], set()
     dots: list[Mark] = []
     for row in rows:
-        pair, y, kind = row.comparison, names.index(row.what) + 0.5, _kind(row)
+        pair, y, kind = row.comparison, places[row.what], _kind(row)
         present.add(kind)
         middle = 100 * (pair.ratio - 1)
         values.append(middle)
@@ -33,7 +36,14 @@ def difference_chart(rows: Sequence[ComparedRow]) -> Drawing:
     ticks = tuple((tick, f"{'+' if tick > 0 else ''}{amount(tick)}") for tick in scale.ticks())
     keys = tuple(Key(name, shade) for name, shade in _KINDS.items() if name in present)
     x = Axis("Difference (%)", scale, ticks)
-    return Drawing(x, Rows(tuple(names), _STEP), (*marks, *dots), (Legend("", keys),))
+    return Drawing(x, Rows(tuple(names.values()), _STEP), (*marks, *dots), (Legend("", keys),))
+
+
+def _name(row: ComparedRow) -> str:
+    """The operation first: what does not fit is cut off at the end."""
+    pair = row.comparison
+    where = point(pair.axes, pair.axes)
+    return f"{numbers.operation_title(pair.operation)}, {pair.workload}{f': {where}' if where else ''}"
 
 
 def _kind(row: ComparedRow) -> str:
