@@ -10,7 +10,7 @@ from assay.analyse.runs import compare_targets
 from assay.model.result.result import Row
 from assay.model.result.verdict import Verdict
 from assay.report.charts.differences import difference_chart
-from assay.report.charts.dots import cache_chart, plain_chart
+from assay.report.charts.dots import cache_chart, plain_chart, ratio_chart
 from assay.report.charts.percentiles import percentile_chart
 from assay.report.draw.chart import legends_html
 from assay.report.draw.drawing import Dot, Key, Legend, Rows
@@ -68,3 +68,9 @@ def test_rows_of_differences_begin_with_the_operation_and_have_room_for_two_line
     assert isinstance(drawing.y, Rows) and drawing.y.step > 2 * 12 * 1.05
     first = found.rows[0].comparison
     assert drawing.y.names[0].startswith(f"{operation_title(first.operation)}, {first.workload}: ")
+
+
+def test_a_ratio_says_of_which_axis_a_number_is() -> None:
+    pairs = [pair for pair in view().analysis.comparisons if pair.workload == "depth"]
+    rows = ratio_chart(pairs, view()).y
+    assert isinstance(rows, Rows) and rows.names[0] == "queue depth 1"

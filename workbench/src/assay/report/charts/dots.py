@@ -17,7 +17,7 @@ from assay.report.charts.theme import (
 from assay.report.draw.drawing import Dot, Drawing, Interval, Key, Legend, Mark, Rows, Rule, Words
 from assay.report.draw.scales import Scale
 from assay.report.measure import measure_of
-from assay.report.view import View, plausible
+from assay.report.view import View, plausible, point
 
 _STEP = 24
 _APART = "not separable"
@@ -89,8 +89,7 @@ def ratio_chart(pairs: Sequence[Comparison], view: View) -> Drawing:
 
 
 def _where(pair: Comparison, view: View) -> str:
-    names = view.swept_of(pair.workload)
-    return " / ".join(numbers.axis_value(name, pair.axes.get(name)) for name in names) or pair.workload
+    return point(pair.axes, view.swept_of(pair.workload)) or pair.workload
 
 
 def _worst(pair: Comparison, view: View) -> Verdict:
