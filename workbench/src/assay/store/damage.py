@@ -40,7 +40,8 @@ def damage_told(folder: Path) -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         # Such as a table that is missing, or JSON that is none; the others come from outside, such as a lock.
-        if error.sqlite_errorcode == sqlite3.SQLITE_ERROR:
+        # Of text that is no UTF-8 Python itself complains, without a code.
+        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) == sqlite3.SQLITE_ERROR:
             raise AssayError(f"{folder} is damaged: {error}", HINT) from error
         raise AssayError(f"{folder}: cannot be read: {error}", "see its rights and the space on its disk") from error
     except OSError as error:

@@ -269,6 +269,7 @@ class RunReader:
     def measured(self) -> Iterator[tuple[Case, tuple[Sample, ...]]]:
         """Every case in plan order with its samples as `samples` orders them; only one case is in memory at a time."""
         with damage_told(self.folder):
+            self._refuse_lost()
             for name, document in self._db.execute("SELECT id, document FROM cases ORDER BY position"):
                 rows = self._db.execute(
                     f"SELECT {SAMPLE} FROM samples s WHERE s.case_id = ? ORDER BY s.repeat, s.phase", (name,)

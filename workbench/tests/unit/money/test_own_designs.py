@@ -212,6 +212,14 @@ def test_counts_may_be_products_of_whole_numbers_only() -> None:
             load_template("own-ceph").build({"nodes": nodes})
 
 
+def test_a_design_file_that_was_changed_is_read_anew(tmp_path: Path) -> None:
+    file = tmp_path / "own.yaml"
+    text = (DESIGNS / "own" / "own-ceph.yaml").read_text()
+    for name in ("first", "second"):
+        file.write_text(text.replace("design: own-ceph", f"design: {name}"))
+        assert load_template(str(file)).name == name
+
+
 def test_a_card_for_each_disk_lifts_the_rack_to_the_rate_of_its_disks() -> None:
     """AoE-2007, section 7: more cards, one for each disk; two buses of 100 MB/s bind then."""
     one, two = (design_limits(load_template("aoe-rack").build({"cards": count})) for count in (1, 2))

@@ -352,6 +352,7 @@ DAMAGE = {
     "UPDATE cases SET document = '{}'": "Case.id: field required",
     "DELETE FROM run": "another form",
     "DELETE FROM cases": "planned cases are missing, c0001 for one",
+    "UPDATE cases SET document = CAST(x'ff' AS TEXT)": "Could not decode to UTF-8",
     "DROP TABLE outcomes": "no such table",
 }
 
@@ -368,6 +369,15 @@ def test_a_damaged_run_is_told_in_one_line(tmp_path: Path, statement: str) -> No
     assert told.value.message.startswith(f"{folder} is damaged: ") and DAMAGE[statement] in told.value.message
     assert "\n" not in told.value.message and told.value.hint == "restore it from a copy"
     assert list_runs(tmp_path)[0].folder == str(folder)
+
+
+def test_a_run_that_is_read_case_by_case_is_not_read_without_a_lost_case(tmp_path: Path) -> None:
+    with create(tmp_path) as store:
+        folder = store.folder
+    with contextlib.closing(sqlite3.connect(folder / "run.sqlite")) as database, database:
+        database.execute("DELETE FROM cases WHERE id = 'c0002'")
+    with RunStore.open(folder) as store, pytest.raises(AssayError, match="planned cases are missing, c0002 for one"):
+        next(store.measured())
 
 
 def test_exact_id_wins_over_prefix(tmp_path: Path) -> None:

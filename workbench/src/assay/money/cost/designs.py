@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -168,12 +168,14 @@ def load_template(ref: str, base: Path | None = None) -> Template:
     Raises:
         AssayError: There is none, or the file is wrong; the message names the line.
     """
-    return _load(*find_file(ref, DESIGNS, base))
+    path, file = find_file(ref, DESIGNS, base)
+    return _read(read_found("design", path, file, DESIGNS), file, is_shipped(path, DESIGNS))
 
 
-@cache
-def _load(path: Path, file: str) -> Template:
-    source = read_source(read_found("design", path, file, DESIGNS), shipped=is_shipped(path, DESIGNS))
+@lru_cache(maxsize=256)
+def _read(data: bytes, file: str, shipped: bool) -> Template:
+    """What a file says; by what is in it, so that a file that was changed is read anew."""
+    source = read_source(data, shipped=shipped)
     if source.problems:
         raise AssayError(f"{file}:{source.problems[0].line}: {source.problems[0].message}", source.problems[0].hint)
     if not isinstance(source.data, dict):
