@@ -163,10 +163,11 @@ def test_one_case_is_found_without_reading_the_others(tmp_path: Path) -> None:
         assert store.results(case.id) == []
         next(store.measured())
         store._db.set_trace_callback(None)
-        assert len([text for text in asked if text.startswith("SELECT")]) == 8
+        assert len([text for text in asked if text.startswith("SELECT")]) == 9
         for text in asked:
             plan = [row[3] for row in store._db.execute(f"EXPLAIN QUERY PLAN {text}")]
-            # `measured` goes through all cases, and finds the samples of each.
-            assert not [step for step in plan if step.startswith("SCAN") and step != "SCAN cases"], (text, plan)
+            # `measured` goes through all cases once, to see whether one is lost, and finds the samples of each.
+            if "EXCEPT" not in text:
+                assert not [step for step in plan if step.startswith("SCAN") and step != "SCAN cases"], (text, plan)
         assert [job.model_copy(update={"job": {}}) for job in jobs] == list(brief_jobs)
         assert all(job.job for job in jobs)
