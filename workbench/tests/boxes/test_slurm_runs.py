@@ -40,6 +40,8 @@ workloads:
 repeats: {repeats}
 """
 REPEATS = 4
+LONG = 25
+"""Repeats of a run that takes longer than Slurm takes to look at its jobs."""
 
 
 @pytest.fixture(scope="module")
@@ -190,15 +192,15 @@ def test_a_job_that_is_ended_is_resumed_in_a_new_one(how: str, box: RunningBox, 
 
 
 def test_a_run_stops_before_its_time_limit(box: RunningBox, place: str) -> None:
-    write_study(box, place)
-    # Slurm tells it at once: less than 59 s are left from the start.
+    write_study(box, place, repeats=LONG)
+    # Slurm sends the signal when it next looks at its jobs: less than 59 s are left from the start.
     limited = assay(box, place, "run", "study.yaml", "--slurm", "-N 3 -t 1 --signal=B:TERM@59")
     assert limited.returncode == 130, limited.stderr
     assert "before its time limit (00:01:00)" in limited.stderr
     assert said(box, "node1", "ls", "-A", f"{place}/data") == ""
     again = assay(box, place, "run", "last", "--resume", "--slurm", "-N 3 -t 10")
     assert again.returncode == 0, again.stderr
-    assert_whole(box, place, 2, ["FAILED", "COMPLETED"])
+    assert_whole(box, place, 2, ["FAILED", "COMPLETED"], LONG)
     with RunStore.open(files_of(box, place)) as store:
         (first, _) = (part for name, part in store.info().environment.items() if name.startswith(SECTION))
     assert first["stopped"].startswith("stopped ")

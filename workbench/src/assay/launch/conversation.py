@@ -29,6 +29,7 @@ from assay.contract.messages import (
 from assay.contract.reader import BrokenLine, read_line
 from assay.launch.binary import last_line
 from assay.launch.launcher import Process
+from assay.launch.pings import Pings
 from assay.model.foreign import plain
 from assay.model.units import about_size
 
@@ -99,7 +100,7 @@ class Conversation:
         self._complaints = b""
         self._broken: list[BrokenLine] = []
         self._hello = False
-        self._asked = 0
+        self.pings = Pings()
         self._steps = [self._ask_to_stop, self._terminate, self._kill]
         self._next_step_at: float | None = None
 
@@ -124,12 +125,13 @@ class Conversation:
             self._selector.register(self.process.stdin, selectors.EVENT_WRITE, self._send)
             self._send(self.process.stdin)
 
-    def ask_time(self) -> tuple[int, int]:
-        """Ask for its time: number of the question, and when it was asked, in nanoseconds of our monotonic clock."""
-        self._asked += 1
-        asked = time.monotonic_ns()
-        self.say(b'{"ping":%d}\n' % self._asked)
-        return self._asked, asked
+    def ask_time(self, _answered: int) -> None:
+        """Send a ping.
+
+        Args:
+            _answered: Number of the last one that it has answered.
+        """
+        self.say(b'{"ping":%d}\n' % self.pings.next())
 
     @property
     def name(self) -> str:

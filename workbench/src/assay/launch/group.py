@@ -150,7 +150,8 @@ class _Engine:
         self.phases_left = len(json.loads(member.job_text)["phases"])
         self.phase_failed = False
         self.speaks = False
-        self._sent: dict[int, int] = {}
+        self._answered = 0
+        """Number of the last ping that it has answered."""
         self._answers: deque[tuple[int, int]] = deque(maxlen=KEPT_PINGS)
         self._next_ping = 0.0
         self._answered_at = time.monotonic()
@@ -187,17 +188,17 @@ class _Engine:
             self.talk.find_fault(f"the host has not answered for {now - self._answered_at:.0f} s")
             return
         self._next_ping = now + PING_SECONDS
-        number, asked = self.talk.ask_time()
-        self._sent[number] = asked
+        self.talk.ask_time(self._answered)
 
     def forgive(self, seconds: float) -> None:
         """Nobody listened for so long: that it was not heard says nothing of it."""
         self._answered_at += seconds
 
     def _compare_clocks(self, event: PongEvent) -> None:
-        now, sent = time.monotonic_ns(), self._sent.pop(event.ping, None)
-        if sent is None:
+        now, sent = time.monotonic_ns(), self.talk.pings.sent_at(event.ping)
+        if sent is None or event.ping <= self._answered:
             return
+        self._answered = event.ping
         self._answered_at = time.monotonic()
         self._answers.append(((now - sent) // 2, event.at_ns - (now + sent) // 2))
         if len(self._answers) < FIRST_PINGS:

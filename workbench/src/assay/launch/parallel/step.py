@@ -20,6 +20,7 @@ from assay.launch.launcher import Process
 from assay.launch.parallel.command import Command, Program, new_key, surroundings
 from assay.launch.parallel.frames import Frames, Line
 from assay.launch.parallel.words import ALL, FileWords, PipeWords, Words
+from assay.launch.pings import Pings
 from assay.launch.shell import Shell
 from assay.model.base import EXIT_INCOMPLETE, AssayError
 from assay.model.foreign import plain
@@ -27,8 +28,8 @@ from assay.model.site.host import Host
 
 KEPT_WORDS = 16 << 10
 """Of the launcher's own words so much is kept."""
-SAME_QUESTION_NS = 5_000_000
-"""Hosts that are asked for their time within so long are asked together."""
+SAME_PING_NS = 5_000_000
+"""Hosts that are to be pinged within so long get one ping together."""
 LEAVE_SECONDS = 5.0
 """A launcher whose processes have all ended is waited for so long, and so long again after SIGTERM."""
 WORDS_FILE = ".words-"
@@ -57,7 +58,7 @@ class Step:
         self._named: dict[int, str] = {}
         self._own = b""
         self._job_said = False
-        self._asked: tuple[int, int] = (0, 0)
+        self.pings = Pings()
         self._open = 0
 
     def join(self, node: int, talk: "HostTalk") -> None:
@@ -74,14 +75,14 @@ class Step:
         """A line for one host."""
         self._words.say(str(node), line)
 
-    def ask_time(self) -> tuple[int, int]:
-        """Ask all hosts for their time, unless that was just done: number of the question, and when it was asked."""
-        number, asked = self._asked
-        now = time.monotonic_ns()
-        if not number or now - asked > SAME_QUESTION_NS:
-            self._asked = (number + 1, now)
-            self._words.say(ALL, b'{"ping":%d}' % (number + 1))
-        return self._asked
+    def ask_time(self, answered: int) -> None:
+        """Send a ping to all hosts, unless one was just sent whose answer a host has yet to give.
+
+        Args:
+            answered: Number of the last one that the host has answered.
+        """
+        if not self.pings.waiting(answered, SAME_PING_NS):
+            self._words.say(ALL, b'{"ping":%d}' % self.pings.next())
 
     def attach(self, selector: selectors.BaseSelector) -> None:
         """Listen with this selector; the hosts' talks call it, and the first does it."""
@@ -240,6 +241,7 @@ class HostTalk(Conversation):
         """
         super().__init__(HostProcess(step, node), b"", silence_limit, on_event, grace, bounds=bounds)  # type: ignore[arg-type]
         self._step, self._node, self._job = step, node, job
+        self.pings = step.pings
         step.join(node, self)
 
     def attach(self, selector: selectors.BaseSelector) -> None:
@@ -251,9 +253,9 @@ class HostTalk(Conversation):
         """See `Conversation`."""
         self._step.say(self._node, line)
 
-    def ask_time(self) -> tuple[int, int]:
+    def ask_time(self, answered: int) -> None:
         """See `Conversation`."""
-        return self._step.ask_time()
+        self._step.ask_time(answered)
 
     @property
     def reading(self) -> bool:
