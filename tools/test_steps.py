@@ -38,8 +38,8 @@ class Step:
         folder: Where it runs, below the project.
         suite: Whether it counts its own tests.
         again: Whether a few tests that fail may be run once more.
-        budget: Which line of tools/test_budgets.json its CPU time counts for; empty for compilers, whose time depends
-            on what has been built before.
+        budget: Which line of tools/test_budgets.json its CPU time counts for; empty for what builds or downloads, whose
+            time depends on what is there already.
     """
 
     name: str
@@ -107,7 +107,9 @@ TEST: list[list[list[Step]]] = [
 REST: list[list[list[Step]]] = [
     [
         [
-            tests("boxes", again=True),
+            # They wait for servers more than they compute.
+            tests("boxes", *by_file(CORES + 1), again=True),
+            Step("bare roots", [PYTHON, "tests/support/bare_root.py"], "workbench", budget=""),
             Step("wheel", [PYTHON, "tools/dist/build.py", "wheel"], budget=""),
             tests("installs"),
         ],

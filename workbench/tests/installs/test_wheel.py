@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from bare_root import BareRoot, bare_root
+from bare_root import NEWEST, OLDEST, BareRoot, bare_root
 from dialogues import COLUMNS, hold
 from paths import GOLDEN, REPOSITORY
 
-OLDEST, NEWEST = "bookworm", "sid"
-"""Of Debian, which give them Python 3.11 and 3.14."""
 PYTHONS = {OLDEST: "3.11", NEWEST: "3.14"}
 DIALOGUES = sorted((GOLDEN / "dialogues").glob("*.txt"))
 ENVIRONMENT = "/opt/assay-environment"

@@ -19,6 +19,8 @@ import pytest
 from paths import REPOSITORY
 
 CACHES = REPOSITORY / "target" / "test-caches"
+OLDEST, NEWEST = "bookworm", "sid"
+"""Suites of Debian with the oldest and the newest Python that Assay claims."""
 MIRROR = os.environ.get("ASSAY_DEBIAN_MIRROR", "http://deb.debian.org/debian")
 PACKAGES = "python3,python3-venv,ca-certificates"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -129,13 +131,9 @@ def bare_root(suite: str, layers: Path) -> BareRoot:
 
     The test is skipped, with the reason, where it cannot be made.
     """
-    if os.geteuid() != 0:
-        pytest.skip("a bare root needs root: debootstrap and chroot")
-    if shutil.which("debootstrap") is None:
-        pytest.skip("there is no debootstrap: apt-get install debootstrap")
     base = CACHES / f"root-{suite}"
-    if not base.is_dir():
-        _bootstrap(suite, base)
+    if reason := bootstrap(suite, base):
+        pytest.skip(reason)
     for name in ("upper", "work", "root"):
         (layers / name).mkdir(parents=True, exist_ok=True)
     for name in ("etc", "root/.cache"):
@@ -145,7 +143,14 @@ def bare_root(suite: str, layers: Path) -> BareRoot:
     return BareRoot(base, layers)
 
 
-def _bootstrap(suite: str, base: Path) -> None:
+def bootstrap(suite: str, base: Path) -> str:
+    """Make the root of a suite where it is not there yet; why that is not possible, or nothing."""
+    if os.geteuid() != 0:
+        return "a bare root needs root: debootstrap and chroot"
+    if base.is_dir():
+        return ""
+    if shutil.which("debootstrap") is None:
+        return "there is no debootstrap: apt-get install debootstrap"
     made = base.with_suffix(".new")
     shutil.rmtree(made, ignore_errors=True)
     made.parent.mkdir(parents=True, exist_ok=True)
@@ -153,5 +158,13 @@ def _bootstrap(suite: str, base: Path) -> None:
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
         last = (done.stdout.strip().splitlines() or ["it says nothing"])[-1]
-        pytest.skip(f"debootstrap cannot make {suite} from {MIRROR}: {last}")
+        return f"debootstrap cannot make {suite} from {MIRROR}: {last}"
     made.rename(base)
+    return ""
+
+
+if __name__ == "__main__":
+    # A step of its own: it downloads and unpacks Debian, and tests nothing.
+    for one in (OLDEST, NEWEST):
+        if problem := bootstrap(one, CACHES / f"root-{one}"):
+            print(f"SKIPPED: {problem}")
