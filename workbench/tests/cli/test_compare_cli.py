@@ -13,9 +13,11 @@ from stored_runs import DAY, STARTED, noisy, store_run
 
 from assay.analyse.runs import compare_runs, gate
 from assay.model.result.comparison import RunsComparison
+from assay.model.result.environment import EnvironmentDifference
 from assay.report import compared
 from assay.report.compared import comparison_document
 from assay.report.document import Table
+from assay.report.environments import differences_table
 from assay.report.html import render_html
 from assay.run.analysis import load_analysis
 from assay.run.known import known_runs
@@ -314,6 +316,8 @@ def test_long_tables_can_be_sorted_and_end_at_a_bound(tmp_path: Path, monkeypatc
         (10, True),
     ]
     assert [table.caption for (table,) in found] == ["", "", "", "", "The first 10 of 11."]
+    changed = [EnvironmentDifference(section="kernel", name="release", before="1", after="2", matters=True)]
+    assert [differences_table(changed * count).interactive for count in (8, 9, 10)] == [False, True, True]
 
 
 def test_names_from_a_study_cannot_break_the_page(tmp_path: Path) -> None:
