@@ -4,12 +4,14 @@ import csv
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from in_process import run_here
 from stored_runs import DAY, STARTED, noisy, store_run
 
 import assay
+from assay.api.frames import decisions_frame
 
 SPEEDS = {(target, work): noisy(300e6) for target in ("disk", "ssd") for work in ("write", "read")}
 NAMES = """
@@ -76,6 +78,32 @@ def test_samples_and_decisions_have_a_row_for_each(root: Path) -> None:
     assert decisions["outcome"].tolist() == [str(point.outcome) for point in points]
     assert decisions["faster"].isna().tolist() == [not point.winner for point in points]
     assert len(run.costs) == len(run.ceilings) == 0 and "how" in run.ceilings.columns
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([True, None, False], "boolean"),
+        ([4096, None, 2**40], "Int64"),
+        ([0.5, None, 2], "float64"),
+        (["shared", None, "random"], "string"),
+        (["auto", 8, None], "string"),
+    ],
+)
+def test_swept_parameters_have_the_type_of_their_values(root: Path, values: list[Any], kind: str) -> None:
+    pytest.importorskip("pandas")
+    analysis = assay.load("a", out=root).analysis
+    decision = analysis.decisions[0]
+    axes: list[dict[str, Any]] = [{} if value is None else {"swept": value} for value in values]
+    points = tuple(decision.points[0].model_copy(update={"axes": each}) for each in axes)
+    found = decisions_frame(
+        analysis.model_copy(update={"decisions": (decision.model_copy(update={"points": points}),)})
+    )
+    assert str(found["swept"].dtype) == kind
+    assert found["swept"].isna().tolist() == [value is None for value in values]
+    assert found["swept"].dropna().tolist() == [
+        str(value) if kind == "string" else value for value in values if value is not None
+    ]
 
 
 def test_without_pandas_the_error_says_how_to_get_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

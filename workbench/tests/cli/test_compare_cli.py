@@ -13,8 +13,11 @@ from stored_runs import DAY, STARTED, noisy, store_run
 
 from assay.analyse.runs import compare_runs, gate
 from assay.model.result.comparison import RunsComparison
+from assay.model.result.environment import EnvironmentDifference
+from assay.report import compared
 from assay.report.compared import comparison_document
 from assay.report.document import Table
+from assay.report.environments import differences_table
 from assay.report.html import render_html
 from assay.run.analysis import load_analysis
 from assay.run.known import known_runs
@@ -298,6 +301,23 @@ def test_the_document_tells_false_numbers_apart(tmp_path: Path) -> None:
     # The false rate is in no headline.
     assert "5,0" not in repr(answer)
     assert 'id="rows-0"' in render_html(document)
+
+
+def test_long_tables_can_be_sorted_and_end_at_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compared, "_MOST_ROWS", 10)
+    two(tmp_path, {READ: noisy(5e8, 5)}, {READ: noisy(5e8, 5, seed=2)})
+    (row,) = comparison(tmp_path).rows
+    found = [compared.tables([row] * count, "rows") for count in (1, 8, 9, 10, 11)]
+    assert [(len(table.rows), table.interactive) for (table,) in found] == [
+        (1, False),
+        (8, False),
+        (9, True),
+        (10, True),
+        (10, True),
+    ]
+    assert [table.caption for (table,) in found] == ["", "", "", "", "The first 10 of 11."]
+    changed = [EnvironmentDifference(section="kernel", name="release", before="1", after="2", matters=True)]
+    assert [differences_table(changed * count).interactive for count in (8, 9, 10)] == [False, True, True]
 
 
 def test_names_from_a_study_cannot_break_the_page(tmp_path: Path) -> None:

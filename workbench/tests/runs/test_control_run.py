@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from builders import make_case, make_run, make_sample
+from builders import make_case, make_run
 from run_tools import ENGINE, assay, check_whole, needs_engine, only_run, study
 
 from assay.analyse.rows import analyse
@@ -20,7 +20,6 @@ from assay.judge.judge import judge
 from assay.launch.engine import run_job
 from assay.launch.launcher import LocalLauncher
 from assay.model.result.machine import Controls, MachineFinding
-from assay.model.result.result import HostShare
 from assay.plan.controls import WAITS, WORKS, control_jobs
 from assay.run import control
 from assay.run.analysis import analyse_store
@@ -96,15 +95,6 @@ def test_a_killed_run_keeps_the_controls_it_had(tmp_path: Path) -> None:
         assert store.controls()[: len(kept)] == kept
         found = store.info().controls
     assert found is not None and len(found.readings) >= 3
-
-
-def test_lanes_that_wait_for_each_other_say_nothing_of_the_machine() -> None:
-    works = make_sample(cpus=2, cpu_wait_ns=7, elapsed_ns=100)
-    hosts = tuple(HostShare(host=name, status="done") for name in ("a", "b", "c"))
-    alone = control.reading({WAITS: works, WORKS: works}, 1.0, 0.5, 2)
-    assert (alone.at, alone.lane_ns, alone.wait_ns, alone.away_ns) == (1.25, 200, 7, None)
-    crowded = works.model_copy(update={"hosts": hosts})
-    assert control.reading({WAITS: works, WORKS: crowded}, 1.0, 0.5, 1).wait_ns is None
 
 
 def test_short_runs_have_no_control(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,10 +37,14 @@ def service_at(written: str, port: int) -> Service:
         written: `HOST`, `HOST:PORT`, `[V6]` or `[V6]:PORT`.
         port: Where it answers if it is written without one.
     """
-    name, colon, own = written.rpartition(":")
-    if not colon or written.endswith("]"):
-        name, own = written, ""
+    name, own = _split(written)
     return Service(name.strip("[]"), int(own or port))
+
+
+def _split(written: str) -> tuple[str, str]:
+    """Name and port, which is empty if there is none."""
+    name, colon, port = written.rpartition(":")
+    return (name, port) if colon and not written.endswith("]") else (written, "")
 
 
 class ExportTarget(Target):
@@ -72,6 +76,15 @@ class ExportTarget(Target):
     def services(self) -> tuple[Service, ...]:
         """Its servers, with the port of the protocol."""
         return tuple(service_at(server, self.port or self.usual_port) for server in self.servers)
+
+    def addresses(self, count: int | None) -> list[str]:
+        """What an engine connects to: the first `count` servers, with `port` where they are written without one.
+
+        Args:
+            count: None: all.
+        """
+        port = f":{self.port}" if self.port else ""
+        return [server if _split(server)[1] else f"{server}{port}" for server in self.servers[:count]]
 
     def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
         """Of servers; `crosscheck.py` of the kind."""

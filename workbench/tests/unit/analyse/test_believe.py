@@ -16,6 +16,7 @@ from run_tools import assay, needs_engine, only_run, study
 from stream_tools import bases, bomb, histograms, through
 
 from assay.analyse import histograms as hdr
+from assay.analyse.believe import CLOCK_NS, CLOCK_SHARE, UnbelievableError, check_together
 from assay.analyse.rows import RowMaker
 from assay.analyse.usable import usable
 from assay.contract._generated import Job
@@ -150,6 +151,18 @@ def test_what_takes_longer_than_it_was_waited_for_cannot_be() -> None:
     job, events = good()
     end(events)["last_finisher"]["end_ns"] = 10**13
     assert "took 1e+04 s, longer than the whole job" in reason(job, events)
+
+
+def test_hosts_begin_each_phase_within_the_time_that_all_had() -> None:
+    at, most = 1_700_000_000 * 10**9, int(10e9 * (1 + CLOCK_SHARE)) + CLOCK_NS
+    check_together([], 10.0)
+    check_together([{0: at}, {0: at, 1: at}, {0: at + most}], 10.0)
+    check_together([{0: at}, {0: at + 100 * most}], None)
+    # Phases are looked at each by itself, and hosts in any order.
+    check_together([{0: at}, {1: at + 2 * most}], 10.0)
+    for late in ([{0: at}, {0: at}, {0: at + most + 1}], [{0: at, 1: at + most + 1}, {0: at, 1: at}]):
+        with pytest.raises(UnbelievableError, match=r"began on one host 12\.5 s after it did on another"):
+            check_together(late, 10.0)
 
 
 @pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**40, float("inf"), float("nan")])

@@ -12,6 +12,7 @@ from soak import times
 
 from assay.model.money.need import Candidate, Need
 from assay.model.money.price import Book
+from assay.money.advice import sizes
 from assay.money.advice.advise import advise
 from assay.money.advice.candidates import key_of, try_design
 from assay.money.advice.market import market_of
@@ -34,6 +35,21 @@ def test_the_front_is_what_nothing_beats(points):
     assert not any(beaten(place) for place in kept)
     assert {points[place] for place in kept} == {points[place] for place in range(len(points)) if not beaten(place)}
     assert [points[place] for place in kept] == sorted({points[place] for place in kept})
+
+
+@pytest.mark.parametrize("least", [*range(1, 35), 63, 64, 65, 99, 100])
+def test_the_least_count_that_does_is_found_with_few_looks(least: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    most, looks = 100, iter(range(20))
+
+    def does(_template: object, values: dict[str, int], _need: Need) -> bool:
+        assert next(looks, None) is not None, "it looks at the same counts again and again"
+        return values["volumes"] >= least
+
+    monkeypatch.setattr(sizes, "MOST_COUNT", most)
+    monkeypatch.setattr(sizes, "_does", does)
+    found = sizes.counts_for(load_template("nfs-volumes"), {}, ["volumes"], read_need("01"))
+    near = {least} if least == 1 else {least, least + 1, least + least % 2}
+    assert set(found["volumes"]) == {count for count in near if count <= most}
 
 
 @settings(max_examples=times(8, 100))

@@ -129,6 +129,62 @@ def test_what_the_inversion_buys_is_enough_and_the_next_smaller_is_not() -> None
     assert kind.read_iops.rate_for(400_001) is None
 
 
+RATE = {"base": 100.0, "per_tib": 50.0, "per_bought": 2.0, "most": 1000.0, "most_per_tib": 400.0}
+COUNT = {"base": 100.0, "per_gib": 10.0, "per_bought": 2.0, "most": 1000.0, "most_per_rate": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("changes", "wanted", "buys"),
+    [
+        ({}, 150, 0),
+        ({}, 200, 0),
+        ({}, 201, 0.5),
+        ({}, 800, 300),
+        ({}, 801, None),
+        ({"most": 700.0}, 700, 250),
+        ({"most": 700.0}, 701, None),
+        ({"per_bought": 0.0}, 200, 0),
+        ({"per_bought": 0.0}, 201, None),
+        ({"least": 300.0}, 300, 0),
+        ({"least": 300.0}, 301, 50.5),
+    ],
+)
+def test_throughput_is_bought_beyond_what_two_tib_give(
+    changes: dict[str, float], wanted: float, buys: float | None
+) -> None:
+    law = RateLaw.model_validate({**RATE, **changes})
+    assert law.to_buy(2 * TIB, wanted) == buys
+    assert buys is None or law.value(2 * TIB, buys) >= wanted
+
+
+@pytest.mark.parametrize(
+    ("changes", "wanted", "rate", "buys"),
+    [
+        ({}, 200, 2000, 0),
+        ({}, 202, 2000, 1),
+        ({}, 1000, 2000, 400),
+        ({}, 1001, 4000, None),
+        ({}, 300, 600, 50),
+        ({}, 300, 599, None),
+        ({}, 200, 399, None),
+        ({"per_bought": 0.0}, 200, 2000, 0),
+        ({"per_bought": 0.0}, 201, 2000, None),
+    ],
+)
+def test_operations_are_bought_beyond_what_ten_gib_give(
+    changes: dict[str, float], wanted: float, rate: int, buys: float | None
+) -> None:
+    law = CountLaw.model_validate({**COUNT, **changes})
+    assert law.to_buy(10 * GIB, wanted, rate * MIB) == buys
+    assert buys is None or law.value(10 * GIB, buys, rate * MIB) >= wanted
+
+
+def test_the_throughput_for_operations_is_the_least_whose_bound_lets_them_through() -> None:
+    law = CountLaw.model_validate(COUNT)
+    assert [law.rate_for(wanted) for wanted in (0, 300, 1000, 1001)] == [0, 600 * MIB, 2000 * MIB, None]
+    assert CountLaw.model_validate({"base": 5.0}).rate_for(1e9) == 0
+
+
 def test_words_say_the_bounds() -> None:
     law = RateLaw.model_validate({"per_bought": 1.0, "most_per_tib": "750MiB/s"})
     assert law.words() == "the throughput bought, at most 750 MiB/s per TiB"

@@ -6,10 +6,9 @@ from assay.kinds.nfs.study import NfsTarget
 
 def job_target(target: NfsTarget, directory: str, run: str | None, destroy: bool, servers: int | None) -> JobTarget:
     """As `Target.job_target`."""
-    used = target.servers[:servers]
     return JobTarget(
         kind="nfs",
-        servers=[f"{server}:{target.port}" if target.port else server for server in used],
+        servers=target.addresses(servers),
         export=target.export,
         root=target.directory,
         directory=directory,

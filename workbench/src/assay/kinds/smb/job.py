@@ -7,10 +7,9 @@ from assay.kinds.smb.study import SmbTarget
 
 def job_target(target: SmbTarget, directory: str, run: str | None, destroy: bool, servers: int | None) -> JobTarget:
     """As `Target.job_target`."""
-    used = target.servers[:servers]
     return JobTarget(
         kind="smb",
-        servers=[f"{server}:{target.port}" if target.port else server for server in used],
+        servers=target.addresses(servers),
         shares=list(target.shares),
         root=target.directory,
         directory=directory,

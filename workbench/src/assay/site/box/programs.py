@@ -102,14 +102,20 @@ def check_rights() -> None:
     Raises:
         AssayError: It may not; the hint says what works instead.
     """
-    held = 0
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("CapEff:"):
-            held = int(line.split()[1], 16)
-    missing = [name for name, bit in CAPABILITIES.items() if not held >> bit & 1]
+    missing = missing_capabilities(Path("/proc/self/status").read_text())
     if os.geteuid() != 0 or missing:
         lack = f" ({' and '.join(missing)} missing)" if missing else ""
         raise AssayError(f"a cluster in a box needs root{lack}", f"run it as root; {INSTEAD}", EXIT_REFUSED)
+
+
+def missing_capabilities(status: str) -> list[str]:
+    """Those of `CAPABILITIES` that a process lacks.
+
+    Args:
+        status: Its /proc/PID/status.
+    """
+    effective = next((int(line.split()[1], 16) for line in status.splitlines() if line.startswith("CapEff:")), 0)
+    return [name for name, bit in CAPABILITIES.items() if not effective >> bit & 1]
 
 
 def check_programs(box: "Box") -> None:

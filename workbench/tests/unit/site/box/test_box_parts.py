@@ -136,6 +136,31 @@ def test_without_root_one_line_says_what_works_instead(monkeypatch: pytest.Monke
     assert caught.value.exit_code == EXIT_REFUSED
 
 
+@pytest.mark.parametrize(
+    ("effective", "missing"),
+    [
+        ("000001ffffffffff", []),
+        (f"{1 << 12 | 1 << 21:016x}", []),
+        (f"{1 << 21:016x}", ["CAP_NET_ADMIN"]),
+        # A greater bit is another capability.
+        (f"{1 << 12 | 1 << 22:016x}", ["CAP_SYS_ADMIN"]),
+        ("0000000000000000", ["CAP_NET_ADMIN", "CAP_SYS_ADMIN"]),
+    ],
+)
+def test_capabilities_are_read_from_what_is_in_effect(effective: str, missing: list[str]) -> None:
+    status = f"Name:\tassay\nCapPrm:\t{'f' * 16}\nCapEff:\t{effective}\nCapBnd:\t{'f' * 16}\n"
+    assert programs.missing_capabilities(status) == missing
+
+
+def test_root_without_a_capability_is_told_which_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(programs, "missing_capabilities", lambda _: [])
+    programs.check_rights()
+    monkeypatch.setattr(programs, "missing_capabilities", lambda _: ["CAP_NET_ADMIN", "CAP_SYS_ADMIN"])
+    with pytest.raises(AssayError, match=r"needs root \(CAP_NET_ADMIN and CAP_SYS_ADMIN missing\)"):
+        programs.check_rights()
+
+
 def test_missing_programs_are_named_with_their_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     absent = ("sshd", "ganesha.nfsd")
     monkeypatch.setattr(programs, "find_program", lambda name: None if name in absent else f"/bin/{name}")
