@@ -139,6 +139,9 @@ def later_passes(evidence: Evidence) -> Answer:
         return NotEvaluated("no repeat went over its data twice, with intervals short enough to see it")
     if evidence.in_memory:
         return MEMORY_ITSELF
+    if max(gain for _, gain in pairs) <= FASTER:
+        # Then so is the median of any of them.
+        return None
     calm = [(sample, gain) for sample, gain in pairs if not disturbed(sample, evidence)]
     gain = median(gain for _, gain in calm or pairs)
     if gain <= FASTER:
