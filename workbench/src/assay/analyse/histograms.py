@@ -80,14 +80,13 @@ def decode(text: str) -> Histogram:
         payload = HdrHistogramEncoder.decode(text)
         lowest, digits = max(1, header.lowest_trackable_value), header.significant_figures
         found = payload.init_counts(_counters(lowest, header.highest_trackable_value, digits))
-        every = np.frombuffer(payload.get_counts(), dtype=np.int64)
-        total = _total(every)
+        # Without any counter that is not zero, the first is -1.
+        first, end = max(0, found["min_nonzero_index"]), found["max_nonzero_index"] + (found["min_nonzero_index"] >= 0)
+        counts = np.frombuffer(payload.get_counts(), dtype=np.int64)[first:end].copy()
+        _check_counts(counts)
     except Exception as error:  # the package raises zlib.error, TypeError, IndexError and its own kinds
         raise AssayError(f"a latency histogram cannot be read: {error or type(error).__name__}") from error
-    if not total:
-        return Histogram(lowest, digits, 0, np.zeros(0, dtype=np.int64))
-    first, last = found["min_nonzero_index"], found["max_nonzero_index"]
-    return Histogram(lowest, digits, first, every[first : last + 1].copy())
+    return Histogram(lowest, digits, first, counts)
 
 
 def _header(text: str) -> PayloadHeader:
@@ -112,16 +111,11 @@ def _header(text: str) -> PayloadHeader:
     return header
 
 
-def _total(counts: npt.NDArray[np.int64]) -> int:
-    """How much was counted.
-
-    Raises:
-        ValueError: More than can be counted.
-    """
+def _check_counts(counts: npt.NDArray[np.int64]) -> None:
+    """Raise ValueError if this is more than can be counted."""
     # As floating-point numbers, because the sum of integers may wrap.
-    if counts.min() < 0 or counts.sum(dtype=np.float64) > _HIGHEST:
+    if len(counts) and (counts.min() < 0 or counts.sum(dtype=np.float64) > _HIGHEST):
         raise ValueError("it counts what nobody can count")
-    return int(counts.sum())
 
 
 def encode(histogram: Histogram) -> str:
