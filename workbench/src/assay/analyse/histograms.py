@@ -47,10 +47,10 @@ class Histogram:
         """Sums of the counters up to and including each."""
         return np.cumsum(self.counts)
 
-    @property
+    @cached_property
     def total(self) -> int:
         """Number of recorded latencies."""
-        return int(self.upto[-1]) if len(self.counts) else 0
+        return int(self.counts.sum())
 
 
 @cache
@@ -132,6 +132,16 @@ def encode(histogram: Histogram) -> str:
     return text.decode("ascii")
 
 
+def check_alike(one: Histogram, other: Histogram) -> None:
+    """Whether two histograms can be added up exactly.
+
+    Raises:
+        AssayError: They differ in resolution, so that no exact sum exists.
+    """
+    if (other.lowest, other.digits) != (one.lowest, one.digits):
+        raise AssayError("latency histograms of different resolution cannot be merged exactly")
+
+
 def merge(histograms: Sequence[Histogram]) -> Histogram:
     """Add histograms up, exactly.
 
@@ -139,8 +149,8 @@ def merge(histograms: Sequence[Histogram]) -> Histogram:
         AssayError: They differ in resolution, so that no exact sum exists.
     """
     one = histograms[0]
-    if any((other.lowest, other.digits) != (one.lowest, one.digits) for other in histograms):
-        raise AssayError("latency histograms of different resolution cannot be merged exactly")
+    for other in histograms:
+        check_alike(one, other)
     filled = [histogram for histogram in histograms if len(histogram.counts)]
     if len(filled) < 2:
         return filled[0] if filled else one

@@ -241,7 +241,7 @@ def _pooled(
             if missing := {"min", "mean", "max"} - summary.keys():
                 raise AssayError(f"{', '.join(sorted(missing))} missing in their summary")
             part = histograms.decode(text)
-            histograms.merge([*parts[:1], part])
+            histograms.check_alike(parts[0] if parts else part, part)
         except AssayError as error:
             tell(repeat, error.message)
             continue
