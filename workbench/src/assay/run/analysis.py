@@ -9,6 +9,7 @@ from assay.analyse.rows import RowMaker, analyse
 from assay.analyse.statistics.alike import known_likeness
 from assay.judge.judge import judge
 from assay.model.base import AssayError
+from assay.model.collector import no_collector
 from assay.model.result.ceiling import Exceeding
 from assay.model.result.result import Row, RunAnalysis, RunInfo
 from assay.store import RunStore, find_run
@@ -33,6 +34,7 @@ def load_analysis(ref: str, root: Path, case: str | None = None, quick: bool = F
         store.close()
 
 
+@no_collector()
 def analyse_store(store: RunStore, case: str | None = None, quick: bool = False) -> RunAnalysis:
     """Analyse and judge an open run; arguments and errors as in `load_analysis`."""
     run = with_seen(store, store.info(prices=case is None and not quick))
