@@ -386,9 +386,9 @@ def result_records(rows: Iterable[Row]) -> Iterator[Record]:
     return _records(_RESULTS, rows)
 
 
-def sample_records(rows: Iterable[Row]) -> Iterator[Record]:
+def sample_records(samples: Iterable[Sample]) -> Iterator[Record]:
     """One for each repeat of each operation of each case, also those that failed."""
-    return _records(_SAMPLES, (sample for row in rows for sample in row.samples))
+    return _records(_SAMPLES, samples)
 
 
 def results_table(analysis: RunAnalysis) -> Table:
@@ -398,7 +398,9 @@ def results_table(analysis: RunAnalysis) -> Table:
 
 def samples_table(analysis: RunAnalysis) -> Table:
     """All of `sample_records`."""
-    return Table("samples", SAMPLE_COLUMNS, tuple(sample_records(analysis.rows)))
+    return Table(
+        "samples", SAMPLE_COLUMNS, tuple(sample_records(sample for row in analysis.rows for sample in row.samples))
+    )
 
 
 def ceilings_table(analysis: RunAnalysis) -> Table:

@@ -11,7 +11,7 @@ from assay.judge.judge import judge
 from assay.model.base import AssayError
 from assay.model.collector import no_collector
 from assay.model.result.ceiling import Exceeding
-from assay.model.result.result import Row, RunAnalysis, RunInfo
+from assay.model.result.result import Row, RunAnalysis, RunInfo, Sample
 from assay.store import RunStore, find_run
 
 
@@ -104,3 +104,9 @@ def judged_rows(store: RunStore, run: RunInfo | None = None, quick: bool = True)
         # Of what is complete, nobody asks why it is not.
         complete = case.id not in settled and len(samples) == run.repeats * len(case.operations)
         yield from maker.rows(case, samples, () if complete else store.jobs(case.id, whole=False))
+
+
+def row_samples(store: RunStore) -> Iterator[Sample]:
+    """The samples of the rows that `judged_rows` makes, in the same order, though no row is made."""
+    maker = RowMaker(store.info(), judge)
+    return (item for case, all_of in store.measured() for _, group in maker.groups(case, all_of) for item in group)
