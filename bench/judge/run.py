@@ -79,12 +79,14 @@ def measure(tree: Path, work: str, run: Path, out: Path) -> Used:
 
 
 def build(folder: Path, cases: int) -> Path:
-    """A run of so many cases, made by the tests' own maker."""
-    sys.path[:0] = [str(ROOT / "workbench/tests/support"), str(ROOT / "workbench/src")]
-    from large_run import build as make
-
-    made: Path = make(folder, cases)
-    return made
+    """A run of so many cases, made by the tests' own maker, in a process whose memory no work inherits."""
+    make = "import sys, pathlib, large_run; print(large_run.build(pathlib.Path(sys.argv[1]), int(sys.argv[2])))"
+    paths = f"{ROOT / 'workbench/tests/support'}:{ROOT / 'workbench/src'}"
+    command = [sys.executable, "-c", make, str(folder), str(cases)]
+    made = subprocess.run(
+        command, env=os.environ | {"PYTHONPATH": paths}, check=True, stdout=subprocess.PIPE, text=True
+    )
+    return Path(made.stdout.strip())
 
 
 def rounds(run: Path, works: list[str], trees: list[Path], count: int, out: Path) -> dict[tuple[str, Path], list[Used]]:

@@ -281,7 +281,8 @@ class Ceilings:
     def applying(self, case: Case, operation: str, place: Place | None) -> Iterator[Key]:
         """Target, name and kind of each ceiling that holds for an operation of a case, whether it is known or not."""
         for part in self._parts(case, operation, place):
-            yield from _as_far_as_told(part)[0]
+            # Where all is known nothing can be missing on the way.
+            yield from _as_far_as_told(part)[0] if case.parameters.not_told else part
 
     def unsure(self, case: Case, operation: str, place: Place | None) -> NotTold | None:
         """What nobody has told of a case that decides which of the known ceilings hold; None if that is known."""

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from statistics import median
 
 from assay.analyse.statistics.alike import freedom, shrinking, widening
@@ -63,11 +64,8 @@ def estimate(values: Sequence[float], likeness: float = 0.0) -> Estimate:
     if min(values) <= 0:
         return Estimate(median=middle, low=None, high=None, n=len(values), spread=spread)
     centre, error = log_mean(values)
-    known = len(values) - 1.0
-    if likeness:
-        error *= math.sqrt(widening(likeness, len(values)) / shrinking(likeness, len(values)))
-        known = freedom(likeness, len(values))
-    reach = student_t(known) * error
+    factor, quantile = _allowance(likeness, len(values))
+    reach = quantile * (error * factor)
     found = levels(values)
     inside = [middle, *(level.rate for level in found)]
     return Estimate(
@@ -79,6 +77,15 @@ def estimate(values: Sequence[float], likeness: float = 0.0) -> Estimate:
         likeness=likeness,
         levels=found,
     )
+
+
+@lru_cache(maxsize=1024)
+def _allowance(likeness: float, count: int) -> tuple[float, float]:
+    """What the standard error of so many repeats is multiplied by for their likeness, and the quantile for it."""
+    if not likeness:
+        return 1.0, student_t(count - 1.0)
+    factor = math.sqrt(widening(likeness, count) / shrinking(likeness, count))
+    return factor, student_t(freedom(likeness, count))
 
 
 def log_mean(values: Sequence[float]) -> tuple[float, float]:

@@ -47,10 +47,10 @@ class Histogram:
         """Sums of the counters up to and including each."""
         return np.cumsum(self.counts)
 
-    @property
+    @cached_property
     def total(self) -> int:
         """Number of recorded latencies."""
-        return int(self.upto[-1]) if len(self.counts) else 0
+        return int(self.counts.sum())
 
 
 @cache
@@ -80,14 +80,13 @@ def decode(text: str) -> Histogram:
         payload = HdrHistogramEncoder.decode(text)
         lowest, digits = max(1, header.lowest_trackable_value), header.significant_figures
         found = payload.init_counts(_counters(lowest, header.highest_trackable_value, digits))
-        every = np.frombuffer(payload.get_counts(), dtype=np.int64)
-        total = _total(every)
+        # Without any counter that is not zero, the first is -1.
+        first, end = max(0, found["min_nonzero_index"]), found["max_nonzero_index"] + (found["min_nonzero_index"] >= 0)
+        counts = np.frombuffer(payload.get_counts(), dtype=np.int64)[first:end].copy()
+        _check_counts(counts)
     except Exception as error:  # the package raises zlib.error, TypeError, IndexError and its own kinds
         raise AssayError(f"a latency histogram cannot be read: {error or type(error).__name__}") from error
-    if not total:
-        return Histogram(lowest, digits, 0, np.zeros(0, dtype=np.int64))
-    first, last = found["min_nonzero_index"], found["max_nonzero_index"]
-    return Histogram(lowest, digits, first, every[first : last + 1].copy())
+    return Histogram(lowest, digits, first, counts)
 
 
 def _header(text: str) -> PayloadHeader:
@@ -112,16 +111,11 @@ def _header(text: str) -> PayloadHeader:
     return header
 
 
-def _total(counts: npt.NDArray[np.int64]) -> int:
-    """How much was counted.
-
-    Raises:
-        ValueError: More than can be counted.
-    """
+def _check_counts(counts: npt.NDArray[np.int64]) -> None:
+    """Raise ValueError if this is more than can be counted."""
     # As floating-point numbers, because the sum of integers may wrap.
-    if counts.min() < 0 or counts.sum(dtype=np.float64) > _HIGHEST:
+    if len(counts) and (counts.min() < 0 or counts.sum(dtype=np.float64) > _HIGHEST):
         raise ValueError("it counts what nobody can count")
-    return int(counts.sum())
 
 
 def encode(histogram: Histogram) -> str:
@@ -138,6 +132,16 @@ def encode(histogram: Histogram) -> str:
     return text.decode("ascii")
 
 
+def check_alike(one: Histogram, other: Histogram) -> None:
+    """Whether two histograms can be added up exactly.
+
+    Raises:
+        AssayError: They differ in resolution, so that no exact sum exists.
+    """
+    if (other.lowest, other.digits) != (one.lowest, one.digits):
+        raise AssayError("latency histograms of different resolution cannot be merged exactly")
+
+
 def merge(histograms: Sequence[Histogram]) -> Histogram:
     """Add histograms up, exactly.
 
@@ -145,8 +149,8 @@ def merge(histograms: Sequence[Histogram]) -> Histogram:
         AssayError: They differ in resolution, so that no exact sum exists.
     """
     one = histograms[0]
-    if any((other.lowest, other.digits) != (one.lowest, one.digits) for other in histograms):
-        raise AssayError("latency histograms of different resolution cannot be merged exactly")
+    for other in histograms:
+        check_alike(one, other)
     filled = [histogram for histogram in histograms if len(histogram.counts)]
     if len(filled) < 2:
         return filled[0] if filled else one

@@ -127,11 +127,15 @@ class RowMaker:
             samples: All of its samples, in any order.
             jobs: All of its repeats as they were executed.
         """
+        for label, group in self.groups(case, samples):
+            yield self._row(case, label, group, jobs)
+
+    def groups(self, case: Case, samples: Sequence[Sample]) -> list[tuple[str, tuple[Sample, ...]]]:
+        """Operation, as its row names it, and samples of each row of a case; arguments as of `rows`."""
         place = self.places.get(case.target)
         devices = place.device_levels[:1] if place is not None else ()
         seen = [_with_block(sample, devices[0]) for sample in samples] if devices else samples
-        for label, group in _by_operation(case, seen):
-            yield self._row(case, label, group, jobs)
+        return _by_operation(case, seen)
 
     def _row(self, case: Case, label: str, samples: tuple[Sample, ...], jobs: Sequence[JobRecord]) -> Row:
         counted = usable(samples)
@@ -241,7 +245,7 @@ def _pooled(
             if missing := {"min", "mean", "max"} - summary.keys():
                 raise AssayError(f"{', '.join(sorted(missing))} missing in their summary")
             part = histograms.decode(text)
-            histograms.merge([*parts[:1], part])
+            histograms.check_alike(parts[0] if parts else part, part)
         except AssayError as error:
             tell(repeat, error.message)
             continue

@@ -16,4 +16,5 @@ def usable(samples: Iterable[Sample]) -> tuple[Sample, ...]:
 
 def _counts(sample: Sample) -> bool:
     whole = sample.status in ("done", "time_limit") and not sample.errors
-    return whole and not sample.idle and not sample.failed_writes
+    # Without operations it counts only if some were due, see `Sample.idle`.
+    return whole and bool(sample.ops or not sample.idle) and not sample.failed_writes

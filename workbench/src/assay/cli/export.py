@@ -107,17 +107,16 @@ def _write_rows(folder: Path, table: TableName, output: str, force: bool) -> Non
     from assay.report import kinds_table, tables
     from assay.report.atomic import write_whole
     from assay.report.export_csv import write_csv
-    from assay.run.analysis import judged_rows
+    from assay.run.analysis import judged_rows, row_samples
     from assay.store import RunStore
 
-    columns, records = {
-        TableName.RESULTS: (tables.RESULT_COLUMNS, tables.result_records),
-        TableName.SAMPLES: (tables.SAMPLE_COLUMNS, tables.sample_records),
-        TableName.KINDS: (kinds_table.KIND_COLUMNS, kinds_table.kind_records),
-    }[table]
     with RunStore.open(folder) as store:
-        # Latencies of all repeats together are in the table of results only.
-        found = records(judged_rows(store, quick=table is not TableName.RESULTS))
+        # What is judged, and latencies of all repeats together, are in the table of results only.
+        columns, found = {
+            TableName.RESULTS: lambda: (tables.RESULT_COLUMNS, tables.result_records(judged_rows(store, quick=False))),
+            TableName.SAMPLES: lambda: (tables.SAMPLE_COLUMNS, tables.sample_records(row_samples(store))),
+            TableName.KINDS: lambda: (kinds_table.KIND_COLUMNS, kinds_table.kind_records(row_samples(store))),
+        }[table]()
 
         def write(temporary: Path) -> None:
             with temporary.open("w", encoding="utf-8") as file:

@@ -139,6 +139,9 @@ def later_passes(evidence: Evidence) -> Answer:
         return NotEvaluated("no repeat went over its data twice, with intervals short enough to see it")
     if evidence.in_memory:
         return MEMORY_ITSELF
+    if max(gain for _, gain in pairs) <= FASTER:
+        # Then so is the median of any of them.
+        return None
     calm = [(sample, gain) for sample, gain in pairs if not disturbed(sample, evidence)]
     gain = median(gain for _, gain in calm or pairs)
     if gain <= FASTER:
@@ -225,8 +228,10 @@ def flush_without_effect(evidence: Evidence) -> Answer:
         return unflushed
     if _compressible(evidence):
         return COMPRESSIBLE
-    enough = [sample for sample in evidence.usable if _once_written(sample, evidence) >= LEAST_BYTES]
-    found = least_reached(enough, evidence, lambda sample: _once_written(sample, evidence))
+    distinct = _distinct(evidence)
+    # Each place counts once.
+    enough = [sample for sample in evidence.usable if min(sample.write_bytes, distinct) >= LEAST_BYTES]
+    found = least_reached(enough, evidence, lambda sample: min(sample.write_bytes, distinct))
     if found is None:
         return NotEvaluated("no block device below that counts what is written, or less than 1 MiB written")
     share, below = found
@@ -240,11 +245,6 @@ def flush_without_effect(evidence: Evidence) -> Answer:
         remedy="Find out who ignores flushes (mount options, LD_PRELOAD, the hypervisor's cache mode), and stop that.",
         numbers={"device_share": share},
     )
-
-
-def _once_written(sample: Sample, evidence: Evidence) -> int:
-    """Bytes that a repeat wrote, each place once."""
-    return min(sample.write_bytes, _distinct(evidence))
 
 
 def _compressible(evidence: Evidence) -> bool:
@@ -270,12 +270,12 @@ def least_reached(
     Returns:
         The share, and the names of the devices unless they are the uppermost ones; None if nothing is counted.
     """
-    counted = [(sample, uses) for sample in samples if expected(sample) and (uses := evidence.uses(sample))]
+    counted = [(due, uses) for sample in samples if (due := expected(sample)) and (uses := evidence.uses(sample))]
     depth = min((len(levels) for _, levels in counted), default=0)
     found = []
     for level in range(depth):
-        pairs = [(levels[level].use, expected(sample)) for sample, levels in counted]
-        share = median((use.read_bytes if reads else use.write_bytes) / bytes_due for use, bytes_due in pairs)
+        pairs = [(levels[level].use, due) for due, levels in counted]
+        share = median((use.read_bytes if reads else use.write_bytes) / due for use, due in pairs)
         found.append((share, counted[0][1][level].names if level else ""))
     return min(found, key=lambda item: item[0], default=None)
 

@@ -205,6 +205,8 @@ def _held(samples: list[Sample], level: int, evidence: Evidence) -> Answer:
     long = [sample for sample in samples if sample.course and sample.course.intervals >= LEAST_INTERVALS]
     least = LEAST_WAIT_NS if level == 0 else LEAST_WAIT_BELOW_NS
     idle = [sample for sample in samples if _waits(sample, uses[sample.repeat].use, least, evidence)]
+    if long and not idle:
+        return None
     held = [sample for sample in idle if sample in long and _flatness(sample) <= FLAT]
     repeated = _repeat_flatness(samples)
     one = 1 / max(median(sample.ops for sample in samples), 1)

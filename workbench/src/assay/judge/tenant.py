@@ -198,10 +198,10 @@ def _changes(sample: Sample, evidence: Evidence, copying: bool) -> int:
     writes = evidence.operation in WRITES
     each = evidence.case.metadata or (writes and evidence.case.parameters.sync in ("o_sync", "o_dsync"))
     found = sample.ops if each or (writes and copying) else evidence.all_lanes
+    if not evidence.case.parameters.on_set:
+        return found
     # Each file of a set is found by its names, and has a journal's entry of its own if it is written.
-    return found + sum(
-        counts.ops for counts in sample.kinds if evidence.case.parameters.on_set and counts.kind == "open"
-    )
+    return found + sum(counts.ops for counts in sample.kinds if counts.kind == "open")
 
 
 def _left_dirty(sample: Sample, evidence: Evidence) -> int:

@@ -33,7 +33,7 @@ def plain(text: str, most: int = MOST) -> str:
 
 def lines(text: str) -> str:
     """As `plain`, but line feeds and tabs stay, and nothing is cut off: for what may have several lines."""
-    if text.replace("\n", "").replace("\t", "").isprintable():
+    if text.isprintable() or text.replace("\n", "").replace("\t", "").isprintable():
         return text
     return "".join(letter if letter in "\n\t" else _spelled(letter) for letter in text)
 

@@ -28,11 +28,8 @@ def write_csv(columns: Sequence[Column], records: Iterable[Record], out: TextIO)
     writer.writerows([_cell(record[name]) for name in names] for record in records)
 
 
-def _cell(value: Value) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        return repr(value)
-    return cell(value) if isinstance(value, str) else str(value)
+def _cell(value: Value) -> Value:
+    """As `csv` is to have it, which writes numbers as `repr` does and leaves what is missing empty."""
+    if isinstance(value, str):
+        return cell(value)
+    return ("true" if value else "false") if isinstance(value, bool) else value

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from assay.model.result.percentile import LEAST_OPS
-from assay.model.result.result import KindCounts, Row, RunAnalysis, Sample
+from assay.model.result.result import KindCounts, RunAnalysis, Sample
 from assay.report.tables import LATENCIES, Column, Record, Table, Value
 
 _HEAD = (
@@ -86,14 +86,14 @@ def mixed_kinds(samples: Sequence[Sample]) -> dict[str, list[KindRate]]:
     return {kind: [kinds.get(kind, none[kind]) for kinds in rates if kinds] for kind in done}
 
 
-def kind_records(rows: Iterable[Row]) -> Iterator[Record]:
+def kind_records(samples: Iterable[Sample]) -> Iterator[Record]:
     """One for each kind of operation in each repeat; none of a phase that never ended."""
-    return (_record(sample, rate) for row in rows for sample in row.samples for rate in kind_rates(sample))
+    return (_record(sample, rate) for sample in samples for rate in kind_rates(sample))
 
 
 def kinds_table(analysis: RunAnalysis) -> Table:
     """All of `kind_records`."""
-    return Table("kinds", KIND_COLUMNS, tuple(kind_records(analysis.rows)))
+    return Table("kinds", KIND_COLUMNS, tuple(kind_records(sample for row in analysis.rows for sample in row.samples)))
 
 
 def _record(sample: Sample, rate: KindRate) -> Record:

@@ -5,6 +5,7 @@ Units are in the column names: bytes, nanoseconds (`_ns`), bytes per second. A m
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from assay.model.result.ceiling import Ceiling
@@ -137,14 +138,19 @@ def _parameters() -> list[_Spec]:
 
     def value(name: str, item: Parameter) -> _Getter:
         text = item.kind.column == "text"
+        missing, untold = ("", NOT_TOLD) if text else (None, None)
+        is_used = cache(item.is_used)
 
         def get(row: Row) -> Value:
-            beside = row.case.parameters.known(item.beside, NOT_TOLD) if item.beside else NOT_TOLD
-            used = item.is_used(row.case.operations) and beside is not None
-            if item.of_sets and row.case.group == "data":
-                used = used and row.case.parameters.on_set
-            found = row.case.parameters.known(name, NOT_TOLD if text else None) if used else None
-            return ("" if found is None else item.kind.text(found)) if text else found
+            case, parameters = row.case, row.case.parameters
+            found = parameters.known(name, untold)
+            if found is None or not is_used(case.operations):
+                return missing
+            if item.beside and parameters.known(item.beside, NOT_TOLD) is None:
+                return missing
+            if item.of_sets and case.group == "data" and not parameters.on_set:
+                return missing
+            return item.kind.text(found) if text else found
 
         return get
 
@@ -380,9 +386,9 @@ def result_records(rows: Iterable[Row]) -> Iterator[Record]:
     return _records(_RESULTS, rows)
 
 
-def sample_records(rows: Iterable[Row]) -> Iterator[Record]:
+def sample_records(samples: Iterable[Sample]) -> Iterator[Record]:
     """One for each repeat of each operation of each case, also those that failed."""
-    return _records(_SAMPLES, (sample for row in rows for sample in row.samples))
+    return _records(_SAMPLES, samples)
 
 
 def results_table(analysis: RunAnalysis) -> Table:
@@ -392,7 +398,9 @@ def results_table(analysis: RunAnalysis) -> Table:
 
 def samples_table(analysis: RunAnalysis) -> Table:
     """All of `sample_records`."""
-    return Table("samples", SAMPLE_COLUMNS, tuple(sample_records(analysis.rows)))
+    return Table(
+        "samples", SAMPLE_COLUMNS, tuple(sample_records(sample for row in analysis.rows for sample in row.samples))
+    )
 
 
 def ceilings_table(analysis: RunAnalysis) -> Table:

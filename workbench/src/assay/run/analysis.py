@@ -9,8 +9,9 @@ from assay.analyse.rows import RowMaker, analyse
 from assay.analyse.statistics.alike import known_likeness
 from assay.judge.judge import judge
 from assay.model.base import AssayError
+from assay.model.collector import no_collector
 from assay.model.result.ceiling import Exceeding
-from assay.model.result.result import Row, RunAnalysis, RunInfo
+from assay.model.result.result import Row, RunAnalysis, RunInfo, Sample
 from assay.store import RunStore, find_run
 
 
@@ -33,6 +34,7 @@ def load_analysis(ref: str, root: Path, case: str | None = None, quick: bool = F
         store.close()
 
 
+@no_collector()
 def analyse_store(store: RunStore, case: str | None = None, quick: bool = False) -> RunAnalysis:
     """Analyse and judge an open run; arguments and errors as in `load_analysis`."""
     run = with_seen(store, store.info(prices=case is None and not quick))
@@ -102,3 +104,9 @@ def judged_rows(store: RunStore, run: RunInfo | None = None, quick: bool = True)
         # Of what is complete, nobody asks why it is not.
         complete = case.id not in settled and len(samples) == run.repeats * len(case.operations)
         yield from maker.rows(case, samples, () if complete else store.jobs(case.id, whole=False))
+
+
+def row_samples(store: RunStore) -> Iterator[Sample]:
+    """The samples of the rows that `judged_rows` makes, in the same order, though no row is made."""
+    maker = RowMaker(store.info(), judge)
+    return (item for case, all_of in store.measured() for _, group in maker.groups(case, all_of) for item in group)

@@ -1,12 +1,14 @@
 """What a run says of its questions, in words: kept with it, so that everybody says the same of it."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from assay.analyse.compare import compare
 from assay.analyse.decide import decide
 from assay.analyse.odd.notes import notes
 from assay.model.base import AssayError
+from assay.model.collector import no_collector
 from assay.model.result.brief import Result, brief
 from assay.model.result.first_page import FirstPage
 from assay.model.result.result import Row, RunAnalysis, RunInfo
@@ -68,8 +70,10 @@ def conclude(store: RunStore) -> None:
                 rows.append(row)
             yield brief(row)
 
-    store.save_results(results())
-    found = _answers(store, run, tuple(rows))
+    # Rows of many repeats are let go one after another, whatever they hold.
+    with no_collector() if few else nullcontext():
+        store.save_results(results())
+        found = _answers(store, run, tuple(rows))
     store.describe(answers=found.sentences, page=found.page)
 
 

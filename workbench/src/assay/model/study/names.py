@@ -182,6 +182,8 @@ OBJECT_READS = frozenset(name for name in OBJECTS if WORK[name].reads)
 OBJECT_WRITES = frozenset(name for name in OBJECTS if WORK[name].writes)
 """Store contents of objects."""
 
+_COUNTED = frozenset((*METADATA, *(name for name in OBJECTS if not (WORK[name].reads or WORK[name].writes))))
+
 
 def group_of(operation: str) -> Group:
     """What an operation works on; a label such as `stat (2)` counts as its operation."""
@@ -198,5 +200,4 @@ def is_counted(operation: str) -> bool:
 
     All others are bytes per second; labels as of `group_of`.
     """
-    word = operation.split(" ", 1)[0]
-    return word in METADATA or (word in OBJECTS and not (WORK[word].reads or WORK[word].writes))
+    return operation.split(" ", 1)[0] in _COUNTED

@@ -1,12 +1,11 @@
 """From a need to advice: each variant of each design is priced and checked, the best one is named with reasons."""
 
-import contextlib
-import gc
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.model.collector import no_collector
 from assay.model.money.advice import Advice, Change, Counts, Prices
 from assay.model.money.need import Candidate, Need
 from assay.model.money.price import Book
@@ -46,20 +45,9 @@ def advise(
     """
     market = market_of(need, (books,) if isinstance(books, Book) else books)
     check_currency(need, market.currency)
-    with _no_collector():
+    # Thousands of variants.
+    with no_collector():
         return _advise(need, market, evidence, base)
-
-
-@contextlib.contextmanager
-def _no_collector() -> Iterator[None]:
-    """Thousands of variants live to the end and have no cycles: looking through them again and again takes long."""
-    running = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            gc.enable()
 
 
 def _advise(need: Need, market: Market, evidence: Iterable[Evidence], base: Path | None) -> Advice:
