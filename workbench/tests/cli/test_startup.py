@@ -75,7 +75,8 @@ PLANNED = READ | {
 LISTED = TYPED | {"assay.report", "assay.store", "pydantic", "sqlite3"}
 MAY_LOAD = {
     ("list",): LISTED,
-    ("show", "last"): LISTED | READ | {"assay.report.growth", "assay.run"},
+    ("show", "last"): LISTED
+    | {"assay.model.result", "assay.model.site", "assay.model.study", "assay.report.growth", "assay.run"},
     ("plan", "study.yaml"): PLANNED,
     ("check", "study.yaml"): PLANNED | {"assay.journal", "assay.site"},
 }

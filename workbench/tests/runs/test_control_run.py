@@ -20,7 +20,7 @@ from assay.judge.judge import judge
 from assay.launch.engine import run_job
 from assay.launch.launcher import LocalLauncher
 from assay.model.result.machine import Controls, MachineFinding
-from assay.model.result.result import HostShare
+from assay.model.result.sample import HostShare
 from assay.plan.controls import WAITS, WORKS, control_jobs
 from assay.run import control
 from assay.run.analysis import analyse_store

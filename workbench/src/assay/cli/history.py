@@ -13,7 +13,7 @@ from assay.model.named import look
 if TYPE_CHECKING:
     from assay.model.result.brief import Result
     from assay.model.result.comparison import History, HistoryPoint, HistoryRow
-    from assay.model.result.result import RunInfo
+    from assay.model.result.run import RunInfo
     from assay.report.document import Table
     from assay.store import RunStore
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from assay.model.result.brief import Result
     from assay.model.result.ceiling import Ceiling
-    from assay.model.result.result import JobRecord, Row, RunInfo, Sample
+    from assay.model.result.result import Row
+    from assay.model.result.run import RunInfo
+    from assay.model.result.sample import JobRecord, Sample
     from assay.store import RunStore
 
 FIRST_ROWS = 40
@@ -151,9 +153,10 @@ def _job(store: "RunStore") -> str:
 def _prices_json(store: "RunStore") -> "dict[str, Any] | None":
     """The prices that the run carries; if they are damaged, that is told, and the rest is shown without them."""
     from assay.cli.output import note
+    from assay.store.prices import prices_of
 
     try:
-        prices = store.prices()
+        prices = prices_of(store)
     except AssayError as error:
         note(f"warning: {error.message}")
         return None

@@ -52,10 +52,10 @@ def json_schema() -> dict[str, Any]:
     from assay.model.result.decision import Decision
     from assay.model.result.first_page import FirstPage
     from assay.model.result.machine import MachineFinding
-    from assay.model.result.result import Comparison, RunInfo
+    from assay.model.result.result import Comparison, PricedRun
     from assay.model.study.case import Excluded
 
-    models = (RunInfo, Comparison, Decision, Excluded, MachineFinding, FirstPage)
+    models = (PricedRun, Comparison, Decision, Excluded, MachineFinding, FirstPage)
     places, definitions = models_json_schema([(model, "serialization") for model in models])
     run, comparison, decision, excluded, machine, page = (places[model, "serialization"] for model in models)
     properties = {
