@@ -11,6 +11,7 @@ import difflib
 import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -63,7 +64,15 @@ def parted(text: str) -> tuple[str, str]:
     names = "".join(f"    {name},\n" for name in sorted(first))
     both = f"{head}\nfrom assay.contract._answers import (\n{names})\n"
     parts = ((head, [name in first for name in texts]), (both, [name not in first for name in texts]))
-    return tuple(f"{top}\n\n{''.join(itertools.compress(texts.values(), chosen)).rstrip()}\n" for top, chosen in parts)
+    return tuple(module(top, "".join(itertools.compress(texts.values(), chosen))) for top, chosen in parts)
+
+
+def module(head: str, body: str) -> str:
+    """A module that imports of pydantic only what it uses: `RootModel` alone takes as long to load as many classes."""
+    line = next(line for line in head.splitlines() if line.startswith("from pydantic import "))
+    words = line.removeprefix("from pydantic import ").split(", ")
+    used = ", ".join(word for word in words if re.search(rf"\b{word}\b", body))
+    return f"{head.replace(line, f'from pydantic import {used}')}\n\n{body.rstrip()}\n"
 
 
 def command_reference() -> str:

@@ -9,7 +9,8 @@ import pytest
 from layer_setups import Setup
 from run_tools import assay, needs_engine, only_run
 
-from assay.model.result.result import Place, Row
+from assay.model.result.result import Row
+from assay.model.result.run import Place
 from assay.model.result.verdict import Verdict
 from assay.run.analysis import analyse_store
 from assay.store import RunStore

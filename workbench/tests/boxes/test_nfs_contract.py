@@ -15,7 +15,7 @@ from testbed_tools import inside, said
 
 from assay.contract._generated import BackendCapabilities
 from assay.launch.binary import load_engine
-from assay.model.result.result import Sample
+from assay.model.result.sample import Sample
 from assay.model.study.names import DATA, METADATA, MIXES, READS, STDIO, WRITES
 from assay.site.box.running import RunningBox
 

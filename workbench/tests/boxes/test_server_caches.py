@@ -10,7 +10,7 @@ import pytest
 from nfs_tools import Run, boxes_below
 from testbed_tools import left
 
-from assay.model.result.result import Sample
+from assay.model.result.sample import Sample
 
 HOSTS = """
   client1: {link: 200 Mbit/s}

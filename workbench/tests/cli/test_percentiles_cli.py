@@ -15,7 +15,7 @@ from stored_runs import DAY, STARTED, store_run
 
 from assay.analyse import histograms
 from assay.cli.money.evidence import _p99
-from assay.model.result.result import HostShare
+from assay.model.result.sample import HostShare
 from assay.report.build import build_document
 from assay.report.document import Bullets, Document, Num, Paragraph, Table
 from assay.report.html import render_html

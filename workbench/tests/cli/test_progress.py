@@ -10,7 +10,7 @@ from assay.cli.progress import LineProgress, finish_text
 from assay.contract.messages import IntervalEvent
 from assay.launch.cgroup import Hierarchy
 from assay.launch.engine import Outcome
-from assay.model.result.result import Sample
+from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.model.study.parameters import Parameters
 from assay.run.executor import _Cap, _Teller, silence_limit

@@ -20,7 +20,7 @@ from in_process import run_here
 from run_tools import ASSAY, needs_engine, only_run
 
 from assay.cli.studyfile import load_study_file
-from assay.model.result.result import JobRecord, Sample
+from assay.model.result.sample import JobRecord, Sample
 from assay.store import RunStore
 
 pytestmark = [needs_engine, needs_faults]

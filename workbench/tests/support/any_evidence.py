@@ -11,7 +11,7 @@ from assay.analyse.usable import usable
 from assay.model.result.ceiling import Binding
 from assay.model.result.course import Change, Course
 from assay.model.result.evidence import Evidence
-from assay.model.result.result import ErrorTally, Sample
+from assay.model.result.sample import ErrorTally, Sample
 from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.watch import Watch
 from assay.model.study.names import DATA, METADATA, is_metadata

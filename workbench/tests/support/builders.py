@@ -14,7 +14,9 @@ from assay.analyse.rows import analyse
 from assay.judge.judge import judge
 from assay.model.result.ceiling import Ceiling
 from assay.model.result.layers import Layer
-from assay.model.result.result import ErrorTally, JobRecord, KindCounts, Place, Row, RunAnalysis, RunInfo, Sample
+from assay.model.result.result import PricedRun, Row, RunAnalysis
+from assay.model.result.run import Place
+from assay.model.result.sample import ErrorTally, JobRecord, KindCounts, Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.case import Case
 from assay.model.study.names import is_metadata
@@ -125,7 +127,7 @@ def make_ceiling(name: Any = "device read", value: float | None = 1e9, target: s
     return Ceiling(name=name, target=target, value=value, **{**ordinary, **fields})
 
 
-def make_run(repeats: int = 3, **fields: Any) -> RunInfo:
+def make_run(repeats: int = 3, **fields: Any) -> PricedRun:
     ordinary: dict[str, Any] = {
         "id": "20261121-211503-quickstart",
         "folder": "/tmp/runs/20261121-211503-quickstart",
@@ -145,7 +147,7 @@ def make_run(repeats: int = 3, **fields: Any) -> RunInfo:
         "planned": 6,
         "finished": 6,
     }
-    return RunInfo(repeats=repeats, **{**ordinary, **fields})
+    return PricedRun(repeats=repeats, **{**ordinary, **fields})
 
 
 def make_meta(**fields: Any) -> RunMeta:

@@ -11,7 +11,7 @@ from assay.contract._generated import Job
 from assay.contract.reader import read_events
 from assay.launch.group import GroupOutcome, Member
 from assay.launch.launcher import LocalLauncher
-from assay.model.result.result import Sample
+from assay.model.result.sample import Sample
 from assay.plan.jobs import rank_job
 
 MS = 1_000_000

@@ -13,7 +13,8 @@ from assay.model.result.ceiling import Binding, CeilingName
 from assay.model.result.course import Change, Course
 from assay.model.result.evidence import Evidence
 from assay.model.result.layers import Layer
-from assay.model.result.result import Place, Sample
+from assay.model.result.run import Place
+from assay.model.result.sample import Sample
 from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.result.watch import Watch

@@ -12,7 +12,7 @@ from assay.launch.binary import load_engine
 from assay.launch.engine import Outcome
 from assay.launch.install import launcher_for
 from assay.launch.parallel.find import steps_of
-from assay.model.result.result import Sample
+from assay.model.result.sample import Sample
 from assay.plan.jobs import together
 from assay.run.fleet import Fleet
 from assay.run.heard import read_repeat

@@ -6,7 +6,8 @@ from builders import hdr, make_case, make_names, make_run, make_sample
 
 from assay.analyse.rows import analyse
 from assay.judge.judge import judge
-from assay.model.result.result import RunAnalysis, Sample
+from assay.model.result.result import RunAnalysis
+from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 
 

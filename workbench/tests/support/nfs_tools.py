@@ -24,7 +24,7 @@ from assay.launch.binary import load_engine
 from assay.launch.group import GroupOutcome, Member, run_group
 from assay.launch.install import launcher_for
 from assay.launch.shell import close_shells
-from assay.model.result.result import Sample
+from assay.model.result.sample import Sample
 from assay.plan.jobs import rank_job, together
 from assay.site.box.find import running_boxes, sweep
 from assay.site.box.running import RunningBox

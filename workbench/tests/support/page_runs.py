@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from builders import MEMORY_PLACE, make_case, make_meta, make_place, make_sample
 from stored_runs import STARTED, noisy
 
-from assay.model.result.result import Place
+from assay.model.result.run import Place
 from assay.model.study.case import Case
 from assay.store import RunStore
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from assay.analyse.ceilings import Ceilings, unit_of
 from assay.model.result.ceiling import HOST_WIDE, Ceiling, CeilingName
-from assay.model.result.result import Row, RunInfo
+from assay.model.result.result import Row
+from assay.model.result.run import RunInfo
 from assay.model.study.case import Case, job_kind
 
 

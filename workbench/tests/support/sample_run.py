@@ -14,16 +14,9 @@ from assay.analyse.decide import decide
 from assay.analyse.percentiles import percentiles
 from assay.model.result.ceiling import Ceiling
 from assay.model.result.percentile import PERCENTILES, said
-from assay.model.result.result import (
-    ErrorTally,
-    Estimate,
-    JobRecord,
-    Place,
-    Row,
-    RunAnalysis,
-    RunInfo,
-    Sample,
-)
+from assay.model.result.result import Estimate, PricedRun, Row, RunAnalysis
+from assay.model.result.run import Place
+from assay.model.result.sample import ErrorTally, JobRecord, Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.case import Case, Excluded
 from assay.model.study.parameters import Parameters
@@ -306,7 +299,7 @@ def job_of(case: Case, repeat: int) -> JobRecord:
 
 def info(
     targets: tuple[str, ...], question: str, path: str, planned: int, repeats: int, ceilings: tuple[Ceiling, ...] = ()
-) -> RunInfo:
+) -> PricedRun:
     """Where and how the made-up run took place."""
     kinds = {"disk": ("ext4", False, "/dev/vda"), "memory": ("tmpfs", True, None)}
     places = []
@@ -325,7 +318,7 @@ def info(
                 limits=("O_DIRECT is accepted, but the data stays in memory",) if in_memory else (),
             )
         )
-    return RunInfo(
+    return PricedRun(
         id="20261118-124640-sample",
         folder="/home/ada/assay-runs/20261118-124640-sample",
         study="sample",

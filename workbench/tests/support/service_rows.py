@@ -6,7 +6,8 @@ from builders import make_case, make_place, make_run, make_sample
 
 from assay.analyse.rows import analyse
 from assay.judge.judge import judge
-from assay.model.result.result import ErrorTally, KindCounts, RunAnalysis, Sample
+from assay.model.result.result import RunAnalysis
+from assay.model.result.sample import ErrorTally, KindCounts, Sample
 from assay.model.result.seen import ServiceSeen
 from assay.model.study.case import Case
 

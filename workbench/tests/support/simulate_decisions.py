@@ -42,7 +42,8 @@ from assay.judge.rules import unstable
 from assay.model.frozen import Frozen
 from assay.model.result.decision import Outcome, PointDecision
 from assay.model.result.evidence import Evidence
-from assay.model.result.result import Row, RunAnalysis, Sample
+from assay.model.result.result import Row, RunAnalysis
+from assay.model.result.sample import Sample
 from assay.model.result.verdict import Finding
 from assay.model.study.blocks import Blocks
 from assay.model.study.case import Case

@@ -18,7 +18,8 @@ from assay.contract._generated import Job
 from assay.contract.parts import HEADER
 from assay.judge.judge import judge
 from assay.launch.engine import Outcome
-from assay.model.result.result import JobRecord, RunAnalysis, Sample
+from assay.model.result.result import RunAnalysis
+from assay.model.result.sample import JobRecord, Sample
 from assay.report import html
 from assay.report.build import build_document
 from assay.run.heard import read_repeat

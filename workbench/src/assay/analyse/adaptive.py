@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from assay.analyse.estimate import estimate
 from assay.analyse.usable import usable
-from assay.model.result.result import Sample
+from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.model.study.repeats import LEAST_BEFORE_STOP
 

@@ -31,7 +31,7 @@ from assay.contract.reader import BrokenLine
 from assay.model.base import AssayError
 from assay.model.foreign import plain
 from assay.model.result.objects import ExistingObjects
-from assay.model.result.result import Sample
+from assay.model.result.sample import Sample
 from assay.model.study.names import DATA
 
 CLOCK_SHARE = 0.05

@@ -17,7 +17,9 @@ from assay.model.result.ceiling import (
     When,
 )
 from assay.model.result.network import Direction, Network
-from assay.model.result.result import COMPRESSING, Estimate, Place, Sample
+from assay.model.result.result import COMPRESSING, Estimate
+from assay.model.result.run import Place
+from assay.model.result.sample import Sample
 from assay.model.study.case import Case, job_kind
 from assay.model.study.contents import shares_of
 from assay.model.study.names import CREATES, DATA, MIXES, OBJECTS, READS, WORK

@@ -10,7 +10,8 @@ from assay.analyse.ceilings import Ceilings, is_stated, served_by_device
 from assay.analyse.ceilings import Key as Key
 from assay.analyse.usable import usable
 from assay.model.result.ceiling import Ceiling, Exceeding
-from assay.model.result.result import Place, Sample
+from assay.model.result.run import Place
+from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 
 RAISED = (

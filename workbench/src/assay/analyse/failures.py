@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from assay.contract.messages import ErrorCount, ErrorSampleEvent, Fault
 from assay.model.foreign import plain
-from assay.model.result.result import ErrorTally
+from assay.model.result.sample import ErrorTally
 
 EXAMPLE = 5000
 """Letters of a failure in words: a path may have 4,096."""

@@ -7,7 +7,7 @@ from itertools import pairwise
 from assay.analyse.environment_diff import environment_diff
 from assay.analyse.statistics.changes import change_points
 from assay.model.result.comparison import Boundary, History, HistoryChange, HistoryPoint, HistoryRow, RunName
-from assay.model.result.result import RunInfo
+from assay.model.result.run import RunInfo
 from assay.model.result.verdict import NO_RESULT
 
 LEAST_RUNS = 4

@@ -5,7 +5,8 @@ from statistics import fmean, median
 from typing import NamedTuple
 
 from assay.model.result.percentile import said
-from assay.model.result.result import HostShare, Row, Sample
+from assay.model.result.result import Row
+from assay.model.result.sample import HostShare, Sample
 
 
 class HostSummary(NamedTuple):

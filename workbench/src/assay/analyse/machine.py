@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from assay.analyse.estimate import mean_deviation
 from assay.model.result.machine import WAIT_SHARE, Controls, Explained, MachineFinding, Reading
-from assay.model.result.result import Sample
+from assay.model.result.sample import Sample
 from assay.model.result.verdict import Finding
 from assay.model.site.cpus import cpu_numbers
 from assay.model.study.case import Case

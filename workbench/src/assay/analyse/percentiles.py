@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from assay.analyse.estimate import estimate
 from assay.analyse.usable import usable
 from assay.model.result.percentile import LEAST_OPS
-from assay.model.result.result import Percentile, Row, Sample
+from assay.model.result.result import Percentile, Row
+from assay.model.result.sample import Sample
 
 
 def of_repeats(samples: Iterable[Sample], name: str) -> dict[int, float]:

@@ -24,7 +24,7 @@ from assay.contract.messages import (
     Window,
 )
 from assay.model.result.objects import ExistingObjects
-from assay.model.result.result import ErrorTally, HostShare, Sample
+from assay.model.result.sample import ErrorTally, HostShare, Sample
 from assay.model.study.names import DATA
 
 _WORST = ("crashed", "failed", "stopped", "skipped", "time_limit", "done")

@@ -20,7 +20,9 @@ from assay.model.foreign import plain
 from assay.model.result.evidence import Evidence
 from assay.model.result.layers import Layer
 from assay.model.result.percentile import said
-from assay.model.result.result import JobRecord, Row, RunAnalysis, RunInfo, Sample
+from assay.model.result.result import PricedRun, Row, RunAnalysis
+from assay.model.result.run import RunInfo
+from assay.model.result.sample import JobRecord, Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.case import Case, Excluded
 from assay.model.study.names import is_counted
@@ -36,7 +38,7 @@ analysis and judgement do not know each other."""
 
 
 def analyse(
-    run: RunInfo,
+    run: PricedRun,
     cases: Sequence[Case],
     excluded: Sequence[Excluded],
     samples: Iterable[Sample],

@@ -13,7 +13,8 @@ from assay.analyse.estimate import estimate
 from assay.analyse.percentiles import percentiles_of
 from assay.model.base import AssayError
 from assay.model.result.comparison import ComparedRow, RunName, RunsComparison, Side, UncomparedRow
-from assay.model.result.result import Compared, Comparison, Percentile, Row, RunAnalysis, RunInfo
+from assay.model.result.result import Compared, Comparison, Percentile, Row, RunAnalysis
+from assay.model.result.run import RunInfo
 from assay.model.result.verdict import NO_RESULT, Verdict
 from assay.model.study.repeats import LEAST_COMPARED
 

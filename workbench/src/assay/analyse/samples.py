@@ -25,7 +25,7 @@ from assay.contract.messages import (
 from assay.model.foreign import plain
 from assay.model.result.course import Course
 from assay.model.result.objects import ExistingObjects
-from assay.model.result.result import ErrorTally, KindCounts, Sample, SampleStatus
+from assay.model.result.sample import ErrorTally, KindCounts, Sample, SampleStatus
 from assay.model.result.seen import AtLimit, BlockDeviceUse, ServiceSeen
 from assay.model.result.watch import Watch as WatchSeen
 from assay.model.study.names import DATA, OP_KINDS, READS, WRITES, Moves, is_counted

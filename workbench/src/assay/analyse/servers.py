@@ -7,7 +7,8 @@ from typing import NamedTuple
 from assay.analyse.growth.bend import Bend, find_bend
 from assay.analyse.growth.draws import Range
 from assay.analyse.scaling import Scaling, of_store, scalings
-from assay.model.result.result import Place, Row
+from assay.model.result.result import Row
+from assay.model.result.run import Place
 
 GROWING = ("hosts", "streams", "servers")
 

@@ -4,7 +4,8 @@ from statistics import median
 from typing import NamedTuple
 
 from assay.analyse.usable import usable
-from assay.model.result.result import Row, Sample
+from assay.model.result.result import Row
+from assay.model.result.sample import Sample
 
 THROTTLES = frozenset(
     {

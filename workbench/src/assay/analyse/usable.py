@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from assay.model.result.result import Sample
+from assay.model.result.sample import Sample
 
 
 def usable(samples: Iterable[Sample]) -> tuple[Sample, ...]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli.output import note, say
+from assay.cli.output import ceiling_text, note, print_json, print_table, say
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, AssayError
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ def command(
 
     Example: `assay ceilings /var/tmp`, `assay ceilings /dev/sdx --destroy --json`
     """
-    from assay.cli.output import print_json
     from assay.run.ceilings_place import measure_place
 
     if not target:
@@ -50,8 +49,6 @@ def command(
 
 
 def _print(found: "Measured") -> None:
-    from assay.cli.output import ceiling_text, print_table
-
     place = found.place
     say(f"target   {place.path}, {place.lies_on}")
     below = f"lies on {place.stacked_on}: what is measured is partly this machine's memory"

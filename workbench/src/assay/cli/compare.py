@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from assay.cli.output import note
+from assay.cli.output import note, print_json
 from assay.cli.settings import RUNS, runs_of
 from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED, AssayError
 
@@ -158,8 +158,6 @@ def _print_text(found: "RunsComparison", answer: "Answer | None", everything: bo
 
 
 def _print_json(found: "RunsComparison", answer: "Answer | None", allowed: float | None) -> None:
-    from assay.cli.output import print_json
-
     value = _json(found, allowed)
     if answer is not None:
         from assay.cli.ab_text import answer_json

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli.output import note, say, show
+from assay import __version__
+from assay.cli.output import note, print_json, say, show
 from assay.cli.settings import RUNS, runs_of
 from assay.model.base import AssayError
 
@@ -46,8 +47,6 @@ def command(
         return
     environment = stored_environment(_folder(runs[0], out)) if runs else _here(target)
     if as_json:
-        from assay.cli.output import print_json
-
         print_json(environment)
         return
     _print(environment)
@@ -90,7 +89,6 @@ def _here(target: str | None) -> "Environment":
     """This machine now."""
     import platform
 
-    from assay import __version__
     from assay.contract._answers import Look
     from assay.launch.binary import load_engine
     from assay.launch.environment import capture_environment, sources_sha256
@@ -158,8 +156,6 @@ def _show_difference(first: str, second: str, out: Path, as_json: bool) -> None:
     differences, varying = environment_diff(before, after), varying_values(before, after)
     names = (folders[0].resolve().name, folders[1].resolve().name)
     if as_json:
-        from assay.cli.output import print_json
-
         print_json({"before": names[0], "after": names[1], "differences": differences, "varying": varying})
         return
     matters = [difference for difference in differences if difference.matters]

@@ -5,15 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from assay.cli.output import note, show
+from assay.cli.output import note, print_json, show
 from assay.cli.settings import RUNS
 from assay.model.base import AssayError
 from assay.model.named import look
+from assay.model.units import about_rate
 
 if TYPE_CHECKING:
     from assay.model.result.brief import Result
     from assay.model.result.comparison import History, HistoryPoint, HistoryRow
-    from assay.model.result.result import RunInfo
+    from assay.model.result.run import RunInfo
     from assay.report.document import Table
     from assay.store import RunStore
 
@@ -41,8 +42,6 @@ def command(
     """
     found = _history(_name(study), out)
     if as_json:
-        from assay.cli.output import print_json
-
         print_json(_json(found))
         return
     _print(found, None if everything else FIRST_ROWS)
@@ -177,7 +176,6 @@ def _table(found: "History", limit: int | None) -> "Table":
 
 
 def _cells(row: "HistoryRow", found: "History") -> tuple[str, ...]:
-    from assay.model.units import about_rate
     from assay.report import numbers
 
     ends = [about_rate(point.median, row.counted) for point in (row.points[:1] + row.points[-1:])] or ["", ""]

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from assay.cli.changes import ON_ROOT
-from assay.cli.output import note, save_study, say, terminal_width
+from assay.cli.output import note, print_json, save_study, say, terminal_width
 from assay.cli.settings import RUNS
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, AssayError
+from assay.model.foreign import plain
+from assay.model.units import UnitError, parse_duration
 
 if TYPE_CHECKING:
     from assay.plan.measure import Scale
@@ -75,8 +77,6 @@ def _check_words(places: Sequence[str], save: Path | None) -> None:
     """Refuse before anything is measured what cannot be done after it."""
     import os
 
-    from assay.model.foreign import plain
-
     for place in places:
         if not place.isprintable():
             raise AssayError(f"{plain(place)}: the place has unprintable characters", "name it by a link without them")
@@ -96,8 +96,6 @@ def _whole(place: str) -> str:
 
 
 def _seconds(written: str) -> float:
-    from assay.model.units import UnitError, parse_duration
-
     try:
         seconds = parse_duration(written) / 1e9
     except UnitError as error:
@@ -176,7 +174,6 @@ def _save(path: Path, text: str) -> None:
 
 def _tell(store: "RunStore", places: Mapping[str, str], as_json: bool, report: bool) -> int:
     """Print what came out; returns the exit code."""
-    from assay.cli.output import print_json
     from assay.cli.run import tell_stopped
     from assay.cli.show import result_json
     from assay.run.analysis import analyse_store

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli.output import as_path, note, say
+from assay.cli.output import as_path, note, print_json, print_table, say
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, AssayError
+from assay.model.units import UnitError, about_duration, parse_duration, parse_throughput
 
 if TYPE_CHECKING:
     from assay.model.result.network import Network, NetworkFindings, PathMeasurement
@@ -43,7 +44,6 @@ def command(
     Example: `assay preflight --hosts client[1-4] --servers store1`, `assay preflight --box office`
     """
     from assay.analyse.network import network_findings
-    from assay.cli.output import print_json
     from assay.launch.shell import close_shells, make_shell
     from assay.wires.preflight import run_preflight
 
@@ -74,7 +74,6 @@ def command(
 
 
 def _options(time: str, parallel: int) -> "Options":
-    from assay.model.units import UnitError, parse_duration
     from assay.wires.preflight import Options
 
     try:
@@ -120,8 +119,6 @@ def _stated(places: "Places", link: str) -> "Places":
     """With a stated rate for each host that has none of its own."""
     from dataclasses import replace
 
-    from assay.model.units import UnitError, parse_throughput
-
     if not link:
         return places
     try:
@@ -134,7 +131,6 @@ def _stated(places: "Places", link: str) -> "Places":
 
 
 def _announce(places: "Places", options: "Options") -> None:
-    from assay.model.units import about_duration
     from assay.wires.preflight import estimate_seconds
 
     clients, servers = len(places.clients), len(places.servers)
@@ -161,8 +157,6 @@ def _write(out: Path, network: "Network", found: "NetworkFindings") -> None:
 
 
 def _print(network: "Network", found: "NetworkFindings") -> None:
-    from assay.cli.output import print_table
-
     _print_pairs(network)
     _print_rounds(network)
     rows = [
@@ -185,8 +179,6 @@ def _print(network: "Network", found: "NetworkFindings") -> None:
 
 
 def _print_pairs(network: "Network") -> None:
-    from assay.cli.output import print_table
-
     rtts = {(item.client, item.server): item for item in network.rtts}
     mtus = {(item.client, item.server): item for item in network.mtus}
     rates: dict[tuple[object, ...], PathMeasurement] = {
@@ -213,8 +205,6 @@ def _print_pairs(network: "Network") -> None:
 
 def _print_rounds(network: "Network") -> None:
     """The sums of those that sent at once."""
-    from assay.cli.output import print_table
-
     sums: dict[tuple[str, str], dict[str, list[PathMeasurement]]] = {}
     for path in network.paths:
         if path.scope != "alone":

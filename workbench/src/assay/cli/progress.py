@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from assay.cli.output import is_dumb, note
-from assay.model.result.result import Sample
+from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.model.units import about_duration, about_rate
 from assay.run.listener import Heard, Limits, Progress, TimeLeft

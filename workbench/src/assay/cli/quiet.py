@@ -6,7 +6,7 @@ from typing import Self
 
 from assay.cli.output import note
 from assay.cli.progress import finish_text
-from assay.model.result.result import Sample
+from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.run.listener import Heard, Limits, Progress, TimeLeft
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import typer
 
 from assay.cli.settings import STANDARD_RUNS, runs_folder
+from assay.model.base import AssayError
 
 PORT = 8090
 
@@ -44,7 +45,6 @@ def command(
 
 def _check(folder: Path) -> None:
     """See that a folder is named that has runs, or may get some."""
-    from assay.model.base import AssayError
     from assay.store.entries import DATABASE
 
     try:

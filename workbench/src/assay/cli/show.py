@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from assay.cli.output import say, show
+from assay.cli.output import ceiling_text, note, print_json, print_table, say, show
 from assay.cli.settings import RUNS, runs_of
 from assay.model.base import AssayError
 from assay.model.units import about_rate
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from assay.model.result.brief import Result
     from assay.model.result.ceiling import Ceiling
-    from assay.model.result.result import JobRecord, Row, RunInfo, Sample
+    from assay.model.result.result import Row
+    from assay.model.result.run import RunInfo
+    from assay.model.result.sample import JobRecord, Sample
     from assay.store import RunStore
 
 FIRST_ROWS = 40
@@ -54,7 +56,6 @@ def command(
 
 
 def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
-    from assay.cli.output import print_json
     from assay.report.document import Facts
 
     info = store.info()
@@ -150,10 +151,10 @@ def _job(store: "RunStore") -> str:
 
 def _prices_json(store: "RunStore") -> "dict[str, Any] | None":
     """The prices that the run carries; if they are damaged, that is told, and the rest is shown without them."""
-    from assay.cli.output import note
+    from assay.store.prices import prices_of
 
     try:
-        prices = store.prices()
+        prices = prices_of(store)
     except AssayError as error:
         note(f"warning: {error.message}")
         return None
@@ -162,7 +163,6 @@ def _prices_json(store: "RunStore") -> "dict[str, Any] | None":
 
 def _ceiling_lines(ceilings: "Sequence[Ceiling]") -> "list[str]":
     """What the host and each target can do at most, a line each; not what is one per kind of job."""
-    from assay.cli.output import ceiling_text
     from assay.model.result.ceiling import HOST_WIDE
 
     found: dict[str, list[str]] = {}
@@ -222,7 +222,6 @@ def result_json(result: "Result") -> dict[str, Any]:
 
 
 def _show_case(store: "RunStore", case_id: str, as_json: bool) -> None:
-    from assay.cli.output import print_json
     from assay.report.sections.hosts import host_tables
     from assay.run.analysis import analyse_store
 
@@ -298,7 +297,6 @@ def _print_findings(row: "Row") -> None:
 
 
 def _print_samples(samples: "list[Sample]") -> None:
-    from assay.cli.output import print_table
     from assay.model.told import NOT_TOLD
 
     def percentile(name: str) -> "Callable[[Sample], str]":
@@ -330,7 +328,6 @@ def _print_samples(samples: "list[Sample]") -> None:
 
 def _print_kinds(samples: "list[Sample]") -> None:
     """Of operations that consist of several kinds, such as reads and writes, or tell of first bytes: what each did."""
-    from assay.cli.output import print_table
     from assay.report.kinds_table import done_kinds
 
     first = ("p50", "p99") if any(counts.first_byte for sample in samples for counts in sample.kinds) else ()
@@ -356,7 +353,6 @@ def _print_kinds(samples: "list[Sample]") -> None:
 def _print_services(samples: "list[Sample]") -> None:
     """What services told: objects of requests on several, capacity units, throttles."""
     from assay.analyse.services import told_by
-    from assay.cli.output import print_table
 
     def words(value: float | None, form: str) -> str:
         return "" if value is None else format(value, form)

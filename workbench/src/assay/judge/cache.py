@@ -10,7 +10,8 @@ from assay.judge.answer import MEMORY_ITSELF, Answer, NotApplicable, NotEvaluate
 from assay.judge.tenant import disturbed
 from assay.model.result.evidence import Evidence
 from assay.model.result.layers import chain
-from assay.model.result.result import COMPRESSING, EXCEEDED, Sample
+from assay.model.result.result import COMPRESSING, EXCEEDED
+from assay.model.result.sample import Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.names import MIXES, READS, WRITES
 from assay.model.units import about_size

@@ -10,7 +10,7 @@ from assay.judge.answer import MEMORY_ITSELF, Answer, NotApplicable, NotEvaluate
 from assay.judge.tenant import disturbed
 from assay.model.result.course import Change, Course
 from assay.model.result.evidence import Evidence
-from assay.model.result.result import Sample
+from assay.model.result.sample import Sample
 from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.names import WRITES, is_counted

@@ -9,7 +9,7 @@ from statistics import median
 
 from assay.judge.answer import Answer, percent
 from assay.model.result.evidence import Evidence
-from assay.model.result.result import Sample
+from assay.model.result.sample import Sample
 from assay.model.result.verdict import Finding, Verdict
 
 SKEW_SHARE, SKEW_NS = 0.01, 50_000_000

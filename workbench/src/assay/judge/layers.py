@@ -9,7 +9,7 @@ from statistics import median
 from assay.judge.answer import Answer, NotEvaluated, percent
 from assay.model.result.evidence import Evidence
 from assay.model.result.layers import BLOCK, UNSEEN, Layer, below_counter, chain, ends
-from assay.model.result.result import Sample
+from assay.model.result.sample import Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.names import MIXES, READS, WRITES, is_counted
 from assay.model.units import about_size

@@ -6,7 +6,7 @@ As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `Not
 from assay.judge.answer import MEMORY_ITSELF, Answer, NotEvaluated, percent
 from assay.model.result.evidence import Evidence
 from assay.model.result.layers import answering
-from assay.model.result.result import Sample
+from assay.model.result.sample import Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.names import LOOKUPS, is_metadata
 from assay.model.units import about_size

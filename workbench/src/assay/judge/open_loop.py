@@ -5,7 +5,7 @@ As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `Not
 
 from assay.judge.answer import Answer
 from assay.model.result.evidence import Evidence
-from assay.model.result.result import Sample
+from assay.model.result.sample import Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.case import Case
 from assay.model.units import about_duration

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from assay.judge import cache, course, lanes, layers, limits, metadata, open_loop, tenant
 from assay.judge.answer import MEMORY_ITSELF, Answer, NotApplicable, NotEvaluated, percent
 from assay.model.result.evidence import Evidence
-from assay.model.result.result import Estimate, Sample
+from assay.model.result.result import Estimate
+from assay.model.result.sample import Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.names import CREATES, OBJECT_READS, READS, WRITES, is_counted
 from assay.model.units import about_size, format_size

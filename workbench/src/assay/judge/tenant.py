@@ -11,7 +11,7 @@ from typing import NamedTuple
 from assay.judge.answer import MEMORY_ITSELF, Answer, NotEvaluated
 from assay.model.result.evidence import Evidence, LevelUse
 from assay.model.result.machine import WAIT_SHARE
-from assay.model.result.result import Sample
+from assay.model.result.sample import Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.names import WRITES
 from assay.model.units import about_size

@@ -18,7 +18,7 @@ from assay.launch.abilities import DROP_CACHES, drop_fault
 from assay.launch.binary import MPI_NAME, find_mpi_engine, load_engine
 from assay.launch.cgroup import MemoryCap, find_hierarchy
 from assay.model.base import AssayError
-from assay.model.result.result import IN_MEMORY
+from assay.model.result.run import IN_MEMORY
 
 Status = Literal["ok", "limited", "missing"]
 

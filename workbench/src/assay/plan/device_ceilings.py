@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from assay.contract._answers import BackendCapabilities, CacheAction
 from assay.contract._generated import DataSpec, Job, Operation, Phase
 from assay.model.result.ceiling import SMALL_RECORD, Ceiling, CeilingName
-from assay.model.result.result import IN_MEMORY
+from assay.model.result.run import IN_MEMORY
 from assay.model.study.case import Case
 from assay.model.study.names import READS
 from assay.model.study.study import Study

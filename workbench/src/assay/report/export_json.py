@@ -4,7 +4,11 @@ import json
 from typing import Any
 
 from assay.model.foreign import in_json
-from assay.model.result.result import RunAnalysis
+from assay.model.result.decision import Decision
+from assay.model.result.first_page import FirstPage
+from assay.model.result.machine import MachineFinding
+from assay.model.result.result import Comparison, PricedRun, RunAnalysis
+from assay.model.study.case import Excluded
 from assay.report.cost_table import COST_COLUMNS, costs_table
 from assay.report.first.page import first_page
 from assay.report.kinds_table import KIND_COLUMNS, kinds_table
@@ -49,13 +53,7 @@ def json_schema() -> dict[str, Any]:
     """The JSON Schema of the document, made from the same columns and classes."""
     from pydantic.json_schema import models_json_schema
 
-    from assay.model.result.decision import Decision
-    from assay.model.result.first_page import FirstPage
-    from assay.model.result.machine import MachineFinding
-    from assay.model.result.result import Comparison, RunInfo
-    from assay.model.study.case import Excluded
-
-    models = (RunInfo, Comparison, Decision, Excluded, MachineFinding, FirstPage)
+    models = (PricedRun, Comparison, Decision, Excluded, MachineFinding, FirstPage)
     places, definitions = models_json_schema([(model, "serialization") for model in models])
     run, comparison, decision, excluded, machine, page = (places[model, "serialization"] for model in models)
     properties = {

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from assay.model.result.result import RunInfo
+from assay.model.result.run import RunInfo
 from assay.report.export_json import SCHEMA
 from assay.report.tables import Table
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from assay.model.result.percentile import LEAST_OPS
-from assay.model.result.result import KindCounts, RunAnalysis, Sample
+from assay.model.result.result import RunAnalysis
+from assay.model.result.sample import KindCounts, Sample
 from assay.report.tables import LATENCIES, Column, Record, Table, Value
 
 _HEAD = (

@@ -2,10 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from assay.model.result.result import Row
 from assay.model.study.names import is_counted
 from assay.report import numbers
+
+if TYPE_CHECKING:
+    from assay.model.result.result import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ def measure_of(operation: str) -> Measure:
     return COUNTED if is_counted(operation) else DATA
 
 
-def measures_of(rows: Iterable[Row]) -> list[Measure]:
+def measures_of(rows: "Iterable[Row]") -> list[Measure]:
     """What these rows are counted in: at most both, data first."""
     found = {row.counted for row in rows}
     return [measure for measure in (DATA, COUNTED) if measure.counted in found]

@@ -10,7 +10,8 @@ from typing import Any
 
 from assay.model.result.ceiling import Ceiling
 from assay.model.result.percentile import LEAST_OPS
-from assay.model.result.result import Estimate, Percentile, Row, RunAnalysis, Sample
+from assay.model.result.result import Estimate, Percentile, Row, RunAnalysis
+from assay.model.result.sample import Sample
 from assay.model.result.verdict import Verdict
 from assay.model.study.axis import ColumnKind as Kind
 from assay.model.study.parameter import Parameter

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from assay.model.money.price import Book
-from assay.model.result.result import Comparison, Place, Row, RunAnalysis
+from assay.model.result.result import Comparison, Row, RunAnalysis
+from assay.model.result.run import Place
 from assay.model.result.verdict import AS_FAR_AS_SEEN, FALSE, SOUND
 from assay.model.study.axis import AxisValue
 from assay.model.study.names import LOOKUPS, METADATA, WRITES

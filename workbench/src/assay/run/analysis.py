@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 from assay.analyse.exceeded import Key, Rate, exceeding, raised
 from assay.analyse.rows import RowMaker, analyse
@@ -11,8 +12,13 @@ from assay.judge.judge import judge
 from assay.model.base import AssayError
 from assay.model.collector import no_collector
 from assay.model.result.ceiling import Exceeding
-from assay.model.result.result import Row, RunAnalysis, RunInfo, Sample
+from assay.model.result.result import Row, RunAnalysis
+from assay.model.result.run import RunInfo
+from assay.model.result.sample import Sample
 from assay.store import RunStore, find_run
+from assay.store.prices import priced, unpriced
+
+Run = TypeVar("Run", bound=RunInfo)
 
 
 def load_analysis(ref: str, root: Path, case: str | None = None, quick: bool = False) -> RunAnalysis:
@@ -37,7 +43,7 @@ def load_analysis(ref: str, root: Path, case: str | None = None, quick: bool = F
 @no_collector()
 def analyse_store(store: RunStore, case: str | None = None, quick: bool = False) -> RunAnalysis:
     """Analyse and judge an open run; arguments and errors as in `load_analysis`."""
-    run = with_seen(store, store.info(prices=case is None and not quick))
+    run = with_seen(store, priced(store) if case is None and not quick else unpriced(store))
     cases = store.cases(case)
     if case is not None and not cases:
         raise AssayError(f"run {run.id} has no case {case!r}", f"`assay show {run.id}` names its cases")
@@ -69,7 +75,7 @@ def rows_until(store: RunStore, repeat: int) -> list[Row]:
     return found
 
 
-def with_seen(store: RunStore, run: RunInfo) -> RunInfo:
+def with_seen(store: RunStore, run: Run) -> Run:
     """The run with ceilings that are the best of all that was seen, also in its own results."""
     return run.model_copy(update={"ceilings": raised(run.ceilings, exceeded(store, run))})
 

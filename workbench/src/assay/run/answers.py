@@ -11,7 +11,7 @@ from assay.model.base import AssayError
 from assay.model.collector import no_collector
 from assay.model.result.brief import Result, brief
 from assay.model.result.first_page import FirstPage
-from assay.model.result.result import Row, RunAnalysis, RunInfo
+from assay.model.result.result import PricedRun, Row, RunAnalysis
 from assay.report.claims import claims
 from assay.report.document import words
 from assay.report.first.page import first_page
@@ -20,17 +20,18 @@ from assay.report.view import View
 from assay.run.analysis import judged_rows, with_seen
 from assay.run.settle import took
 from assay.store import RunStore
+from assay.store.prices import priced, unpriced
 
 MOST_REPEATS = 20_000
 """Of a run with more repeats, whose rows may not fit into memory, only a report tells the answer."""
 
 
-def _priced(store: RunStore) -> RunInfo:
+def _priced(store: RunStore) -> PricedRun:
     """The run with its prices; without them if they are damaged, which whoever asks for costs is told."""
     try:
-        return store.info(prices=True)
+        return priced(store)
     except AssayError:
-        return store.info()
+        return unpriced(store)
 
 
 class Answers(NamedTuple):
@@ -77,7 +78,7 @@ def conclude(store: RunStore) -> None:
     store.describe(answers=found.sentences, page=found.page)
 
 
-def _answers(store: RunStore, run: RunInfo, rows: tuple[Row, ...]) -> Answers:
+def _answers(store: RunStore, run: PricedRun, rows: tuple[Row, ...]) -> Answers:
     if not any(row.samples for row in rows):
         return Answers((), None)
     pairs = compare(rows, run.looks) if len(run.places) > 1 else ()

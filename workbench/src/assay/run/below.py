@@ -7,7 +7,7 @@ from assay.contract._answers import Look
 from assay.launch.layers import layers_of_device, layers_of_path, layers_of_type
 from assay.launch.mapped import table_of
 from assay.model.result.layers import UNSEEN, Layer
-from assay.model.result.result import Place
+from assay.model.result.run import Place
 
 
 class MachineLayering:

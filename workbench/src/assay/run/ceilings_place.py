@@ -18,7 +18,7 @@ from assay.launch.places import inspect_text, look_at
 from assay.launch.placing import SilentError
 from assay.model.base import EXIT_REFUSED, AssayError, Say
 from assay.model.result.ceiling import Ceiling
-from assay.model.result.result import Place
+from assay.model.result.run import Place
 from assay.model.study.study import Study
 from assay.plan.load import load_study
 from assay.run import claims, targets

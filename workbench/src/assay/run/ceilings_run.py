@@ -14,7 +14,8 @@ from assay.launch.looking import MachineLooking
 from assay.launch.places import Owner
 from assay.model.base import AssayError, Say
 from assay.model.result.ceiling import HOST_WIDE, Ceiling, CeilingName, Exceeding, When
-from assay.model.result.result import IN_MEMORY, Place, Sample
+from assay.model.result.run import IN_MEMORY, Place
+from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.model.study.study import Study
 from assay.plan import ceilings as plan

@@ -11,7 +11,7 @@ from assay.launch.engine import SPEAK_SECONDS, Outcome, run_job
 from assay.launch.launcher import Launcher
 from assay.model.base import AssayError
 from assay.model.result.machine import Reading
-from assay.model.result.result import Sample
+from assay.model.result.sample import Sample
 from assay.plan.controls import WORKS, control_jobs
 from assay.plan.estimate import CONTROL_SECONDS, CONTROL_SHARE
 from assay.plan.jobs import together

@@ -26,7 +26,8 @@ from assay.launch.placing import SilentError, patience_of
 from assay.launch.shell import make_shell
 from assay.model.base import AssayError
 from assay.model.result.ceiling import Binding
-from assay.model.result.result import Place, Sample
+from assay.model.result.run import Place
+from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.model.study.names import DATA, OP_KINDS, is_counted
 from assay.model.study.study import Study

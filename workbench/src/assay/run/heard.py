@@ -12,7 +12,7 @@ from assay.contract.reader import lines_of, read_events
 from assay.launch.engine import Outcome
 from assay.model.base import AssayError
 from assay.model.foreign import plain
-from assay.model.result.result import Sample
+from assay.model.result.sample import Sample
 from assay.plan.jobs import rank_job
 
 Read = Callable[[str, int, Job, str, float | None], tuple[Sample, ...]]

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import NamedTuple, Protocol, Self
 
 from assay.model.result.ceiling import Binding
-from assay.model.result.result import Sample
+from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.model.units import about_duration
 

@@ -30,7 +30,7 @@ from assay.launch.remote_places import mount_facts
 from assay.launch.room import Needs
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
-from assay.model.result.result import LAUNCHER
+from assay.model.result.run import LAUNCHER
 from assay.model.study.blocks import Blocks
 from assay.model.units import about_duration, about_size
 from assay.plan.ceilings import stated_ceilings
@@ -65,6 +65,7 @@ from assay.store import RunMeta, RunStore, list_runs, lock_holders, new_run_id
 from assay.store.entries import ENGINE_LOCK, RUN_LOCK
 from assay.store.heartbeat import Heartbeat
 from assay.store.lock import is_locked
+from assay.store.prices import prices_of
 
 CLAIMED: dict[str, type] = {DIRECTORY: str, REMOTE: dict}
 """Kind of the journal's entries -> what `claimed` and `above` are in its details, once they are known."""
@@ -145,7 +146,7 @@ def resume(
     try:
         blocks = _resumable(store)
         wanted = store.budget() if budget is None else budget
-        prices = None if wanted is None else store.prices()
+        prices = None if wanted is None else prices_of(store)
         amount = read_budget(wanted, prices)
         loaded = load_study(store.study_text().encode(), store.base())
         if loaded.study is None:

@@ -23,7 +23,7 @@ from assay.launch.questions import probe_target
 from assay.launch.room import Lying, Needs, lying_of, place_problems
 from assay.model.base import EXIT_REFUSED, AssayError, Say
 from assay.model.result.layers import in_memory
-from assay.model.result.result import IN_MEMORY, Place
+from assay.model.result.run import IN_MEMORY, Place
 from assay.model.source import Fault, Source
 from assay.model.study.case import Case
 from assay.model.study.study import Study

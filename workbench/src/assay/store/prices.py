@@ -12,12 +12,38 @@ from pydantic import ValidationError
 from assay.model.base import AssayError
 from assay.model.money.priced import PRICES_SCHEMA, FrozenPrices
 from assay.model.regular import IrregularError, TooLargeError, read_regular
-from assay.store.damage import HINT
+from assay.model.result.result import PricedRun
+from assay.store.damage import HINT, damage_told
 from assay.store.entries import PRICES
+from assay.store.reader import RunReader
 
 MOST_BYTES = 64 << 20
 MOST_POWER = 30
 """Powers of ten: no price, quantity or total is greater than this one, or smaller than its inverse."""
+
+
+def prices_of(store: RunReader) -> FrozenPrices | None:
+    """The prices that a run began with; None if its study names none.
+
+    Raises:
+        AssayError: They are missing, damaged, or of a newer Assay.
+    """
+    with damage_told(store.folder):
+        return read_prices(store.folder, store.study_text())
+
+
+def priced(store: RunReader) -> PricedRun:
+    """A run without its results, with the prices that it carries; only costs need them.
+
+    Raises:
+        AssayError: It is damaged, or its prices are.
+    """
+    return PricedRun(**dict(store.info()), prices=prices_of(store))
+
+
+def unpriced(store: RunReader) -> PricedRun:
+    """The same without them."""
+    return PricedRun(**dict(store.info()))
 
 
 def read_prices(folder: Path, study_text: str) -> FrozenPrices | None:

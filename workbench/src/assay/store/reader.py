@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import ValidationError
 
 from assay.model.foreign import plain
-from assay.model.money.priced import FrozenPrices
 from assay.model.result.brief import Result
 from assay.model.result.ceiling import Ceiling
 from assay.model.result.first_page import FirstPage
 from assay.model.result.machine import Controls, MachineFinding, Reading
 from assay.model.result.method import MethodChoice
 from assay.model.result.network import Network
-from assay.model.result.result import ErrorTally, JobRecord, Place, RunInfo, Sample
+from assay.model.result.run import Place, RunInfo
+from assay.model.result.sample import ErrorTally, JobRecord, Sample
 from assay.model.result.stage import StageDone
 from assay.model.study.blocks import Blocks
 from assay.model.study.case import Case, Excluded
@@ -28,7 +28,6 @@ from assay.store.damage import damage_told, mapping, read_kept, tells_damage, wo
 from assay.store.entries import STUDY
 from assay.store.heartbeat import last_alive
 from assay.store.lock import RunLock, run_is_alive
-from assay.store.prices import read_prices
 from assay.store.records import Attempt
 
 if TYPE_CHECKING:
@@ -69,12 +68,8 @@ class RunReader:
         return status
 
     @tells_damage
-    def info(self, prices: bool = False) -> RunInfo:
-        """The run without its results.
-
-        Args:
-            prices: With the prices that it carries; only costs need them.
-        """
+    def info(self) -> RunInfo:
+        """The run without its results."""
         row = self._db.execute(
             "SELECT id, study, question, description, created_at, finished_at, seed, case_order, repeats, command,"
             " planned, details, (SELECT count(*) FROM outcomes) FROM run"
@@ -106,7 +101,6 @@ class RunReader:
             repeats_time=details.get("repeats_time"),
             hosts=tuple(details.get("hosts", ())),
             network=Network.model_validate(details["network"]) if details.get("network") else None,
-            prices=self.prices() if prices else None,
             methods=tuple(MethodChoice.model_validate(choice) for choice in details.get("methods", ())),
             controls=Controls.model_validate(details["controls"]) if details.get("controls") else None,
             machine=MachineFinding.model_validate(details["machine"]) if details.get("machine") else None,
@@ -121,11 +115,6 @@ class RunReader:
         """What was measured without storage between the repeats, in order."""
         rows = self._db.execute("SELECT document FROM controls ORDER BY id")
         return tuple(Reading.model_validate_json(row[0]) for row in rows)
-
-    @tells_damage
-    def prices(self) -> FrozenPrices | None:
-        """The prices that the run began with; None if its study names none."""
-        return read_prices(self.folder, self.study_text())
 
     @tells_damage
     def budget(self) -> str | None:

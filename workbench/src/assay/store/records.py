@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from assay.model.result.result import RunHead
+from assay.model.result.run import RunHead
 
 
 class RunMeta(RunHead):

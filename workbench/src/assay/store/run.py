@@ -10,17 +10,17 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay.model.base import EXIT_INCOMPLETE, AssayError
-from assay.model.money.priced import FrozenPrices
 from assay.model.result.brief import Result
 from assay.model.result.ceiling import Ceiling
 from assay.model.result.first_page import FirstPage
 from assay.model.result.machine import Controls, MachineFinding, Reading
 from assay.model.result.method import MethodChoice
 from assay.model.result.network import Network
-from assay.model.result.result import Place, Sample
+from assay.model.result.run import Place
+from assay.model.result.sample import Sample
 from assay.model.result.stage import StageDone
 from assay.model.study.case import Case, Excluded
 from assay.store.entries import (
@@ -39,6 +39,9 @@ from assay.store.reader import RETRIED, RunReader
 from assay.store.records import RunMeta
 from assay.store.schema import connect, create
 from assay.store.series import write_series
+
+if TYPE_CHECKING:
+    from assay.model.money.priced import FrozenPrices
 
 UNFINISHED_PREFIX = ".new-"
 _UNFINISHED = re.compile(r"\.new-(?P<pid>\d+)-\d{8}-\d{6}-.+")
@@ -71,7 +74,7 @@ class RunStore(RunReader):
         excluded: Sequence[Excluded],
         order: Sequence[tuple[str, int]],
         study_text: str,
-        prices: FrozenPrices | None = None,
+        prices: "FrozenPrices | None" = None,
     ) -> "RunStore":
         """Make a run's folder whole or not at all, and open it for writing.
 

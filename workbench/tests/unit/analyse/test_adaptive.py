@@ -18,7 +18,7 @@ from assay.analyse.estimate import estimate
 from assay.analyse.rows import analyse
 from assay.cli.progress import LineProgress
 from assay.model.result.evidence import Evidence
-from assay.model.result.result import JobRecord, Sample
+from assay.model.result.sample import JobRecord, Sample
 from assay.model.result.verdict import Verdict
 from assay.model.study.case import Case
 from assay.model.study.repeats import STANDARD, Repeats, repeats_words

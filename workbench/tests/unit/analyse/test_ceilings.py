@@ -25,7 +25,8 @@ from run_tools import ENGINE, assay, needs_engine
 from assay.analyse.ceilings import Ceilings, Pass, client_ceilings, measured_ceilings
 from assay.model.result.brief import brief
 from assay.model.result.ceiling import HOST_WIDE, Binding, Ceiling
-from assay.model.result.result import EXCEEDED, Estimate, Place
+from assay.model.result.result import EXCEEDED, Estimate
+from assay.model.result.run import Place
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.case import Case, job_kind
 from assay.model.study.names import DATA, METADATA, MIXES, READS

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from assay.analyse.ceilings import Ceilings, Pass, measured_ceilings, merged, served_by_device
 from assay.analyse.exceeded import RAISED, Rate, exceeding, raised
 from assay.model.result.ceiling import Ceiling, When
-from assay.model.result.result import Estimate, Place, Sample
+from assay.model.result.result import Estimate
+from assay.model.result.run import Place
+from assay.model.result.sample import Sample
 from assay.model.result.seen import BlockDeviceUse
 
 RATES = st.floats(1e6, 1e10)

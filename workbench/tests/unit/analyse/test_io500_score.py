@@ -5,7 +5,8 @@ import math
 import pytest
 
 from assay.analyse.io500.score import geometric_mean, io500_scores
-from assay.model.result.result import Row, Sample
+from assay.model.result.result import Row
+from assay.model.result.sample import Sample
 from assay.model.result.seen import AtLimit
 from assay.model.study.case import Case
 from assay.model.study.io500 import PHASES

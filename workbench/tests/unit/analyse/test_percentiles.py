@@ -17,7 +17,8 @@ from assay.analyse.percentiles import of_repeats, percentiles
 from assay.analyse.rows import analyse
 from assay.judge.judge import judge
 from assay.model.result.percentile import LEAST_OPS, PERCENTILES, WIDEST, Standing, said
-from assay.model.result.result import Compared, Comparison, Percentile, Row, RunAnalysis, Sample
+from assay.model.result.result import Compared, Comparison, Percentile, Row, RunAnalysis
+from assay.model.result.sample import Sample
 from assay.model.result.verdict import Verdict
 
 Floats = npt.NDArray[np.float64]

@@ -14,7 +14,7 @@ from assay.analyse import histograms
 from assay.analyse.ranks import Progress, Rank, done_by, read_rank, samples_from_ranks
 from assay.analyse.samples import samples_from_events
 from assay.contract.messages import ByeEvent, ErrorSampleEvent, Watch
-from assay.model.result.result import Sample
+from assay.model.result.sample import Sample
 
 LANES = st.tuples(st.integers(0, 20 * MS), st.integers(30 * MS, 400 * MS), st.integers(0, 300))
 HOSTS = st.lists(

@@ -13,7 +13,7 @@ from plan_tools import study
 from assay.analyse.compare import compare
 from assay.analyse.decide import decide, undecided
 from assay.model.result.decision import Outcome
-from assay.model.result.result import Place
+from assay.model.result.run import Place
 from assay.model.study.case import Case
 from assay.model.study.repeats import Repeats, looks
 from assay.plan.doubts import doubts

@@ -11,7 +11,8 @@ from soak import times
 from assay.analyse import histograms
 from assay.analyse.rows import analyse, memory_bytes
 from assay.judge.judge import judge
-from assay.model.result.result import JobRecord, Row, RunAnalysis, Sample
+from assay.model.result.result import Row, RunAnalysis
+from assay.model.result.sample import JobRecord, Sample
 from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.verdict import Verdict
 from assay.model.study.case import Case

@@ -12,7 +12,8 @@ from soak import times
 from assay.analyse import hosts
 from assay.analyse.scaling import PLATEAU, scalings
 from assay.model.result.ceiling import Binding
-from assay.model.result.result import Estimate, HostShare, Row, RunAnalysis
+from assay.model.result.result import Estimate, Row, RunAnalysis
+from assay.model.result.sample import HostShare
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.growth import GROWING
 from assay.report.document import Bullets, Fold, Section, Table

@@ -8,7 +8,9 @@ from builders import make_analysis, make_case, make_place, make_sample
 from soak import times
 
 from assay.analyse.servers import growths
-from assay.model.result.result import Estimate, HostShare, Place, Row
+from assay.model.result.result import Estimate, Row
+from assay.model.result.run import Place
+from assay.model.result.sample import HostShare
 from assay.model.result.verdict import Finding, Verdict
 from assay.report.document import Bullets, Table
 from assay.report.growth.words import growth_sentence

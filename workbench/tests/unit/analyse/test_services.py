@@ -4,7 +4,7 @@ from builders import make_sample
 from service_rows import service_case, service_run
 
 from assay.analyse.services import THROTTLES, told_by, told_of
-from assay.model.result.result import ErrorTally
+from assay.model.result.sample import ErrorTally
 from assay.model.result.seen import ServiceSeen
 
 

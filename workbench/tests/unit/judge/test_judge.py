@@ -20,7 +20,7 @@ from judge_tools import (
 from assay.judge import metadata, open_loop, rules
 from assay.judge.judge import judge
 from assay.model.result.evidence import Evidence
-from assay.model.result.result import ErrorTally
+from assay.model.result.sample import ErrorTally
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.parameters import Parameters
 

@@ -12,7 +12,7 @@ from assay.judge import cache, layers, rules
 from assay.judge.judge import judge
 from assay.model.result.evidence import Evidence
 from assay.model.result.layers import Layer
-from assay.model.result.result import Place
+from assay.model.result.run import Place
 from assay.model.result.verdict import Finding, Verdict
 
 

@@ -7,7 +7,7 @@ from paths import REPOSITORY
 
 from assay.judge import rules
 from assay.judge.answer import percent
-from assay.model.result.result import ErrorTally
+from assay.model.result.sample import ErrorTally
 from assay.model.result.verdict import Finding, Verdict
 
 KEEP = {"cache": "keep"}

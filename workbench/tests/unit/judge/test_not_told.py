@@ -17,7 +17,7 @@ from assay.judge.judge import judge
 from assay.judge.rules import RULES
 from assay.model.result.ceiling import HOST_WIDE, Binding, Ceiling
 from assay.model.result.evidence import Evidence
-from assay.model.result.result import Sample
+from assay.model.result.sample import Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.axis import AxisValue, Kind
 from assay.model.study.case import Case, job_kind

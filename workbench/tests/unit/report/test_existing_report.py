@@ -7,7 +7,8 @@ from builders import make_case, make_run, make_sample
 from assay.analyse.rows import analyse
 from assay.judge.judge import judge
 from assay.model.result.objects import ExistingObjects
-from assay.model.result.result import KindCounts, RunAnalysis
+from assay.model.result.result import RunAnalysis
+from assay.model.result.sample import KindCounts
 from assay.report.build import build_document
 from assay.report.document import Table
 from assay.report.html import render_html

@@ -12,7 +12,8 @@ from builders import make_run, make_sample
 from assay.analyse.rows import RowMaker, analyse
 from assay.judge.judge import judge
 from assay.model.result.decision import Outcome
-from assay.model.result.result import RunAnalysis, Sample
+from assay.model.result.result import RunAnalysis
+from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.model.study.parameters import DEFINITIONS, Parameters
 from assay.model.told import NOT_TOLD

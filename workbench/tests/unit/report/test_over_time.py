@@ -7,7 +7,8 @@ from service_rows import service_case
 from assay.analyse.rows import analyse
 from assay.judge.judge import judge
 from assay.model.result.course import Change, Course, Segments
-from assay.model.result.result import ErrorTally, KindCounts, RunAnalysis, Sample
+from assay.model.result.result import RunAnalysis
+from assay.model.result.sample import ErrorTally, KindCounts, Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.report.build import build_document
 from assay.report.document import Chart, Fold, Gallery, Table

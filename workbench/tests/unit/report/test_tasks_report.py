@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from builders import make_analysis, make_case, make_sample, row_of
 
-from assay.model.result.result import HostShare
+from assay.model.result.sample import HostShare
 from assay.report.document import Paragraph, Table, words
 from assay.report.sections import hosts, method
 from assay.report.view import View

@@ -18,7 +18,8 @@ import pytest
 from series_tools import read_series
 
 from assay.model.base import EXIT_INCOMPLETE, EXIT_REFUSED, AssayError
-from assay.model.result.result import ErrorTally, Place, Sample
+from assay.model.result.run import Place
+from assay.model.result.sample import ErrorTally, Sample
 from assay.model.study.case import Case, Excluded
 from assay.model.study.parameters import Parameters
 from assay.store import RunMeta, RunStore, find_run, list_runs, lock_holders, new_run_id, run_is_alive
@@ -199,7 +200,7 @@ def test_engine_lock_outlives_the_workbench(tmp_path: Path) -> None:
 WRITER = textwrap.dedent("""
     import sys
     from pathlib import Path
-    from assay.model.result.result import Sample
+    from assay.model.result.sample import Sample
     from assay.store import RunStore
     store = RunStore.open(Path(sys.argv[1]), write=True, wait=5)
     store.close_lost_attempts("died")

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.analyse.usable import usable
-from assay.model.result.result import Row, Sample
+from assay.model.result.result import Row
+from assay.model.result.sample import Sample
 from assay.model.study.io500 import NEEDED, PHASES, Source, is_io500
 from assay.model.study.parameters import Parameters
 

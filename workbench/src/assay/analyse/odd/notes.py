@@ -7,7 +7,8 @@ from statistics import median
 from assay.analyse.odd.wrong_way import wrong_way
 from assay.analyse.trend import trend_notes
 from assay.analyse.usable import usable
-from assay.model.result.result import Place, Row
+from assay.model.result.result import Row
+from assay.model.result.run import Place
 from assay.model.result.uses import HostUse
 from assay.model.result.verdict import Verdict
 from assay.model.told import NotTold

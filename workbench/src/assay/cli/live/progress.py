@@ -12,7 +12,7 @@ from assay.cli.live.state import State
 from assay.cli.output import MOST_LINE, encodable, unguarded
 from assay.cli.progress import finish_text
 from assay.model.foreign import plain
-from assay.model.result.result import Sample
+from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.run.listener import Heard, Limits, TimeLeft
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli.output import as_path, note
+from assay.cli.output import as_path, note, print_json
 from assay.cli.settings import RUNS
 from assay.model.base import EXIT_INCOMPLETE, AssayError
+from assay.model.units import one_of, shown
 
 if TYPE_CHECKING:
     from assay.model.money.advice import Advice
@@ -60,7 +61,6 @@ def command(
     Example: `assay advise need.yaml`, `assay advise need.yaml --all --evidence last --book aws-eu-west-1`
     """
     from assay.cli.money.advise_text import print_advice
-    from assay.cli.output import print_json
     from assay.model.extras import how_to_install
     from assay.money.advice.advise import advise
     from assay.money.advice.points import BadValueError
@@ -182,7 +182,6 @@ def _read(path: Path) -> "tuple[Need, Source]":
 def _with_options(need: "Need", designs: list[str], term: str) -> "Need":
     from assay.model.money.amount import TERMS
     from assay.model.money.need import Candidate
-    from assay.model.units import one_of, shown
 
     changes: dict[str, object] = {}
     if term and term not in TERMS:

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from assay.cli.help.group import group
-from assay.cli.output import say
+from assay.cli.output import note, print_json, print_table, say
 from assay.model.base import AssayError
+from assay.model.units import UnitError, about_duration, format_size, parse_size, parse_throughput
 
 if TYPE_CHECKING:
     from assay.model.money.catalog import Entry, FileSystemLimits, FileSystemType, Instance, VolumeLimits, VolumeType
@@ -40,7 +41,6 @@ def list_entries(
 
     Example: `assay catalog list --family i3en`
     """
-    from assay.cli.output import note, print_json, print_table
     from assay.model.extras import how_to_install
     from assay.model.money.catalog import family_of
     from assay.money.cost.catalog import PACKAGE, catalog, has_all_instances
@@ -84,7 +84,6 @@ def show(
     Example: `assay catalog show gp3 --size 5TB --iops 8000 --throughput 500MiB/s`
     """
     from assay.cli.money.catalog_managed import show_managed
-    from assay.cli.output import print_json, print_table
     from assay.model.money.catalog import FileSystemType, Instance, ManagedType, VolumeType
     from assay.money.cost.catalog import catalog
 
@@ -118,8 +117,6 @@ def show(
 
 def _wanted(size: str, iops: int | None, throughput: str) -> tuple[int | None, int | None, float | None]:
     """What the options say, in bytes and bytes per second."""
-    from assay.model.units import UnitError, parse_size, parse_throughput
-
     try:
         wanted = parse_size(size) if size else None
     except UnitError as error:
@@ -169,7 +166,6 @@ def _ask(entry: "Entry") -> str:
 
 def _limit_rows(size: int, limits: "VolumeLimits | FileSystemLimits") -> list[tuple[str, ...]]:
     from assay.model.money.catalog import VolumeLimits
-    from assay.model.units import format_size
 
     long = _how_long(limits, limits.burst_seconds)
     rate_long = _how_long(limits, limits.rate_burst_seconds) if isinstance(limits, VolumeLimits) else long
@@ -200,8 +196,6 @@ def _limit_rows(size: int, limits: "VolumeLimits | FileSystemLimits") -> list[tu
 
 
 def _how_long(limits: "VolumeLimits | FileSystemLimits", seconds: float | None) -> str:
-    from assay.model.units import about_duration
-
     if seconds is None:
         return "not published"
     text = f"{about_duration(seconds)} from a full bucket"
@@ -223,8 +217,6 @@ def _memory(size: int) -> str:
 
 
 def _disks(entry: "Instance") -> str:
-    from assay.model.units import format_size
-
     return ", ".join(f"{disks.count} x {format_size(disks.size)} {disks.kind}" for disks in entry.disks) or "none"
 
 
@@ -274,8 +266,6 @@ def _instance_rows(entry: "Instance") -> list[tuple[str, ...]]:
 
 def _figures(entry: "Entry") -> list[tuple[str, str]]:
     """What is stated of a service, besides what follows from its size."""
-    from assay.model.units import format_size
-
     hidden = {"name", "source", "date", "note", "family", "kind"}
     sizes = {"least_size", "most_size", "largest_io", "knee_io", "small_size", "credits_per_tib", "least_object"}
     sizes |= {"read_unit", "write_unit", "partition_size", "largest_item", "step"}

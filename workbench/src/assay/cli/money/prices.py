@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from assay.cli.help.group import group
-from assay.cli.output import as_path, print_problem, say
+from assay.cli.output import as_path, note, print_json, print_problem, print_table, say
 from assay.model.base import EXIT_INCOMPLETE, EXIT_USAGE, AssayError
+from assay.model.units import one_of
 
 if TYPE_CHECKING:
     from assay.model.money.price import Book, Row
@@ -40,7 +41,6 @@ def list_books(as_json: bool = typer.Option(False, "--json", help="Print JSON.")
 
     Example: `assay prices list`
     """
-    from assay.cli.output import print_json, print_table
     from assay.money.books.books import book_names, load_book
 
     facts = [_facts(load_book(name)) for name in book_names()]
@@ -96,9 +96,7 @@ def show(
     from fnmatch import fnmatchcase
 
     from assay.cli.money.books import warn_stale
-    from assay.cli.output import print_json, print_table
     from assay.model.money.price import DIMENSIONS
-    from assay.model.units import one_of
     from assay.money.books.ages import dates_text
     from assay.money.books.books import load_book
 
@@ -154,7 +152,6 @@ def check(
     """
     from assay.cli.money.books import warn_stale
     from assay.cli.money.prices_told import print_ages
-    from assay.cli.output import note
     from assay.money.books.ages import dates_text
     from assay.money.books.books import book_names
 
@@ -288,7 +285,6 @@ def refresh(
     """
     from assay.cli.money.prices_fetch import read_lists
     from assay.cli.money.prices_told import changes_data, print_changes
-    from assay.cli.output import print_json
     from assay.money.books.books import load_book
     from assay.money.books.refresh import needed_files, provider_of, wanted_of
     from assay.money.books.refresh import refresh as renew

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from assay.model.base import EXIT_USAGE, AssayError
 from assay.model.money.amount import Payment, Term
 from assay.model.money.design import Design
-from assay.model.money.price import Book
+from assay.model.money.price import Bill, Book, one_currency
 from assay.model.money.priced import FrozenPrices, PricedDesign
 from assay.model.money.study_prices import StudyDesign, StudyPrices
 from assay.model.money.use import Chosen, Use, as_written
@@ -190,7 +190,6 @@ def current_book(frozen: FrozenPrices, written: str) -> Book:
     Raises:
         AssayError: It is written otherwise, there is no such book, or it is in another currency.
     """
-    from assay.model.money.price import one_currency
     from assay.money.books.books import book_names, load_book
 
     word, _, name = written.partition("=")
@@ -213,7 +212,6 @@ def current_book(frozen: FrozenPrices, written: str) -> Book:
 
 def unpriced_lines(prices: FrozenPrices, book: Book) -> dict[str, list[str]]:
     """Target -> what another book has no price of, for each line of its bill; targets that have all are left out."""
-    from assay.model.money.price import Bill
     from assay.money.cost.cost import price_bill
 
     found: dict[str, list[str]] = {}

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.output import print_table, say
+from assay.model.money.amount import money
 from assay.model.study.growth import GROWING, work_of
 from assay.model.units import about_duration, format_size
 from assay.plan.estimate import estimate_study
@@ -98,7 +99,6 @@ def _cost(loaded: Plan, stage: Stage) -> str:
     prices: FrozenPrices | None = loaded.prices
     if prices is None:
         return ""
-    from assay.model.money.amount import money
     from assay.money.cost.frozen import all_running
 
     return money(of_hours(_seconds(loaded, stage), all_running(prices)), prices.book.currency)

@@ -1,10 +1,13 @@
 """A result in brief: what is kept of it for lists, without the samples."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from assay.model.result.result import Row
 from assay.model.result.verdict import AS_FAR_AS_SEEN, Verdict
 from assay.model.study.names import is_counted
+
+if TYPE_CHECKING:
+    from assay.model.result.result import Row
 
 
 @dataclass(frozen=True)
@@ -49,11 +52,11 @@ class Result:
         return self.verdict == Verdict.OK and bool(self.finding)
 
 
-def _unseen(row: Row) -> str:
+def _unseen(row: "Row") -> str:
     return f"{AS_FAR_AS_SEEN}: {', '.join(row.unseen)} lacked evidence" if row.as_far_as_seen else ""
 
 
-def brief(row: Row) -> Result:
+def brief(row: "Row") -> Result:
     """A row of the analysis in brief."""
     throughput, rate, binding = row.throughput, row.rate, row.binding
     others = dict.fromkeys(finding.verdict for finding in row.findings if finding.verdict is not row.verdict)

@@ -2,7 +2,8 @@
 
 from assay.model.frozen import Frozen
 from assay.model.result.environment import EnvironmentDifference
-from assay.model.result.result import Comparison, Estimate, Percentile, RunInfo
+from assay.model.result.result import Comparison, Estimate, Percentile
+from assay.model.result.run import RunInfo
 from assay.model.result.verdict import NO_RESULT, Verdict
 
 

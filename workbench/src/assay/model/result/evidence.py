@@ -7,7 +7,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from assay.model.result.ceiling import Binding
 from assay.model.result.layers import Layer, answering
-from assay.model.result.result import Estimate, Place, Sample
+from assay.model.result.result import Estimate
+from assay.model.result.run import Place
+from assay.model.result.sample import Sample
 from assay.model.result.seen import BlockDeviceUse
 from assay.model.site.cpus import cpu_numbers
 from assay.model.study.case import Case

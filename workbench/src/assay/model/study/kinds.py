@@ -1,7 +1,8 @@
 """The kinds of target there are: one folder each in `assay.kinds`, found by its name.
 
 Imports point from the kinds to here, so that they are loaded by name, as plug-ins are: a new one needs no line anywhere
-else. A folder in which something is missing is an error at once, whatever command runs.
+else. A command loads only the kinds that its study names; a folder in which something is missing is an error as soon as
+its kind is used or all kinds are listed.
 """
 
 import functools
@@ -12,8 +13,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Union, get_args
 
-from pydantic import Field, GetCoreSchemaHandler
-from pydantic_core import CoreSchema
+from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter, ValidationInfo
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
 
 from assay.model.study.target import MEMBERS, TRAITS, Target
 
@@ -29,9 +31,14 @@ def kinds() -> Mapping[str, type[Target]]:
     Raises:
         TypeError: A kind is not complete, and so would be taken for what it is not.
     """
-    entries = [entry for folder in import_module(PACKAGE).__path__ for entry in sorted(Path(folder).iterdir())]
-    found = [_load(entry.name, entry) for entry in entries if (entry / "__init__.py").is_file()]
+    found = [_load(name, folder) for name, folder in _folders().items()]
     return MappingProxyType({word_of(kind): kind for kind in sorted(found, key=lambda kind: kind.rank)})
+
+
+def _folders() -> dict[str, Path]:
+    """Word of each kind -> its folder."""
+    entries = [entry for folder in import_module(PACKAGE).__path__ for entry in sorted(Path(folder).iterdir())]
+    return {entry.name: entry for entry in entries if (entry / "__init__.py").is_file()}
 
 
 def word_of(kind: type[Target]) -> str:
@@ -40,6 +47,7 @@ def word_of(kind: type[Target]) -> str:
     return str(word)
 
 
+@functools.cache
 def _load(name: str, folder: Path) -> type[Target]:
     """The class of a kind.
 
@@ -72,7 +80,22 @@ class OfAnyKind:
     """Annotation of a field that takes targets of all kinds, told apart by `kind`."""
 
     @staticmethod
-    def __get_pydantic_core_schema__(_source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """The union of all classes, as if it were written out."""
+    def __get_pydantic_core_schema__(_source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        """The union of all classes, as if it were written out; each is loaded when the first target of its kind is."""
+        classes = {
+            name: core_schema.with_info_plain_validator_function(functools.partial(_validated, name, folder))
+            for name, folder in _folders().items()
+        }
+        return core_schema.tagged_union_schema(dict(classes), discriminator="kind")
+
+    @staticmethod
+    def __get_pydantic_json_schema__(_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """The schema of all classes."""
         union: Any = Union[tuple(kinds().values())]  # noqa: UP007
-        return handler.generate_schema(Annotated[union, Field(discriminator="kind")])
+        every: TypeAdapter[Target] = TypeAdapter(Annotated[union, Field(discriminator="kind")])
+        return handler(every.core_schema)
+
+
+def _validated(name: str, folder: Path, value: Any, info: ValidationInfo) -> Target:
+    """A target of a kind, from what a study says of it."""
+    return _load(name, folder).model_validate(value, context=info.context)

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from assay.analyse.statistics.segments import moving_average
 from assay.analyse.usable import usable
 from assay.model.result.course import Segments
-from assay.model.result.result import Row, Sample
+from assay.model.result.result import Row
+from assay.model.result.sample import Sample
 from assay.report import numbers
 from assay.report.charts.theme import colours, measured_axis, of_targets, on_ticks, pointed, time_axis
 from assay.report.draw.drawing import Axis, Dot, Drawing, Key, Legend, Mark, Path, Rule

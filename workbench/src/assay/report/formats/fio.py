@@ -19,7 +19,8 @@ from assay.analyse.histograms import Histogram, decode, merge, moments, percenti
 from assay.model.base import AssayError
 from assay.model.foreign import in_json, plain
 from assay.model.result.percentile import LEAST_BEYOND
-from assay.model.result.result import KindCounts, Row, RunAnalysis, Sample
+from assay.model.result.result import Row, RunAnalysis
+from assay.model.result.sample import KindCounts, Sample
 from assay.model.study.names import OP_KINDS
 
 PERCENTS = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)

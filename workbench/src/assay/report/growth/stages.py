@@ -1,6 +1,6 @@
 """The stages of a run: what came out of each, who accepted it, and where it stopped."""
 
-from assay.model.result.result import RunInfo
+from assay.model.result.run import RunInfo
 from assay.report import numbers
 from assay.report.document import Cell, Column, Num, Table
 

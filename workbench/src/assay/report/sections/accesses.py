@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from statistics import median
 
 from assay.analyse.usable import usable
-from assay.model.result.result import KindCounts, Row
+from assay.model.result.result import Row
+from assay.model.result.sample import KindCounts
 from assay.report import numbers
 from assay.report.document import Cell, Column, Num, Table
 from assay.report.sections.lead import LEAD, lead

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from assay.model.result.result import JobRecord
+from assay.model.result.sample import JobRecord
 from assay.report import numbers
 from assay.report.document import (
     Block,

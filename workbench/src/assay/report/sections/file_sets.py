@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from statistics import median
 
 from assay.analyse.usable import usable
-from assay.model.result.result import Row, Sample
+from assay.model.result.result import Row
+from assay.model.result.sample import Sample
 from assay.report import numbers
 from assay.report.document import Cell, Column, Num, Table
 from assay.report.sections.lead import LEAD, lead

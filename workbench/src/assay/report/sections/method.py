@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from assay.analyse.machine import moved_words
-from assay.model.result.result import Place, RunInfo
+from assay.model.result.run import Place, RunInfo
 from assay.model.study.axis import AxisValue
 from assay.model.study.case import Case
 from assay.model.study.kinds import kinds

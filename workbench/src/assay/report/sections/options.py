@@ -1,6 +1,6 @@
 """The options: each target with the place it turned out to be."""
 
-from assay.model.result.result import Place
+from assay.model.result.run import Place
 from assay.report import numbers
 from assay.report.document import Cell, Column, Mono, Note, Num, Section, Table
 from assay.report.first.caveats import started

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from assay.analyse.usable import usable
-from assay.model.result.result import Row, Sample
+from assay.model.result.result import Row
+from assay.model.result.sample import Sample
 from assay.model.result.uses import DiskUse, HostUse, LinkUse
 from assay.report import figures, numbers
 from assay.report.charts.uses import uses_chart

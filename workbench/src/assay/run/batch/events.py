@@ -16,7 +16,7 @@ from typing import Any, Self
 from pydantic import ValidationError
 
 from assay.model.regular import IrregularError, TooLargeError, open_regular
-from assay.model.result.result import Sample
+from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.run.listener import Heard, Limits, Listener, Progress, Stretch, TimeLeft
 from assay.store.entries import PROGRESS

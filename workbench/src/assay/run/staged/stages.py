@@ -22,6 +22,7 @@ from assay.run.budget import of_hours
 from assay.run.meter import spent_seconds
 from assay.run.planned import Plan
 from assay.store import RunStore
+from assay.store.prices import prices_of
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ def _spent(store: RunStore, plan: Plan) -> tuple[float, str]:
     estimate = estimate_study(plan.study, plan.cases)
     each = {case.case: case.seconds for case in estimate.cases}
     seconds = spent_seconds(store.sessions(), store.attempts(), each, (*store.last_alive(), time.time()))
-    prices = store.prices()
+    prices = prices_of(store)
     return seconds, "" if prices is None else money(of_hours(seconds, all_running(prices)), prices.book.currency)
 
 
@@ -139,7 +140,7 @@ def last_ended(store: RunStore, study: Study) -> Ended | None:
         return None
     following = stages[len(done)] if len(done) < len(stages) else None
     seconds = _takes(store, study, stages[: len(done)], following) if following is not None else 0.0
-    prices = store.prices()
+    prices = prices_of(store)
     hourly = None if prices is None else all_running(prices)
     cost = "" if hourly is None or prices is None else money(of_hours(seconds, hourly), prices.book.currency)
     return Ended(
