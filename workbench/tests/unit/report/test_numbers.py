@@ -82,10 +82,10 @@ def test_p_values(p: float | None, text: str) -> None:
         (0.5, "−50.0 %"),
         (0.01, "−99.0 %"),
         (1.994, "+99.4 %"),
-        (1.9996, "2x"),
-        (2.0, "2x"),
-        (59.358, "59.4x"),
-        (123456.0, "123,456x"),
+        (1.9996, "2×"),
+        (2.0, "2×"),
+        (59.358, "59.4×"),
+        (123456.0, "123,456×"),
     ],
 )
 def test_what_is_twice_as_much_or_more_is_told_as_so_many_times(ratio: float, words: str) -> None:
