@@ -56,16 +56,16 @@ def test_intervals_hold_what_was_put_in(hosts: tuple[int, ...], repeats: int, no
     random = np.random.default_rng(11)
     truths = [(sharp(bend), bend, True) for bend in (2.0, 3.3, 5.0)]
     truths += [(smooth(*law), half(*law), False) for law in ((0.3, 0.0), (0.02, 0.02), (0.0, 0.05))]
-    held, kinds, told = [], [], []
+    held, kinds, found_bends = [], [], []
     for curve, true, corner in truths:
         for seed in range(TRIES):
             found = bend_of(measured(random, hosts, curve, noise, repeats), seed)
             if true <= 0.9 * hosts[-2]:
-                told.append(found.at is not None)
+                found_bends.append(found.at is not None)
             if found.at is not None:
                 held.append(found.at.low <= true <= found.at.high)
                 kinds.append(found.sharp is corner)
-    # Of 95 % intervals at least 90 % hold it, and which curve it was is told right almost always.
+    # Of 95 % intervals at least 90 % hold it, and which curve it was is named right almost always.
     assert np.mean(held) >= 0.9
     assert np.mean(kinds) >= 0.97
-    assert np.mean(told) >= 0.9
+    assert np.mean(found_bends) >= 0.9

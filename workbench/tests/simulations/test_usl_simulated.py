@@ -42,7 +42,7 @@ def fit(rates: dict[int, list[float]], seed: int = 1) -> Law:
 @pytest.mark.parametrize("repeats", [3, 6])
 def test_intervals_hold_what_was_put_in(repeats: int, hosts: tuple[int, ...]) -> None:
     random = np.random.default_rng(7)
-    held, fits, false, told, peaks = [], [], [], [], []
+    held, fits, false, named, peaks = [], [], [], [], []
     for contention, coherency in ((0.0, 0.0), (0.05, 0.0), (0.3, 0.0), (0.05, 0.002), (0.02, 0.01), (0.0, 0.02)):
         for seed in range(TRIES):
             law = fit(measured(random, hosts, contention, coherency, 0.03, repeats), seed)
@@ -53,15 +53,15 @@ def test_intervals_hold_what_was_put_in(repeats: int, hosts: tuple[int, ...]) ->
                 false.append(law.peak is not None)
             elif coherency >= 0.01:
                 peak = math.sqrt((1 - contention) / coherency)
-                told.append(law.peak is not None)
+                named.append(law.peak is not None)
                 if law.peak is not None:
                     peaks.append(law.peak.low <= peak <= law.peak.high)
     # Of 95 % intervals at least 90 % hold it.
     assert np.mean(held) >= 0.9
-    assert np.mean(told) >= 0.8
+    assert np.mean(named) >= 0.8
     assert np.mean(peaks) >= 0.9
     assert np.mean(fits) >= 0.97
-    # A peak that is not there is told in at most 5 of 100.
+    # A peak that is not there is reported in at most 5 of 100.
     assert np.mean(false) <= 0.05
 
 

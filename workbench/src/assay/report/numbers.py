@@ -75,7 +75,7 @@ def signed(value: float | None, decimals: int = 2) -> str:
 
 
 MANY_TIMES = 2.0
-"""From this ratio on a difference is told as so many times, which percent would hide: `59.4×`, not `+5835.8 %`."""
+"""From this ratio on a difference is given as so many times, which percent would hide: `59.4×`, not `+5835.8 %`."""
 
 
 def change(ratio: float) -> str:

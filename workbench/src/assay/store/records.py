@@ -100,5 +100,5 @@ def sample_of(case: str, repeat: int, phase: int, operation: str, document: str)
     except ValidationError as error:
         why = f"what is stored of it cannot be read: {plain(words_of(error))}"
         tally = ErrorTally(kind="unreadable", name=None, count=1, example=why)
-        told: dict[str, Any] = {"status": "crashed", "started_at": 0.0, "errors": (tally,)}
-        return Sample(case=case, repeat=repeat, phase=phase, operation=operation, **told)
+        fields: dict[str, Any] = {"status": "crashed", "started_at": 0.0, "errors": (tally,)}
+        return Sample(case=case, repeat=repeat, phase=phase, operation=operation, **fields)

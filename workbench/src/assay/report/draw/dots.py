@@ -71,7 +71,7 @@ def _said(row: DotRow, text: Callable[[Text], str]) -> str:
 def _lane(lane: Lane, scale: Scale, ratio: bool) -> str:
     shown = _HEIGHT - 2 * _RADIUS - 2
     kinds = (("", _thinned(lane.values)), (" class=open", _thinned(lane.open)))
-    # Spread over the height of the lane, so that dots of the same value can be told apart.
+    # Spread over the height of the lane, so that dots of the same value can be distinguished.
     places = (
         (kind, value, 1 + _RADIUS + shown * (number * _GOLDEN % 1))
         for kind, values in kinds
