@@ -1,28 +1,10 @@
 """Where totals bend: the intervals hold what was put in as often as they say."""
 
 import math
-from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-from soak import times
-
-from assay.analyse.growth.bend import Bend, find_bend
-
-DOUBLING = (1, 2, 4, 8)
-
-
-MANY = (1, 2, 3, 4, 6, 8, 12, 16)
-
-
-TRIES = times(25, 300)
-
-
-Curve = Callable[[float], float]
-
-
-def sharp(bend: float) -> Curve:
-    return lambda hosts: min(hosts, bend)
+from bend_tools import DOUBLING, MANY, TRIES, Curve, bend_of, measured, sharp
 
 
 def smooth(contention: float, coherency: float) -> Curve:
@@ -35,18 +17,6 @@ def half(contention: float, coherency: float) -> float:
         return 1 + 1 / contention
     linear = contention - coherency
     return (-linear + math.sqrt(linear**2 + 4 * coherency * (1 + contention))) / (2 * coherency)
-
-
-def measured(
-    random: np.random.Generator, hosts: Sequence[int], curve: Curve, noise: float, repeats: int
-) -> dict[int, list[float]]:
-    return {number: list(1e8 * curve(number) * np.exp(random.normal(0, noise, repeats))) for number in hosts}
-
-
-def bend_of(rates: dict[int, list[float]], seed: int = 1) -> Bend:
-    found = find_bend(rates, seed)
-    assert found is not None
-    return found
 
 
 @pytest.mark.parametrize("hosts", [DOUBLING, MANY], ids=["4 numbers", "8 numbers"])
