@@ -4,7 +4,7 @@
     .venv/bin/python bench/judge/run.py                              # 1,000, 10,000 and 100,000 cases, three rounds
     .venv/bin/python bench/judge/run.py --cases 1000 --beside ../old # in turns with another source tree
 
-Each work is a process of its own on one CPU; what it used is told by wait4(2). The runs are made up once by
+Each work is a process of its own on one CPU; what it used comes from wait4(2). The runs are made up once by
 `workbench/tests/support/large_run.py`: two operations with five repeats a case.
 """
 

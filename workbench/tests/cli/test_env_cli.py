@@ -14,6 +14,7 @@ from assay.analyse.environment_diff import WHOLE_SECTION, environment_diff, vary
 from assay.launch.environment import capture_environment, sources_sha256
 from assay.model.result.environment import EnvironmentDifference
 from assay.report.document import Facts, Fold
+from assay.report.environments import readable
 from assay.report.sections import environment as report_section
 from assay.report.view import View
 from assay.store import RunStore
@@ -231,12 +232,12 @@ def test_report_shows_the_environment_in_brief_and_folds_all_of_it() -> None:
     blocks = report_section.section(View(analysis.model_copy(update={"run": run}))).blocks
     assert isinstance(blocks[0], Facts)
     brief = dict(blocks[0].items)
-    assert brief["Memory"] == here["memory"]["total"]
+    assert brief["Memory"] == readable(here["memory"])["total"]
     assert str(brief["Target Disk"]).startswith(here["target Disk"]["filesystem"])
     assert str(brief["Target Disk"]).endswith("scheduler none")
     folded = [block.blocks[0] for block in blocks if isinstance(block, Fold)]
     shown = [block.items for block in folded if isinstance(block, Facts)]
-    assert shown == [tuple(part.items()) for part in here.values()]
+    assert shown == [tuple(readable(part).items()) for part in here.values()]
 
 
 @needs_engine

@@ -27,7 +27,7 @@ def packages():
     own = {name if name in whole else name.rpartition(".")[0] for name, module in loaded}
     return sorted(own | {name for name in json.loads(sys.argv[2]) if name in sys.modules})
 
-def told(words):
+def run(words):
     reading, writing = os.pipe()
     if os.fork() == 0:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -40,7 +40,7 @@ def told(words):
     os.wait()
     return json.loads(text) if text else [None, []]
 
-print(json.dumps([told(words) for words in json.loads(sys.argv[1])]))
+print(json.dumps([run(words) for words in json.loads(sys.argv[1])]))
 """
 """Does one command after another, each in a process of its own that has loaded no more than `assay` itself."""
 SECONDS = 600

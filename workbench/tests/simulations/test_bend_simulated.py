@@ -1,28 +1,10 @@
 """Where totals bend: the intervals hold what was put in as often as they say."""
 
 import math
-from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-from soak import times
-
-from assay.analyse.growth.bend import Bend, find_bend
-
-DOUBLING = (1, 2, 4, 8)
-
-
-MANY = (1, 2, 3, 4, 6, 8, 12, 16)
-
-
-TRIES = times(25, 300)
-
-
-Curve = Callable[[float], float]
-
-
-def sharp(bend: float) -> Curve:
-    return lambda hosts: min(hosts, bend)
+from bend_tools import DOUBLING, MANY, TRIES, Curve, bend_of, measured, sharp
 
 
 def smooth(contention: float, coherency: float) -> Curve:
@@ -37,18 +19,6 @@ def half(contention: float, coherency: float) -> float:
     return (-linear + math.sqrt(linear**2 + 4 * coherency * (1 + contention))) / (2 * coherency)
 
 
-def measured(
-    random: np.random.Generator, hosts: Sequence[int], curve: Curve, noise: float, repeats: int
-) -> dict[int, list[float]]:
-    return {number: list(1e8 * curve(number) * np.exp(random.normal(0, noise, repeats))) for number in hosts}
-
-
-def bend_of(rates: dict[int, list[float]], seed: int = 1) -> Bend:
-    found = find_bend(rates, seed)
-    assert found is not None
-    return found
-
-
 @pytest.mark.parametrize("hosts", [DOUBLING, MANY], ids=["4 numbers", "8 numbers"])
 @pytest.mark.parametrize("repeats", [3, 5])
 @pytest.mark.parametrize("noise", [0.01, 0.03])
@@ -56,16 +26,16 @@ def test_intervals_hold_what_was_put_in(hosts: tuple[int, ...], repeats: int, no
     random = np.random.default_rng(11)
     truths = [(sharp(bend), bend, True) for bend in (2.0, 3.3, 5.0)]
     truths += [(smooth(*law), half(*law), False) for law in ((0.3, 0.0), (0.02, 0.02), (0.0, 0.05))]
-    held, kinds, told = [], [], []
+    held, kinds, found_bends = [], [], []
     for curve, true, corner in truths:
         for seed in range(TRIES):
             found = bend_of(measured(random, hosts, curve, noise, repeats), seed)
             if true <= 0.9 * hosts[-2]:
-                told.append(found.at is not None)
+                found_bends.append(found.at is not None)
             if found.at is not None:
                 held.append(found.at.low <= true <= found.at.high)
                 kinds.append(found.sharp is corner)
-    # Of 95 % intervals at least 90 % hold it, and which curve it was is told right almost always.
+    # Of 95 % intervals at least 90 % hold it, and which curve it was is named right almost always.
     assert np.mean(held) >= 0.9
     assert np.mean(kinds) >= 0.97
-    assert np.mean(told) >= 0.9
+    assert np.mean(found_bends) >= 0.9

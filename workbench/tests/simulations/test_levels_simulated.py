@@ -1,41 +1,13 @@
 """Intervals of repeats that resemble their neighbours hold the truth as often as they say."""
 
-import math
-from collections.abc import Callable
-
 import numpy as np
 import pytest
-from noise import Floats, wandering
-from noise import heavy as heavy_tailed
+from level_tools import alike, drifting, heavy, independent, skewed
 
 from assay.analyse.estimate import estimate
 from assay.analyse.statistics.alike import known_likeness
 
 ROWS, RUNS = 40, 50
-
-
-def independent(chance: np.random.Generator, count: int) -> Floats:
-    return chance.normal(0, 0.03, count)
-
-
-def skewed(chance: np.random.Generator, count: int) -> Floats:
-    """Even as logarithms."""
-    drawn = chance.lognormal(0, 0.5, count)
-    return 0.03 * (drawn - math.exp(0.125)) / 0.604
-
-
-def heavy(chance: np.random.Generator, count: int) -> Floats:
-    return 0.03 * heavy_tailed(chance, count)
-
-
-def alike(correlation: float) -> Callable[[np.random.Generator, int], Floats]:
-    return lambda chance, count: 0.03 * wandering(chance, count, correlation)
-
-
-def drifting(chance: np.random.Generator, count: int) -> Floats:
-    course = np.log(1 - 0.15 * np.linspace(0, 1, count))
-    drifted: Floats = independent(chance, count) + course - course.mean()
-    return drifted
 
 
 NOISES = {

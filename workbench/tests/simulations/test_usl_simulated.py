@@ -1,48 +1,20 @@
 """The universal scalability law: the intervals hold what was put in as often as they say."""
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from soak import times
-
-from assay.analyse.usl import Law, fit_law
-
-DOUBLING = (1, 2, 4, 8)
-
-
-MANY = (1, 2, 3, 4, 6, 8, 12, 16)
-
+from usl_tools import DOUBLING, MANY, fit, measured
 
 TRIES = times(40, 500)
-
-
-def total(hosts: int, rate: float, contention: float, coherency: float) -> float:
-    return rate * hosts / (1 + contention * (hosts - 1) + coherency * hosts * (hosts - 1))
-
-
-def measured(
-    random: np.random.Generator, hosts: Sequence[int], contention: float, coherency: float, noise: float, repeats: int
-) -> dict[int, list[float]]:
-    """Totals with noise that is a factor, for a host that reaches 100 alone."""
-    return {
-        count: list(total(count, 100.0, contention, coherency) * np.exp(random.normal(0, noise, repeats)))
-        for count in hosts
-    }
-
-
-def fit(rates: dict[int, list[float]], seed: int = 1) -> Law:
-    law = fit_law(rates, seed)
-    assert law is not None
-    return law
 
 
 @pytest.mark.parametrize("hosts", [DOUBLING, MANY], ids=["4 numbers", "8 numbers"])
 @pytest.mark.parametrize("repeats", [3, 6])
 def test_intervals_hold_what_was_put_in(repeats: int, hosts: tuple[int, ...]) -> None:
     random = np.random.default_rng(7)
-    held, fits, false, told, peaks = [], [], [], [], []
+    held, fits, false, named, peaks = [], [], [], [], []
     for contention, coherency in ((0.0, 0.0), (0.05, 0.0), (0.3, 0.0), (0.05, 0.002), (0.02, 0.01), (0.0, 0.02)):
         for seed in range(TRIES):
             law = fit(measured(random, hosts, contention, coherency, 0.03, repeats), seed)
@@ -53,15 +25,15 @@ def test_intervals_hold_what_was_put_in(repeats: int, hosts: tuple[int, ...]) ->
                 false.append(law.peak is not None)
             elif coherency >= 0.01:
                 peak = math.sqrt((1 - contention) / coherency)
-                told.append(law.peak is not None)
+                named.append(law.peak is not None)
                 if law.peak is not None:
                     peaks.append(law.peak.low <= peak <= law.peak.high)
     # Of 95 % intervals at least 90 % hold it.
     assert np.mean(held) >= 0.9
-    assert np.mean(told) >= 0.8
+    assert np.mean(named) >= 0.8
     assert np.mean(peaks) >= 0.9
     assert np.mean(fits) >= 0.97
-    # A peak that is not there is told in at most 5 of 100.
+    # A peak that is not there is reported in at most 5 of 100.
     assert np.mean(false) <= 0.05
 
 

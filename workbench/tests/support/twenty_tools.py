@@ -12,7 +12,7 @@ from assay.money.books.books import load_book
 
 NUMBERS = sorted(second_opinion.ALL)
 WIDE = [number for number in NUMBERS if number != "09" and not read_need(number).candidates]
-"""Needs that name no designs. For 09 all are tried: that takes no time, and one is told that nobody argues about."""
+"""Needs that name no designs; for 09 all are tried, which takes no time."""
 
 
 def given(number: str, **changes: Any) -> Advice:

@@ -65,7 +65,7 @@ fn who_sees_what_was_written_and_when() {
         (Lie::TearsOverwrites, all(Torn, Torn)),
         (Lie::FailsFlushes, all(Refused, Refused)),
         (Lie::ReadsShort, all(Length, Length)),
-        // Whoever opens the file before it is closed finds it empty.
+        // A file that is opened before it is closed is empty.
         (Lie::HidesUntilClose, all(Length, Length)),
     ] {
         sees(&Fake::files(lie), "flush", &expected);

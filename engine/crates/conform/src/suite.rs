@@ -167,7 +167,7 @@ mod tests {
     use super::*;
     use crate::fake::{Fake, Lie};
 
-    /// Every operation, layout and cache that is offered has a check; what is not offered is told.
+    /// Every operation, layout and cache that is offered has a check; what is not offered is named.
     #[test]
     fn what_is_offered_is_checked_and_what_is_not_is_told() {
         for fake in [Fake::files(Lie::None), Fake::objects(Lie::None), Fake::device(Lie::None, 1 << 20)] {
@@ -176,7 +176,7 @@ mod tests {
         let mut fake = Fake::objects(Lie::None);
         fake.able.operations.push(Operation::Prepare);
         assert_eq!(unchecked(&fake.able, &checks(&fake)), ["operations prepare"]);
-        let told = not_offered(&Fake::files(Lie::None).able);
+        let left = not_offered(&Fake::files(Lie::None).able);
         let expected = [
             "operations fwrite, re_fwrite, fread, re_fread",
             "layouts a file that lanes share",
@@ -184,7 +184,7 @@ mod tests {
             "sync fdatasync, O_SYNC, O_DSYNC",
             "direct I/O (O_DIRECT)",
         ];
-        assert_eq!(told, expected);
+        assert_eq!(left, expected);
     }
 
     /// Where the engine speaks the protocol, no call of the kernel's is missing; a store of objects misses none on files.
@@ -192,9 +192,9 @@ mod tests {
     fn what_makes_no_sense_is_not_told_as_missing() {
         let mut fake = Fake::objects(Lie::None);
         fake.able.methods = vec![Method::Protocol];
-        let told = not_offered(&fake.able);
-        assert!(!told.iter().any(|line| line.starts_with("methods")), "{told:?}");
-        assert_eq!(told[0], "operations update, batch_put, batch_get, query, scan");
+        let left = not_offered(&fake.able);
+        assert!(!left.iter().any(|line| line.starts_with("methods")), "{left:?}");
+        assert_eq!(left[0], "operations update, batch_put, batch_get, query, scan");
     }
 
     #[test]

@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(all.to_string(), text);
     }
 
-    /// Of many ways three are told, and of many findings three; symptoms are counted by checks.
+    /// Of many ways three are named, and of many findings three; symptoms are counted by checks.
     #[test]
     fn what_does_not_hold_is_told_in_short() {
         use Symptom::{Stale, Zeros};

@@ -80,7 +80,7 @@ mod tests {
         assert_eq!((own.to_string().as_str(), own.errno()), ("open f0: is a mount", None));
     }
 
-    /// Whoever asks for an errno need not know who has answered.
+    /// An errno is found whatever answered.
     #[test]
     fn a_fault_of_a_service_has_the_errno_that_says_the_same() {
         let of = |fault| SetupError::new("open", "f0", "").because(fault).errno();

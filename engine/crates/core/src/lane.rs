@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(done, [Completion::new(3, Ok(512))]);
     }
 
-    /// A lane that needs nobody else starts what it has left, and ends when it must.
+    /// A lane that needs no other starts what it has left, and ends when it must.
     #[test]
     fn a_lane_alone_agrees_with_itself() {
         let mut lane = One(Vec::new());

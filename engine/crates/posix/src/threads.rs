@@ -169,7 +169,7 @@ mod tests {
             assert_eq!(done, (0..8).map(|slot| Completion::new(slot, Ok(last))).collect::<Vec<_>>());
             let before = done.len();
             threads.reap(&mut done, u64::MAX);
-            assert_eq!(done.len(), before, "nothing is in flight, so nobody waits");
+            assert_eq!(done.len(), before, "nothing is in flight, so no thread waits");
         }
         assert_eq!(lies(&buffers, 7, 512), [7; 512]);
         threads.submit(&[op(OpKind::Read, 0, 8 * 512, 512), op(OpKind::Stat, 1, 0, 0)]);

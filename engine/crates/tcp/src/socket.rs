@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(&found, b"abcde");
         // SAFETY: the parts are alive, and nothing else uses them.
         let early = unsafe { receive(&stream, &[part(&mut first)]) };
-        assert_eq!(early, Err(libc::EAGAIN), "nothing is there, and nobody waits");
+        assert_eq!(early, Err(libc::EAGAIN), "nothing is there, and it does not wait");
         other.write_all(b"vwxyz").unwrap();
         poll(&mut [entry(&stream, libc::POLLIN)], u64::MAX >> 1);
         // SAFETY: as above.

@@ -58,7 +58,7 @@ def exceeding(
     Args:
         ceilings: As measured.
         places: Where the targets are.
-        rates: Gives those of the run's samples with more bytes, or more operations, per second than it is told.
+        rates: Gives those of the run's samples with more bytes, or more operations, per second than given.
         case_of: The case of that id.
         sample_of: The sample of that number.
     """

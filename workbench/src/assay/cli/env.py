@@ -140,10 +140,10 @@ def _seen(target: str, path: Path) -> "Look | None":
 
 def _print(environment: "Environment") -> None:
     from assay.report.document import Facts, Heading
+    from assay.report.environments import readable
 
-    show(
-        *(block for name, values in environment.items() for block in (Heading(name, ""), Facts(tuple(values.items()))))
-    )
+    sections = ((Heading(name, ""), Facts(tuple(readable(values).items()))) for name, values in environment.items())
+    show(*(block for section in sections for block in section))
 
 
 def _show_difference(first: str, second: str, out: Path, as_json: bool) -> None:

@@ -12,7 +12,11 @@ PORT = 8090
 
 def command(
     folder: Path = typer.Argument(
-        ..., default_factory=runs_folder, metavar="DIR", show_default=STANDARD_RUNS, help="Folder of the runs."
+        ...,
+        default_factory=runs_folder,
+        metavar="DIR",
+        show_default=False,
+        help=f"Folder of the runs.  [default: {STANDARD_RUNS}]",
     ),
     port: int = typer.Option(PORT, "--port", min=0, max=65535, help="Port; 0 for any free one."),
     host: str = typer.Option("127.0.0.1", "--host", help="Address to listen at; any but this lets other machines in."),

@@ -88,6 +88,7 @@ RUNS = typer.Option(
     "--out",
     metavar="DIR",
     default_factory=runs_folder,
-    show_default=STANDARD_RUNS,
-    help="Folder of the runs; ASSAY_RUNS or the configuration file may name another one.",
+    # What typer makes of a word given as the default stands in parentheses, too.
+    show_default=False,
+    help=f"Folder of the runs; ASSAY_RUNS or the configuration file may name another one.  [default: {STANDARD_RUNS}]",
 )

@@ -20,7 +20,7 @@ def judge(evidence: Evidence) -> tuple[Verdict, tuple[Finding, ...], tuple[str, 
         try:
             answer = rule(evidence)
         except NotTold as missing:
-            # It looked at what nobody has told, so that it has no answer.
+            # It looked at what is not recorded, so that it has no answer.
             answer = NotEvaluated(str(missing))
         if answer is None:
             continue

@@ -54,7 +54,7 @@ class Telling(Frozen):
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """From JSON: as `model_validate_json`, in little more than half of the time if nothing in it is not told.
+        """From JSON: as `model_validate_json`, in little more than half of the time if all of it is known.
 
         Raises:
             pydantic.ValidationError: It is not what was dumped.

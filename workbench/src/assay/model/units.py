@@ -320,8 +320,10 @@ def shown(written: object) -> str:
     return text if len(text) <= 60 else f"{text[:56]}...`"
 
 
-def one_of(written: object, words: Iterable[str]) -> str:
-    """A hint that names the allowed words, and the one that was probably meant."""
+def one_of(written: object, words: Iterable[str], none: str = "there are none") -> str:
+    """A hint that names the allowed words, or the one that was probably meant; `none` where no word is allowed."""
     allowed = list(words)
+    if not allowed:
+        return none
     near = difflib.get_close_matches(str(written), allowed, n=1)
     return f"did you mean `{near[0]}`?" if near else f"one of: {', '.join(allowed)}"

@@ -5,7 +5,7 @@ import re
 MOST_BYTES = 256 * 2**10
 """Of a file, unless it may have more."""
 MOST_REPEATS = 1000
-"""Of a case, whoever asks for them: a study or a command."""
+"""Of a case, for a study as for a command."""
 _UNPRINTABLE = re.compile(
     "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff\\ufffe\\uffff]"
 )

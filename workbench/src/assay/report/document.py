@@ -233,6 +233,8 @@ class DotRow:
 class Dots:
     """Sentences, each beside the dots of all its repeats; the dots share a logarithmic scale.
 
+    A dot far from all others of its lane is an arrow at the edge.
+
     Attributes:
         title: What the scale shows, with its unit.
         caption: What a dot is, in words.

@@ -1,9 +1,26 @@
-"""What differs between the environments of two runs."""
+"""The environment of a run in words, and what differs between those of two."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 from assay.model.result.environment import EnvironmentDifference
+from assay.report import numbers
 from assay.report.document import Column, Table
+
+_UNITS = {"bytes": 1, "KiB": 1024}
+_AMOUNT = re.compile(rf"\b([0-9]+) ({'|'.join(_UNITS)})\b")
+_IN_BYTES = re.compile(r"([a-z_]+_)?bytes")
+"""Names of items whose values are bytes; settings of the kernel have a dot in theirs, and stay as they are set."""
+
+
+def readable(values: Mapping[str, str]) -> dict[str, str]:
+    """The items of a section, amounts of bytes in the largest unit that fits: `23.5 GiB`, not `24684084 KiB`."""
+    return {
+        name: numbers.size(int(value))
+        if _IN_BYTES.fullmatch(name) and value.isdecimal()
+        else _AMOUNT.sub(lambda found: numbers.size(int(found[1]) * _UNITS[found[2]]), value)
+        for name, value in values.items()
+    }
 
 
 def differences_table(

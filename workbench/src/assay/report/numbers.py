@@ -75,14 +75,14 @@ def signed(value: float | None, decimals: int = 2) -> str:
 
 
 MANY_TIMES = 2.0
-"""From this ratio on a difference is told as so many times, which percent would hide: `59.4x`, not `+5835.8 %`."""
+"""From this ratio on a difference is given as so many times, which percent would hide: `59.4×`, not `+5835.8 %`."""
 
 
 def change(ratio: float) -> str:
-    """What a ratio of two rates or times means: `+12.3 %`, `−50.0 %`, or `59.4x` from twice as much on."""
+    """What a ratio of two rates or times means: `+12.3 %`, `−50.0 %`, or `59.4×` from twice as much on."""
     # What would be rounded to twice as much is told as that.
     if ratio >= MANY_TIMES - 0.0005:
-        return f"{ratio:,.0f}x" if ratio >= 1000 else f"{ratio:.3g}x"
+        return f"{ratio:,.0f}×" if ratio >= 1000 else f"{ratio:.3g}×"
     return f"{signed(100 * (ratio - 1), 1)} %"
 
 

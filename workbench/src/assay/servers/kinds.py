@@ -175,7 +175,7 @@ def load_kind(name: str) -> ServerKind:
 def _read(path: Path) -> ServerKind:
     own = path.parent == FOLDER
     data = path.read_bytes() if own else read_named(path, f"cannot read {path}", "see its rights", MOST_BYTES)
-    kind = read_model(ServerKind, data, str(path), GUIDE)
+    kind = read_model(ServerKind, data, str(path), GUIDE, "kind of server")
     if kind.kind != path.stem:
         raise AssayError(f"{path}: it says `kind: {kind.kind}`", "name the file after the kind")
     return kind

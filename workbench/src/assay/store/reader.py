@@ -7,11 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
-from pydantic import ValidationError
-
-from assay.model.foreign import plain
 from assay.model.result.brief import Result
 from assay.model.result.ceiling import Ceiling
 from assay.model.result.first_page import FirstPage
@@ -19,16 +16,16 @@ from assay.model.result.machine import Controls, MachineFinding, Reading
 from assay.model.result.method import MethodChoice
 from assay.model.result.network import Network
 from assay.model.result.run import Place, RunInfo
-from assay.model.result.sample import ErrorTally, JobRecord, Sample
+from assay.model.result.sample import JobRecord, Sample
 from assay.model.result.stage import StageDone
 from assay.model.study.blocks import Blocks
 from assay.model.study.case import Case, Excluded
 from assay.model.written import MOST_BYTES
-from assay.store.damage import damage_told, mapping, read_kept, tells_damage, words_of
+from assay.store.damage import damage_told, mapping, read_kept, tells_damage
 from assay.store.entries import STUDY
 from assay.store.heartbeat import last_alive
 from assay.store.lock import RunLock, run_is_alive
-from assay.store.records import Attempt
+from assay.store.records import Attempt, case_of, result_of, sample_of, thing_of, verdict_of
 
 if TYPE_CHECKING:
     from assay.journal.entry import Entry
@@ -148,8 +145,8 @@ class RunReader:
     def cases(self, case_id: str | None = None) -> tuple[Case, ...]:
         """All cases in plan order, or the one of that id (none if there is no such case)."""
         only, key = _only("id", case_id)
-        rows = self._db.execute(f"SELECT document FROM cases{only} ORDER BY position", key)
-        found = tuple(Case.model_validate_json(row[0]) for row in rows)
+        rows = self._db.execute(f"SELECT id, document FROM cases{only} ORDER BY position", key)
+        found = tuple(case_of(*row) for row in rows)
         if case_id is None:
             self._refuse_lost()
         return found
@@ -234,7 +231,7 @@ class RunReader:
             " ORDER BY c.position, s.repeat, s.phase",
             key,
         )
-        return tuple(_sample(*row) for row in rows)
+        return tuple(sample_of(*row) for row in rows)
 
     def rates(self, throughput: float = 0.0, iops: float = 0.0) -> Iterator[tuple[int, str, str, float, float]]:
         """Of samples that ended well: number, case, operation, bytes and operations per second, in any order.
@@ -253,7 +250,7 @@ class RunReader:
     @tells_damage
     def sample(self, number: int) -> Sample:
         """The sample of a number that `rates` has given."""
-        return _sample(*self._db.execute(f"SELECT {SAMPLE} FROM samples s WHERE s.id = ?", (number,)).fetchone())
+        return sample_of(*self._db.execute(f"SELECT {SAMPLE} FROM samples s WHERE s.id = ?", (number,)).fetchone())
 
     def measured(self) -> Iterator[tuple[Case, tuple[Sample, ...]]]:
         """Every case in plan order with its samples as `samples` orders them; only one case is in memory at a time."""
@@ -263,7 +260,7 @@ class RunReader:
                 rows = self._db.execute(
                     f"SELECT {SAMPLE} FROM samples s WHERE s.case_id = ? ORDER BY s.repeat, s.phase", (name,)
                 )
-                yield Case.model_validate_json(document), tuple(_sample(*row) for row in rows)
+                yield case_of(name, document), tuple(sample_of(*row) for row in rows)
 
     def rate_series(self) -> Iterator[list[float]]:
         """Of each operation of each case that was repeated: bytes, or if it moves none operations, per second.
@@ -361,12 +358,13 @@ class RunReader:
             " ORDER BY r.position LIMIT ?",
             (*key, limit),
         )
-        return [Result(*row) for row in rows]
+        return [result_of(*row) for row in rows]
 
     @tells_damage
     def verdict_counts(self) -> dict[str, int]:
         """Number of results by verdict; empty before the end of the run."""
-        return dict(self._db.execute("SELECT verdict, count(*) FROM results GROUP BY verdict"))
+        rows = self._db.execute("SELECT verdict, count(*) FROM results GROUP BY verdict")
+        return {verdict_of(verdict): count for verdict, count in rows}
 
     @tells_damage
     def count_as_far_as_seen(self) -> int:
@@ -384,29 +382,7 @@ class RunReader:
             " WHERE NOT ? OR removed_at IS NULL ORDER BY id DESC",
             (only_open,),
         )
-        return [Entry(row[0], *_names(row[1], row[2]), mapping(row[3]), row[4], row[5]) for row in rows]
-
-
-def _names(kind: object, name: object) -> tuple[str, str]:
-    """Kind and name of a thing in the journal.
-
-    Raises:
-        ValueError: They can be none.
-    """
-    if not isinstance(kind, str) or not isinstance(name, str) or not name or "\0" in name:
-        raise ValueError("a name in its journal can be none")
-    return kind, name
-
-
-def _sample(case: str, repeat: int, phase: int, operation: str, document: str) -> Sample:
-    """A stored sample; one that cannot be understood has crashed, and says why, so that all others can be read."""
-    try:
-        return Sample.read(document)
-    except ValidationError as error:
-        why = f"what is stored of it cannot be read: {plain(words_of(error))}"
-        tally = ErrorTally(kind="unreadable", name=None, count=1, example=why)
-        told: dict[str, Any] = {"status": "crashed", "started_at": 0.0, "errors": (tally,)}
-        return Sample(case=case, repeat=repeat, phase=phase, operation=operation, **told)
+        return [Entry(row[0], *thing_of(row[1], row[2]), mapping(row[3]), row[4], row[5]) for row in rows]
 
 
 def _only(column: str, case_id: str | None) -> tuple[str, tuple[str, ...]]:

@@ -1,35 +1,13 @@
 """Where totals bend: what was put in is found again, as often as the interval says, and nothing where nothing bends."""
 
-from collections.abc import Callable, Sequence
-
 import numpy as np
 import pytest
+from bend_tools import DOUBLING, MANY, TRIES, bend_of, measured, sharp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from soak import times
 
-from assay.analyse.growth.bend import LEAST_POINTS, Bend, find_bend
-
-DOUBLING = (1, 2, 4, 8)
-MANY = (1, 2, 3, 4, 6, 8, 12, 16)
-TRIES = times(25, 300)
-Curve = Callable[[float], float]
-
-
-def sharp(bend: float) -> Curve:
-    return lambda hosts: min(hosts, bend)
-
-
-def measured(
-    random: np.random.Generator, hosts: Sequence[int], curve: Curve, noise: float, repeats: int
-) -> dict[int, list[float]]:
-    return {number: list(1e8 * curve(number) * np.exp(random.normal(0, noise, repeats))) for number in hosts}
-
-
-def bend_of(rates: dict[int, list[float]], seed: int = 1) -> Bend:
-    found = find_bend(rates, seed)
-    assert found is not None
-    return found
+from assay.analyse.growth.bend import LEAST_POINTS, find_bend
 
 
 @given(st.floats(1.05, 3.9), st.sampled_from([DOUBLING, MANY, (1, 2, 5, 9)]))

@@ -145,3 +145,10 @@ def test_durations_for_reading(seconds, words):
 @pytest.mark.parametrize(("size", "words"), [(0, "0 B"), (999, "999 B"), (1234567, "1.23 MB"), (999999999, "1 GB")])
 def test_sizes_for_reading(size, words):
     assert units.about_size(size) == words
+
+
+def test_a_hint_names_the_words_or_says_that_there_are_none():
+    assert units.one_of("raed", ["read", "write"]) == "did you mean `read`?"
+    assert units.one_of("x", ["read", "write"]) == "one of: read, write"
+    assert units.one_of("x", []) == "there are none"
+    assert units.one_of("x", {}, none="leave it out") == "leave it out"

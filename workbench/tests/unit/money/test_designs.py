@@ -261,3 +261,19 @@ def test_the_papers_node_types_are_in_the_catalogue() -> None:
         assert design_limits(load_template(name).build(values)).usable > 0
     kind = catalog().filesystem("efs-bursting-2020")
     assert isinstance(kind, EfsType) and kind.read_factor == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("", "1: the file is empty", "give the path of a design"),
+        ("design: x\nhost: $x\n", " `$x` is used, but not a parameter", "add `x` to `parameters`"),
+    ],
+)
+def test_a_file_that_cannot_be_a_design_has_a_hint_for_designs(
+    text: str, message: str, hint: str, tmp_path: Path
+) -> None:
+    (tmp_path / "own.yaml").write_text(text)
+    with pytest.raises(AssayError) as refused:
+        load_template("own.yaml", tmp_path)
+    assert (refused.value.message, refused.value.hint) == (f"own.yaml:{message}", hint)

@@ -70,6 +70,20 @@ def test_rows_of_differences_begin_with_the_operation_and_have_room_for_two_line
     assert drawing.y.names[0].startswith(f"{operation_title(first.operation)}, {first.workload}: ")
 
 
+def test_differences_are_percent_and_from_twice_as_much_ratios_on_a_logarithmic_axis() -> None:
+    row = compare_targets(sample_run()).rows[0]
+    near, far = (
+        row.model_copy(
+            update={"comparison": row.comparison.model_copy(update={"ratio": ratio, "low": low, "high": high})}
+        )
+        for ratio, low, high in ((1.05, 1.01, 1.09), (20.0, 0.9, 150.0))
+    )
+    percent, ratios = difference_chart([near]).x, difference_chart([near, far]).x
+    assert (percent.title, percent.scale.logarithmic) == ("Difference (%)", False)
+    assert ratios.title == "After ÷ before, log scale" and ratios.scale.logarithmic
+    assert {words for _, words in ratios.ticks} >= {"1×", "10×", "100×"}
+
+
 def test_a_ratio_says_of_which_axis_a_number_is() -> None:
     pairs = [pair for pair in view().analysis.comparisons if pair.workload == "depth"]
     rows = ratio_chart(pairs, view()).y

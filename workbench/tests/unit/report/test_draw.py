@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.report.document import DotRow, Dots, Lane
 from assay.report.draw.chart import chart_html
+from assay.report.draw.dots import dots_html
 from assay.report.draw.drawing import Axis, Cell, Dot, Drawing, HeatMap, Interval, Mark, Path, Rows, Rule, Words
 from assay.report.draw.heat import colour, heat_html
 from assay.report.draw.marks import Area, marks_svg
@@ -61,6 +63,30 @@ def test_a_dot_is_where_its_values_are_and_says_what_it_is() -> None:
 def test_what_lies_beyond_a_scale_is_drawn_at_its_edge() -> None:
     assert 'cx="100%" cy="222"' in drawn(Dot(1e9, -1.0))
     assert 'x1="0%" x2="100%"' in drawn(Interval((-5.0, 50.0), (10.0, 10.0), "t0"))
+
+
+def test_an_interval_that_is_cut_off_ends_in_an_arrowhead() -> None:
+    assert drawn(Interval((-5.0, 50.0), (10.0, 10.0), "t0")).count("<use") == 2
+    assert '<use href="#to-right" x="100%" y="122"/>' in drawn(Interval((1.0, 50.0), (10.0, 10.0), "t0"))
+    assert '<use href="#to-top" x="50%" y="22"/>' in drawn(Interval((5.0, 5.0), (10.0, 500.0), "t0"))
+    assert "<use" not in drawn(Interval((0.0, 10.0), (1.0, 100.0), "t0"))
+
+
+def dots(*values: float, more: tuple[float, ...] = ()) -> str:
+    lanes = tuple(Lane(name, 0, found, (), found[0]) for name, found in (("a", values), ("b", more)) if found)
+    return dots_html(Dots("d", "Rate in MB/s", "", False, (DotRow("Read", "", "", lanes),)), str)
+
+
+def test_a_dot_far_from_its_lane_is_an_arrow_and_the_axis_says_where_it_is() -> None:
+    found = dots(1.0, 1.1, 1.2, 950.0)
+    assert found.count("<circle") == 3 and found.count('<use href="#to-right" x="100%"') == 1
+    assert "Rate in MB/s, log scale; arrow: 950</p>" in found
+    assert '<use href="#to-left" x="0%"' in dots(0.001, 1.1, 1.2, 1.3)
+
+
+def test_dots_set_the_scale_where_they_are_no_exception() -> None:
+    for found in (dots(1.0, 9.0, 80.0, 700.0), dots(1.0, 950.0), dots(1.0, 1.1, 1.2, 1.3, more=(950.0,))):
+        assert "<use" not in found and "log scale</p>" in found
 
 
 def test_lines_are_broken_and_go_in_steps() -> None:

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from assay.report import numbers
+from assay.report.environments import readable
 
 
 @pytest.mark.parametrize(
@@ -82,11 +83,21 @@ def test_p_values(p: float | None, text: str) -> None:
         (0.5, "−50.0 %"),
         (0.01, "−99.0 %"),
         (1.994, "+99.4 %"),
-        (1.9996, "2x"),
-        (2.0, "2x"),
-        (59.358, "59.4x"),
-        (123456.0, "123,456x"),
+        (1.9996, "2×"),
+        (2.0, "2×"),
+        (59.358, "59.4×"),
+        (123456.0, "123,456×"),
     ],
 )
 def test_what_is_twice_as_much_or_more_is_told_as_so_many_times(ratio: float, words: str) -> None:
     assert numbers.change(ratio) == words
+
+
+def test_an_environment_has_amounts_of_bytes_in_fitting_units_and_settings_as_they_are() -> None:
+    found = {
+        "total": "24684084 KiB", "numa_node0": "1048576 KiB, CPUs 0-1", "memory": "8388608 bytes (/a)",
+        "filesystem_bytes": "4096", "bytes": "unknown: x", "vm.dirty_bytes": "1048576", "huge_pages_2048KiB": "0",
+    }  # fmt: skip
+    assert list(readable(found).values()) == [
+        "23.5 GiB", "1 GiB, CPUs 0-1", "8 MiB (/a)", "4 KiB", "unknown: x", "1048576", "0",
+    ]  # fmt: skip

@@ -355,6 +355,11 @@ DAMAGE = {
     "DELETE FROM cases": "planned cases are missing, c0001 for one",
     "UPDATE cases SET document = CAST(x'ff' AS TEXT)": "Could not decode to UTF-8",
     "DROP TABLE outcomes": "no such table",
+    "UPDATE cases SET document = json_set(document, '$.id', 'x')": "case `c0001` is called `x`",
+    "UPDATE cases SET document = json_set(document, '$.operations', json('[]'))": "`c0001` has no operations",
+    "UPDATE cases SET document = json_set(document, '$.operations[0]', 'x')": "an unknown operation `x`",
+    "INSERT INTO results SELECT 1, id, 'write', 'x', 1, 1, 1, 1, 3, '', '', '', 1 FROM cases LIMIT 1": "verdict `x`",
+    "INSERT INTO results SELECT 1, id, 'write', 'ok', 1, 1, 1, 1, 3, '', 'x', '', 1 FROM cases LIMIT 1": "verdict `x`",
 }
 
 
@@ -367,6 +372,8 @@ def test_a_damaged_run_is_told_in_one_line(tmp_path: Path, statement: str) -> No
     with RunStore.open(folder) as store, pytest.raises(AssayError) as told:
         store.info()
         store.cases()
+        store.verdict_counts()
+        store.results()
     assert told.value.message.startswith(f"{folder} is damaged: ") and DAMAGE[statement] in told.value.message
     assert "\n" not in told.value.message and told.value.hint == "restore it from a copy"
     assert list_runs(tmp_path)[0].folder == str(folder)

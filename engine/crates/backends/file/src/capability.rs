@@ -229,9 +229,9 @@ mod tests {
         assert_eq!(place.path, ground.root());
         assert!(found.methods.contains(&Method::Sync) && found.cache.contains(&CacheAction::Keep));
         assert_eq!(found.direct, found.direct_alignment_bytes > 0);
-        let told = |word: &str| place.limits.iter().any(|limit| limit.contains(word));
-        assert_eq!(told("io_uring"), !found.methods.contains(&Method::IoUring));
-        assert_eq!(told("O_DIRECT"), !found.direct);
+        let cited = |word: &str| place.limits.iter().any(|limit| limit.contains(word));
+        assert_eq!(cited("io_uring"), !found.methods.contains(&Method::IoUring));
+        assert_eq!(cited("O_DIRECT"), !found.direct);
         assert_eq!(names(&ground.0), [".assay-target"]);
     }
 

@@ -41,7 +41,7 @@ impl Ground {
         json!({"kind": "file", "root": self.root(), "directory": "job"})
     }
 
-    /// A job of one lane on a file of 8 records there, unless it is told otherwise.
+    /// A job of one lane on a file of 8 records there, unless changed.
     pub(crate) fn job(&self, changed: &Value) -> Job {
         let mut job = json!({
             "spec_version": SPEC_VERSION, "id": "test", "target": self.target(), "lanes": 1,

@@ -108,7 +108,7 @@ fn what_the_library_answers_is_bytes_or_a_fault() {
     assert!(error.message.ends_with(": the disk is tired"), "{error}");
 }
 
-/// A rank that is alone asks nobody.
+/// A rank that is alone sends no message.
 #[test]
 fn ranks_agree_upon_the_least() {
     let two = Ranks(SECOND);
@@ -192,9 +192,9 @@ fn a_file_is_opened_as_its_phase_and_target_want() {
     let hinted = json!({"prefix": "ufs", "hints": {"cb_nodes": "2"}});
     let (mut lane, _) = lane(&ground.backend(ALONE, "separate", &hinted), 1);
     world(|world| world.hints = vec![("romio_cb_read".to_owned(), "enable".to_owned())]);
-    let told = lane.begin(&plan(Operation::Read)).unwrap().mpiio.unwrap();
-    assert_eq!((told.library.as_str(), told.component.as_str()), ("Fake MPI 1.0", "romio"));
-    assert_eq!(told.hints["romio_cb_read"], "enable");
+    let used = lane.begin(&plan(Operation::Read)).unwrap().mpiio.unwrap();
+    assert_eq!((used.library.as_str(), used.component.as_str()), ("Fake MPI 1.0", "romio"));
+    assert_eq!(used.hints["romio_cb_read"], "enable");
     assert_eq!(calls(), [format!("open ufs:{} 4 [(\"cb_nodes\", \"2\")]", ground.at("f0").display())]);
 }
 
@@ -249,7 +249,7 @@ fn records_go_there_and_back_one_by_one_and_several_at_once() {
     assert_eq!(lane.execute(&op(OpKind::Read, 0, 9)), Ok(0), "beyond the end");
 }
 
-/// A failure is told once for each operation, with the library's words.
+/// A failure is reported once for each operation, with the library's words.
 #[test]
 fn what_fails_is_told_in_the_librarys_words() {
     let ground = Ground::new("fails");
@@ -399,7 +399,7 @@ fn ranks_in_step_agree_upon_a_stretch() {
     assert!(asked[..2] == [1, -29] && asked[2] < 0, "{asked:?}");
     others(&[&[1, -1, -1, i64::MAX]]);
     assert_eq!(lane.agree(Some(0), u64::MAX), Ok(1), "what the others have left");
-    assert_eq!(lane.agree(Some(0), u64::MAX), Ok(0), "nobody is asked again");
+    assert_eq!(lane.agree(Some(0), u64::MAX), Ok(0), "no rank is asked again");
     let mut lane = begun();
     others(&[&[0, -100, 0, i64::MAX]]);
     assert_eq!(lane.agree(Some(30), u64::MAX), Ok(0), "another one must end");

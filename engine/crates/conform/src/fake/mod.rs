@@ -315,7 +315,7 @@ impl Cargo<'_> {
         bytes
     }
 
-    /// Hands over what was stored; returns how much that is.
+    /// Copies what was stored; returns how much that is.
     fn bring(&self, found: &[u8]) -> u64 {
         for (at, length) in self.pieces() {
             let rest = found.get(at as usize..).unwrap_or_default();

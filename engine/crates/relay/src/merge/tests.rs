@@ -57,7 +57,7 @@ fn within_an_interval_work_is_even() {
     let mut all = Intervals::new(1);
     all.take(0, interval(0, 10));
     all.take(0, interval(1, 30));
-    // What no interval has told counts at the end.
+    // What no interval has reported counts at the end.
     let end = end("done", 0, 150, 41);
     for (moment, done) in [(-5, 0), (0, 0), (50, 5), (100, 10), (125, 25), (150, 41), (999, 41)] {
         assert_eq!(all.done_by(0, &end, moment), (done, 10 * done), "at {moment}");

@@ -96,7 +96,7 @@ def _named(written: str) -> _Named:
 def _unknown(key: str, templates: Sequence[Template]) -> NoReturn:
     known = sorted({name for template in templates for name in template.parameters})
     which = f"design {templates[0].name} has no" if len(templates) == 1 else "none of the designs has a"
-    raise AssayError(f"{which} parameter {shown(key)}", one_of(key, known))
+    raise AssayError(f"{which} parameter {shown(key)}", one_of(key, known, none="leave it out"))
 
 
 def _pairs(written: Sequence[str], where: str) -> dict[str, str]:

@@ -139,11 +139,11 @@ def sized(template: Template, values: Mapping[str, Any], key: str, wanted: int) 
     try:
         # Where no choice fits the other values, the size itself may, for what stores as much as it is large.
         least = wanted if found is None else found
-        spelled = format_size(_sold(template.build({**values, key: format_size(least)}), least))
-        template.limits({**values, key: spelled})
+        written = format_size(_sold(template.build({**values, key: format_size(least)}), least))
+        template.limits({**values, key: written})
     except AssayError:
         return None
-    return spelled
+    return written
 
 
 def fast_enough(template: Template, values: Mapping[str, Any], key: str, need: Need) -> str | None:
@@ -156,8 +156,8 @@ def fast_enough(template: Template, values: Mapping[str, Any], key: str, need: N
     def does(size: int) -> str | None:
         size = -(-size // GB) * GB
         try:
-            spelled = format_size(_sold(template.build({**values, key: format_size(size)}), size))
-            return spelled if enough(template.limits({**values, key: spelled}), need) else None
+            written = format_size(_sold(template.build({**values, key: format_size(size)}), size))
+            return written if enough(template.limits({**values, key: written}), need) else None
         except AssayError:
             return None
 
@@ -192,8 +192,8 @@ def _smallest(does: Callable[[int], str | None], low: int, high: int, found: str
     """Between a size that does not do and one that does, to a 256th of the way."""
     for _ in range(8):
         middle = (low + high) // 2
-        spelled = does(middle)
-        low, high, found = (low, middle, spelled) if spelled is not None else (middle, high, found)
+        written = does(middle)
+        low, high, found = (low, middle, written) if written is not None else (middle, high, found)
     return found
 
 

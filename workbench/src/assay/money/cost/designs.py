@@ -131,7 +131,7 @@ class Template:
     def _build(self, values: Mapping[str, Any]) -> Design:
         for key in values:
             if key not in self.parameters:
-                hint = one_of(key, self.parameters) if self.parameters else "it has none"
+                hint = one_of(key, self.parameters, none="it has none")
                 raise AssayError(f"design {self.name} has no parameter {shown(key)}", hint)
         chosen = {key: values.get(key, parameter.value) for key, parameter in self.parameters.items()}
         try:
@@ -175,7 +175,7 @@ def load_template(ref: str, base: Path | None = None) -> Template:
 @lru_cache(maxsize=256)
 def _read(data: bytes, file: str, shipped: bool) -> Template:
     """What a file says; by what is in it, so that a file that was changed is read anew."""
-    source = read_source(data, shipped=shipped)
+    source = read_source(data, "design", shipped=shipped)
     if source.problems:
         raise AssayError(f"{file}:{source.problems[0].line}: {source.problems[0].message}", source.problems[0].hint)
     if not isinstance(source.data, dict):
@@ -187,7 +187,8 @@ def _read(data: bytes, file: str, shipped: bool) -> Template:
         raise AssayError(f"{file}:{problem.line}: {problem.message}", problem.hint) from None
     unknown = next((name for name in _names(source.data) if name not in parameters), None)
     if unknown is not None:
-        raise AssayError(f"{file}: `${unknown}` is used, but not a parameter", one_of(unknown, parameters))
+        hint = one_of(unknown, parameters, none=f"add `{unknown}` to `parameters`")
+        raise AssayError(f"{file}: `${unknown}` is used, but not a parameter", hint)
     return Template(file, source, parameters)
 
 

@@ -6,7 +6,7 @@ from assay.model.result.comparison import ComparedRow
 from assay.report import numbers
 from assay.report.charts.theme import pointed
 from assay.report.draw.drawing import Axis, Dot, Drawing, Interval, Key, Legend, Mark, Rows, Rule
-from assay.report.draw.scales import amount, spread
+from assay.report.draw.scales import Scale, amount, decades, spread
 from assay.report.measure import measure_of
 from assay.report.view import point
 
@@ -16,27 +16,32 @@ _KINDS = {"faster": "good", "slower": "bad", "no significant difference": "soft"
 
 
 def difference_chart(rows: Sequence[ComparedRow]) -> Drawing:
-    """Difference of each row in percent, its 95 % interval, a mark at none; coloured where it is significant."""
+    """Difference of each row, its 95 % interval, a mark at none; coloured where it is significant."""
     names = {row.what: _name(row) for row in rows}
     places = {what: place + 0.5 for place, what in enumerate(names)}
-    marks: list[Mark] = [Rule(0.0, "one")]
-    values, present = [0.0], set()
+    marks: list[Mark] = [Rule(1.0, "one")]
+    values, present = [1.0], set()
     dots: list[Mark] = []
     for row in rows:
         pair, y, kind = row.comparison, places[row.what], _kind(row)
         present.add(kind)
-        middle = 100 * (pair.ratio - 1)
-        values.append(middle)
+        values.append(pair.ratio)
         if pair.low is not None and pair.high is not None:
-            ends = 100 * (pair.low - 1), 100 * (pair.high - 1)
-            values += ends
-            marks.append(Interval(ends, (y, y), _KINDS[kind]))
-        dots.append(Dot(middle, y, _KINDS[kind], pointed(row.what, _measured(row), kind)))
-    scale = spread(values)
-    ticks = tuple((tick, f"{'+' if tick > 0 else ''}{amount(tick)}") for tick in scale.ticks())
+            values += pair.low, pair.high
+            marks.append(Interval((pair.low, pair.high), (y, y), _KINDS[kind]))
+        dots.append(Dot(pair.ratio, y, _KINDS[kind], pointed(row.what, _measured(row), kind)))
     keys = tuple(Key(name, shade) for name, shade in _KINDS.items() if name in present)
-    x = Axis("Difference (%)", scale, ticks)
-    return Drawing(x, Rows(tuple(names.values()), _STEP), (*marks, *dots), (Legend("", keys),))
+    return Drawing(_axis(values), Rows(tuple(names.values()), _STEP), (*marks, *dots), (Legend("", keys),))
+
+
+def _axis(ratios: Sequence[float]) -> Axis:
+    """Percent where nothing is twice or half as fast; ratios on a logarithmic scale where something is."""
+    if max(ratios) < numbers.MANY_TIMES and min(ratios) > 1 / numbers.MANY_TIMES:
+        percent = spread([100 * (ratio - 1) for ratio in ratios])
+        ticks = tuple((1 + tick / 100, f"{'+' if tick > 0 else ''}{amount(tick)}") for tick in percent.ticks())
+        return Axis("Difference (%)", Scale(1 + percent.low / 100, 1 + percent.high / 100), ticks)
+    scale = decades([ratio for ratio in ratios if ratio > 0], room=1.15)
+    return Axis("After ÷ before, log scale", scale, tuple((tick, f"{amount(tick)}×") for tick in scale.ticks()))
 
 
 def _name(row: ComparedRow) -> str:

@@ -12,6 +12,8 @@ DEFINITIONS = (
     '<path id="square" d="M-3.2-3.2H3.2V3.2H-3.2Z"/><path id="triangle" d="M0-4.2 4 3H-4Z"/>'
     '<path id="diamond" d="M0-4.6 4.6 0 0 4.6-4.6 0Z"/><path id="upside" d="M0 4.2 4-3H-4Z"/>'
     '<path id="cross" d="M-3.8-2.2-2.2-3.8 0-1.6 2.2-3.8 3.8-2.2 1.6 0 3.8 2.2 2.2 3.8 0 1.6-2.2 3.8-3.8 2.2-1.6 0Z"/>'
+    '<path id="to-left" d="M0 0 6-3.6V3.6Z"/><path id="to-right" d="M0 0-6-3.6V3.6Z"/>'
+    '<path id="to-top" d="M0 0 3.6 6H-3.6Z"/><path id="to-bottom" d="M0 0 3.6-6H-3.6Z"/>'
     "</defs></svg>"
 )
 """What charts refer to: once on a page that has any."""

@@ -10,6 +10,10 @@ from assay.report.draw.svg import anchor, classes, escape, percent, shade, uprig
 _HEIGHT = 17
 _RADIUS = 2.2
 _GOLDEN = 0.618
+_FAR = 10.0
+"""A dot this many times as far out as the next one of its lane does not set the scale for all others."""
+_LEAST_DOTS = 4
+"""A lane with fewer dots shows no rest that one of them could be far from."""
 MOST_DOTS = 500
 """Of one lane; of more, evenly spread ones are drawn."""
 
@@ -24,13 +28,34 @@ def dots_html(block: Dots, text: Callable[[Text], str]) -> str:
     values = [value for row in block.rows for lane in row.lanes for value in (*lane.values, *lane.open)]
     if not values:
         return "".join(_said(row, text) for row in block.rows)
-    scale = decades([*values, 1.0] if block.ratio else values)
+    kept = [value for row in block.rows for lane in row.lanes for value in _set_scale(lane)]
+    scale = decades([*kept, 1.0] if block.ratio else kept)
+    title = f"{block.title}, log scale{_beyond(values, scale, block.ratio)}"
     rows = "".join(_row(row, scale, block.ratio, text) for row in block.rows)
     cut = any(len(lane.values) + len(lane.open) > MOST_DOTS for row in block.rows for lane in row.lanes)
     caption = block.caption + (f" Of more than {MOST_DOTS} dots, so many are drawn." if cut else "")
-    axis = f'<div class="lane axis"><b></b>{_axis(scale, block.ratio)}</div><p class=unit>{escape(block.title)}</p>'
+    axis = f'<div class="lane axis"><b></b>{_axis(scale, block.ratio)}</div><p class=unit>{escape(title)}</p>'
     foot = f"<div class=row><div class=said></div><div class=lanes>{axis}</div></div>"
     return f'<div class=dots id="{block.id}">{rows}{foot}<p class=caption>{escape(caption)}</p></div>'
+
+
+def _set_scale(lane: Lane) -> Sequence[float]:
+    """A lane's values that set the scale: all but one at an end that is far from all others there."""
+    values = sorted((*lane.values, *lane.open))
+    if len(values) < _LEAST_DOTS:
+        return values
+    low = 1 if values[1] > _FAR * values[0] else 0
+    high = -1 if values[-1] > _FAR * values[-2] else len(values)
+    return values[low:high]
+
+
+def _beyond(values: Sequence[float], scale: Scale, ratio: bool) -> str:
+    """Which values the scale has no room for, in words."""
+    sign = "×" if ratio else ""
+    found = [f"{numbers.significant(value)}{sign}" for value in sorted(values) if scale.beyond(value)]
+    if len(found) > 2:
+        return f"; {len(found)} arrows: {found[0]} to {found[-1]}"
+    return f"; {'arrow' if len(found) == 1 else 'arrows'}: {numbers.listing(found)}" if found else ""
 
 
 def _row(row: DotRow, scale: Scale, ratio: bool, text: Callable[[Text], str]) -> str:
@@ -46,19 +71,27 @@ def _said(row: DotRow, text: Callable[[Text], str]) -> str:
 def _lane(lane: Lane, scale: Scale, ratio: bool) -> str:
     shown = _HEIGHT - 2 * _RADIUS - 2
     kinds = (("", _thinned(lane.values)), (" class=open", _thinned(lane.open)))
-    # Spread over the height of the lane, so that dots of the same value can be told apart.
+    # Spread over the height of the lane, so that dots of the same value can be distinguished.
     places = (
-        (kind, scale.place(value), 1 + _RADIUS + shown * (number * _GOLDEN % 1))
+        (kind, value, 1 + _RADIUS + shown * (number * _GOLDEN % 1))
         for kind, values in kinds
         for number, value in enumerate(values)
     )
-    dots = "".join(f'<circle{kind} cx="{percent(x)}" cy="{y:.1f}" r="{_RADIUS}"/>' for kind, x, y in places)
+    dots = "".join(_dot(kind, value, scale, y) for kind, value, y in places)
     count = len(lane.values) + len(lane.open)
     middle = upright("middle", scale.place(lane.middle), 0, _HEIGHT) if count else ""
     label = escape(f"{lane.name}: {numbers.plural(count, 'repeat')}, median {numbers.significant(lane.middle)}")
     drawn = f"{_lines(scale, ratio)}{dots}{middle}"
     svg = f'<svg role="img" aria-label="{label}" height="{_HEIGHT}">{drawn}</svg>'
     return f"<div {classes('lane', shade(lane.target))[1:]}><b>{escape(lane.name)}</b>{svg}</div>"
+
+
+def _dot(kind: str, value: float, scale: Scale, y: float) -> str:
+    """A dot; an arrow at the edge where its value lies beyond it."""
+    x = scale.place(value)
+    if side := scale.beyond(value):
+        return f'<use{kind} href="#to-{"right" if side > 0 else "left"}" x="{percent(x)}" y="{y:.1f}"/>'
+    return f'<circle{kind} cx="{percent(x)}" cy="{y:.1f}" r="{_RADIUS}"/>'
 
 
 def _thinned(values: Sequence[float]) -> Sequence[float]:

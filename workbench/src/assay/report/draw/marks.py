@@ -115,9 +115,20 @@ def _leg(last: tuple[float, float] | None, place: tuple[float, float], step: str
 
 
 def _interval(interval: Interval, area: Area) -> str:
+    """A line; where it is cut off at an edge of the drawn area it ends in an arrowhead."""
     (x1, x2), (y1, y2) = (tuple(map(area.x, interval.x)), tuple(map(area.y, interval.y)))
     ends = f' x1="{percent(x1)}" x2="{percent(x2)}" y1="{pixel(y1)}" y2="{pixel(y2)}"'
-    return f"<line{ends}/>"
+    return f"<line{ends}/>{_arrows(interval, area)}"
+
+
+def _arrows(interval: Interval, area: Area) -> str:
+    parts = []
+    for x, y in zip(interval.x, interval.y, strict=True):
+        sides = [("left", "right")[side > 0]] if (side := area.across.scale.beyond(x)) else []
+        if isinstance(area.up, Axis) and (side := area.up.scale.beyond(y)):
+            sides.append(("bottom", "top")[side > 0])
+        parts += [f'<use href="#to-{side}" x="{percent(area.x(x))}" y="{pixel(area.y(y))}"/>' for side in sides]
+    return "".join(parts)
 
 
 def _rule(rule: Rule, area: Area) -> str:

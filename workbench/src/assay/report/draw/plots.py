@@ -26,7 +26,7 @@ def _figure(plot: Plot) -> str:
 
 
 def drawing(plot: Plot) -> Drawing:
-    """What a plot holds; each line has a shape of its own, so that they are told apart without colours."""
+    """What a plot holds; each line has a shape of its own, so that they differ without colours, too."""
     xs = [x for line in plot.lines for x, _ in line.points]
     ys = [y for line in plot.lines for _, y in line.points if y]
     shown = plot.level is not None and bool(ys) and min(ys) / 3 < plot.level[0] < max(ys) * 3

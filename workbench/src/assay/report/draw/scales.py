@@ -28,6 +28,10 @@ class Scale:
             return math.log(value / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
 
+    def beyond(self, value: float) -> int:
+        """On which side of the scale a value lies: -1 below its low end, 1 above its high end, 0 on it."""
+        return (value > self.high) - (value < self.low)
+
     def ticks(self, most: int = MOST_TICKS) -> tuple[float, ...]:
         """Round values between the ends, at most so many."""
         if self.logarithmic and self.high / self.low >= _AS_LINEAR:

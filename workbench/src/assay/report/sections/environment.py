@@ -1,6 +1,7 @@
 """The environment: the machine and the software, as found."""
 
 from assay.report.document import Block, Facts, Fold, Mono, Note, Paragraph, Section
+from assay.report.environments import readable
 from assay.report.view import View
 
 _BRIEF: tuple[tuple[str, str, tuple[str, ...]], ...] = (
@@ -20,7 +21,7 @@ _PREFIX = {"usable": "CPUs ", "governor": "governor ", "scheduler": "scheduler "
 
 def section(view: View) -> Section:
     """What a reader wants to see first, then all of it in one fold per part of the machine."""
-    environment = view.run.environment
+    environment = {name: readable(values) for name, values in view.run.environment.items()}
     blocks: list[Block] = []
     brief = [(label, part, names) for label, part, names in _BRIEF if part in environment]
     brief += [(_title(part), part, _BRIEF_OF_TARGET) for part in environment if part.startswith("target ")]

@@ -75,15 +75,15 @@ def _table(found: list[Variation]) -> Table:
     lines: list[tuple[Cell, ...]] = []
     for one in found:
         for item in one.sizes:
-            told = item.repeats
+            over = item.repeats
             lines.append(
                 (
                     numbers.operation_title(one.operation),
                     one.target,
                     one.workload,
                     Num(numbers.size(item.size), item.size),
-                    Num(_share(told.value) if told else numbers.NONE, told.value if told else None),
-                    f"{_share(told.low)} to {_share(told.high)}" if told else "",
+                    Num(_share(over.value) if over else numbers.NONE, over.value if over else None),
+                    f"{_share(over.low)} to {_share(over.high)}" if over else "",
                     Num(numbers.NONE if item.hosts is None else _share(item.hosts), item.hosts),
                 )
             )

@@ -32,9 +32,9 @@ def load_box(ref: str, base: Path) -> Box:
     """
     if ref in preset_names():
         path = PRESETS / f"{ref}.yaml"
-        box = read_model(Box, path.read_bytes(), path.name, GUIDE)
+        box = read_model(Box, path.read_bytes(), path.name, GUIDE, "box")
     else:
-        box = read_model(Box, read_box_file(base / ref, ref), ref, GUIDE)
+        box = read_model(Box, read_box_file(base / ref, ref), ref, GUIDE, "box")
     for name, spec in box.hosts.items():
         for server in spec.servers:
             check_server(server, f"{ref}: {name}")

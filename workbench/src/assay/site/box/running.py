@@ -93,7 +93,7 @@ class RunningBox:
             AssayError: There is no such host or user, or the host is dead.
         """
         if user not in self.state.users:
-            hint = one_of(user, self.state.users) if self.state.users else f"add `users: [{user}]` to the box"
+            hint = one_of(user, self.state.users, none=f"add `users: [{user}]` to the box")
             raise AssayError(f"box {self.name} has no user {user}", hint)
         become = [f"--reuid={user}", f"--regid={user}", "--init-groups", "--reset-env"]
         path = f"PATH={search_path()}"

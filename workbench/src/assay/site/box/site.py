@@ -150,7 +150,7 @@ class OpenBox:
     def _find(self) -> RunningBox:
         boxes = {box.name: box for box in running_boxes()}
         if self._name not in boxes:
-            hint = one_of(self._name, boxes) if boxes else f"`assay testbed up {self._name}` brings it up"
+            hint = one_of(self._name, boxes, none=f"`assay testbed up {self._name}` brings it up")
             raise AssayError(f"no box {self._name} is up", hint)
         return boxes[self._name]
 

@@ -334,7 +334,7 @@ def _parsed(text: str, groups: Groups) -> list[str]:
 def _refuse_unknown_groups(text: str, groups: Groups) -> None:
     for name in re.findall(r"@([^\s,!&^]*)", text):
         if name not in groups:
-            hint = one_of(name, groups) if groups else "groups stand in an inventory: hosts: {inventory: FILE}"
+            hint = one_of(name, groups, none="groups stand in an inventory: hosts: {inventory: FILE}")
             raise AssayError(f"hosts: there is no group `@{name}`", hint)
 
 

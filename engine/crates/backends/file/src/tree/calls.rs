@@ -349,11 +349,11 @@ mod tests {
     /// A size of 4 GiB and more is that of no small file: it must not be taken for its lower bits.
     #[test]
     fn sizes_that_are_too_large_stay_large() {
-        for (size_found, told) in [(0, 0), (7, 7), (u64::from(u32::MAX), u32::MAX), (1 << 32, u32::MAX)] {
+        for (size_found, want) in [(0, 0), (7, 7), (u64::from(u32::MAX), u32::MAX), (1 << 32, u32::MAX)] {
             // SAFETY: all-zero is a valid statx.
             let mut found: libc::statx = unsafe { std::mem::zeroed() };
             found.stx_size = size_found;
-            assert_eq!(size(&found), told);
+            assert_eq!(size(&found), want);
         }
     }
 }

@@ -226,10 +226,10 @@ mod tests {
     #[test]
     fn an_operation_ends_once_whichever_entry_tells_it() {
         let (eexist, enospc) = (libc::EEXIST, libc::ENOSPC);
-        for (kind, told, result) in [
+        for (kind, done, result) in [
             (OpKind::Create, vec![(Stage::Open, -eexist)], Err(eexist)),
             (OpKind::Create, vec![(Stage::Last, 0)], Ok(100)),
-            // A write that fails is told when the file is closed.
+            // A write that fails is reported when the file is closed.
             (OpKind::Create, vec![(Stage::Write, -enospc), (Stage::Last, 0)], Err(enospc)),
             (OpKind::Create, vec![(Stage::Write, 40), (Stage::Last, 0)], Ok(40)),
             (OpKind::Create, vec![(Stage::Last, -libc::EIO)], Err(libc::EIO)),
@@ -239,9 +239,9 @@ mod tests {
             (OpKind::Stat, vec![(Stage::Last, 0)], Ok(55)),
         ] {
             let (mut slot, found) = (taken(kind, 100), found());
-            // SAFETY: nobody else refers to it.
+            // SAFETY: nothing else refers to it.
             unsafe { (*found.get()).stx_size = 55 };
-            let mut ends: Vec<_> = told.iter().map(|(stage, code)| slot.told(*stage, *code, &found)).collect();
+            let mut ends: Vec<_> = done.iter().map(|(stage, code)| slot.told(*stage, *code, &found)).collect();
             assert_eq!(ends.pop(), Some(Some(result)), "{kind:?}");
             assert!(ends.iter().all(Option::is_none), "{kind:?}");
         }
@@ -279,9 +279,9 @@ mod tests {
                 let (found, op) = (found(), op(kind, 2, length));
                 let entries = Entries { leaf: Fd(0), slot: &slot, found: &found, op: &op, create: 0 };
                 let (chain, count) = entries.chain(&buffers);
-                let told: Vec<_> = chain[..count].iter().map(|entry| unpack(entry.get_user_data())).collect();
+                let sent: Vec<_> = chain[..count].iter().map(|entry| unpack(entry.get_user_data())).collect();
                 let expected: Vec<_> = stages.iter().map(|stage| (2, *stage, generation)).collect();
-                assert!(told == expected, "{kind:?}");
+                assert!(sent == expected, "{kind:?}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Which directories a tree has, and that nobody is led out of it.
+//! Which directories a tree has, and that no name leads out of it.
 
 use super::calls::Calls;
 use super::leaves::Leaves;
