@@ -12,7 +12,8 @@ from assay.analyse import histograms
 from assay.analyse.rows import analyse
 from assay.judge.judge import judge
 from assay.model.result.percentile import PERCENTILES
-from assay.model.result.result import Compared, Comparison, Percentile, Row, RunAnalysis, Sample
+from assay.model.result.result import Compared, Comparison, Percentile, Row, RunAnalysis
+from assay.model.result.sample import Sample
 
 Floats = npt.NDArray[np.float64]
 

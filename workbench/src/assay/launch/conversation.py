@@ -28,8 +28,7 @@ from assay.contract.messages import (
 )
 from assay.contract.reader import BrokenLine, read_line
 from assay.launch.binary import last_line
-from assay.launch.launcher import Process
-from assay.launch.pings import Pings
+from assay.launch.launcher import Pings, Process
 from assay.model.foreign import plain
 from assay.model.units import about_size
 

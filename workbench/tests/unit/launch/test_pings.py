@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from assay.contract.messages import PongEvent
 from assay.launch import group
 from assay.launch.group import FIRST_PINGS, Member
+from assay.launch.launcher import REMEMBERED, Pings
 from assay.launch.parallel.step import Step
-from assay.launch.pings import REMEMBERED, Pings
 
 MS = 1_000_000
 

@@ -3,7 +3,7 @@
 import pytest
 from builders import make_sample
 
-from assay.model.result.result import HostShare, Sample
+from assay.model.result.sample import HostShare, Sample
 from assay.model.result.watch import Watch
 from assay.plan.controls import WAITS, WORKS
 from assay.run import control

@@ -53,12 +53,12 @@ def test_at_the_end_of_a_run_each_rule_is_asked_once_of_each_row(
     looks = Counter[str]()
     count_calls(monkeypatch, analysis, "exceeded", looks)
     count_calls(monkeypatch, analysis, "likeness", looks)
-    count_calls(monkeypatch, reader, "_sample", looks)
+    count_calls(monkeypatch, reader, "sample_of", looks)
     with RunStore.open(build(tmp_path, 6), write=True) as store:
         conclude(store)
     rows = 6 * len(OPERATIONS)
     assert asked == dict.fromkeys([rule.__name__ for rule in RULES], rows)
-    assert looks == {"exceeded": 1, "likeness": 1, "_sample": rows * REPEATS}
+    assert looks == {"exceeded": 1, "likeness": 1, "sample_of": rows * REPEATS}
 
 
 def count_calls(monkeypatch: pytest.MonkeyPatch, module: object, name: str, into: Counter[str]) -> None:
@@ -126,10 +126,10 @@ def test_what_was_kept_at_the_end_is_shown_without_reading_a_sample(
     with RunStore.open(build(tmp_path / "assay-runs", 30), write=True) as store:
         conclude(store)
     read: Counter[str] = Counter()
-    count_calls(monkeypatch, reader, "_sample", read)
+    count_calls(monkeypatch, reader, "sample_of", read)
     shown = assay(tmp_path, "show", "last").stdout
     assert "20 more results" in shown and "60 ok" in shown and not read
-    assert assay(tmp_path, "show", "last", "c00007").stdout and read == {"_sample": len(OPERATIONS) * REPEATS}
+    assert assay(tmp_path, "show", "last", "c00007").stdout and read == {"sample_of": len(OPERATIONS) * REPEATS}
 
 
 def test_case_by_case_says_why_repeats_are_missing(tmp_path: Path) -> None:

@@ -16,11 +16,10 @@ from typing import IO
 from assay.contract.bounds import Bounds
 from assay.contract.messages import Event
 from assay.launch.conversation import READ_BYTES, Conversation, Grace
-from assay.launch.launcher import Process
+from assay.launch.launcher import Pings, Process
 from assay.launch.parallel.command import Command, Program, new_key, surroundings
 from assay.launch.parallel.frames import Frames, Line
 from assay.launch.parallel.words import ALL, FileWords, PipeWords, Words
-from assay.launch.pings import Pings
 from assay.launch.shell import Shell
 from assay.model.base import EXIT_INCOMPLETE, AssayError
 from assay.model.foreign import plain
