@@ -72,7 +72,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_coded_name_has_only_letters_of_urls_and_is_the_name(name in "\\PC{0,40}") {
+        fn a_coded_name_has_only_letters_of_urls_and_is_the_name(name in "(\\PC|[%/ ]){0,40}") {
             let coded = coded(&name);
             prop_assert!(coded.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~/%".contains(&byte)), "{}", coded);
             let back = percent_encoding::percent_decode_str(&coded).decode_utf8().unwrap();
@@ -81,7 +81,7 @@ mod tests {
         }
 
         #[test]
-        fn objects_of_different_lanes_and_numbers_have_different_keys(one in (0_u32..200, 0_u64..5000), other in (0_u32..200, 0_u64..5000), count in 0_u32..9) {
+        fn objects_of_different_lanes_and_numbers_have_different_keys(one in (0_u32..30, 0_u64..300), other in (0_u32..30, 0_u64..300), count in 0_u32..9) {
             for keys in [json!({"layout": "flat"}), json!({"layout": "prefixes", "count": count}), json!({"layout": "random"})] {
                 let target: S3Target = serde_json::from_value(json!({
                     "endpoints": ["http://h"], "bucket": "abc", "root": "assay", "directory": "c1-r1", "keys": keys,

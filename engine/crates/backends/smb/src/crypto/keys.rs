@@ -83,7 +83,8 @@ mod tests {
         for message in [b"first", b"later"] {
             one.add(message);
         }
-        for message in [b"later", b"first"] {
+        // They end alike: what was said before counts, too.
+        for message in [b"other", b"later"] {
             other.add(message);
         }
         let purposes = [Purpose::Sign, Purpose::ToServer, Purpose::FromServer];
