@@ -80,7 +80,7 @@ impl Switch {
         copy.extend_from_slice(bytes);
         self.held_bytes += copy.len();
         self.order += 1;
-        let due = now + self.ports[from].delay + self.ports[to].delay;
+        let due = now.saturating_add(self.ports[from].delay).saturating_add(self.ports[to].delay);
         self.held.push(Reverse(Held { due, order: self.order, to, bytes: copy }));
     }
 
@@ -126,7 +126,7 @@ fn address(bytes: &[u8]) -> [u8; 6] {
 
 #[cfg(test)]
 mod tests {
-    use super::{Rules, Switch, HEADER};
+    use super::{Rules, Switch, ETHERNET, HEADER, MOST_ADDRESSES};
 
     fn frame(target: u8, source: u8) -> Vec<u8> {
         let mut bytes = vec![0; HEADER + 60];
@@ -199,5 +199,78 @@ mod tests {
         let arrived = switch.order;
         // 1 % of 100,000, within six standard deviations.
         assert!((98_800..=99_200).contains(&arrived), "{arrived}");
+    }
+
+    #[test]
+    fn frames_leave_when_they_are_due_and_those_of_one_moment_as_they_came() {
+        let delays = [5, 0, 3, 11];
+        let mut switch = Switch::new(delays.map(|delay| Rules { delay, loss: 0 }).to_vec());
+        let mut expected = vec![];
+        for number in 0..200_usize {
+            let (from, now) = (number * 7 % 4, number as u64 / 3);
+            let mut bytes = frame(255, 4);
+            bytes[HEADER + 20] = number as u8;
+            switch.take(from, &bytes, now);
+            let others = (0..4).filter(|to| *to != from);
+            expected.extend(others.map(|to| (now + delays[from] + delays[to], to, number as u8)));
+        }
+        // A stable sort: what is due together keeps its order.
+        expected.sort_by_key(|(due, ..)| *due);
+        let mut found = vec![];
+        for now in 0..100 {
+            while let Some(held) = switch.leaving(now) {
+                found.push((now, held.to, held.bytes[HEADER + 20]));
+                switch.reuse(held);
+            }
+        }
+        assert_eq!(found, expected);
+        assert_eq!(switch.held_bytes, 0);
+    }
+
+    #[test]
+    fn a_delay_without_end_holds_a_frame_for_ever() {
+        let mut switch = Switch::new(vec![Rules { delay: u64::MAX, loss: 0 }; 2]);
+        switch.take(0, &frame(255, 4), 7);
+        assert_eq!(switch.due(), Some(u64::MAX));
+        assert_eq!(leaving(&mut switch, u64::MAX - 1), [0; 0]);
+    }
+
+    #[test]
+    fn memory_that_is_used_again_has_nothing_of_the_frame_before() {
+        let mut switch = Switch::new(vec![Rules::default(); 2]);
+        let mut long = frame(255, 4);
+        long.resize(500, 0xee);
+        switch.take(0, &long, 0);
+        assert_eq!(leaving(&mut switch, 0), [1]);
+        for length in [HEADER + ETHERNET, HEADER + ETHERNET + 1, HEADER + 60] {
+            switch.take(0, &frame(255, 4)[..length], 0);
+            let held = switch.leaving(0).unwrap();
+            assert_eq!(held.bytes, frame(255, 4)[..length]);
+            switch.reuse(held);
+        }
+        switch.take(0, &frame(255, 4)[..HEADER + ETHERNET - 1], 0);
+        assert_eq!(switch.due(), None, "no header of Ethernet");
+    }
+
+    #[test]
+    fn addresses_are_learnt_up_to_a_limit_and_those_of_groups_never() {
+        let mut switch = Switch::new(vec![Rules::default(); 3]);
+        switch.take(0, &frame(2, 3), 0);
+        assert!(switch.homes.is_empty(), "3 is a group's");
+        switch.take(1, &frame(4, 2), 0);
+        for number in 0..MOST_ADDRESSES as u32 + 100 {
+            let mut bytes = frame(2, 4);
+            bytes[HEADER + 8..HEADER + 12].copy_from_slice(&number.to_be_bytes());
+            switch.take(0, &bytes, 0);
+        }
+        assert_eq!(switch.homes.len(), MOST_ADDRESSES);
+        while let Some(held) = switch.leaving(0) {
+            switch.reuse(held);
+        }
+        // One that is known may still move.
+        switch.take(2, &frame(255, 2), 0);
+        assert_eq!(leaving(&mut switch, 0), [0, 1]);
+        switch.take(0, &frame(2, 4), 0);
+        assert_eq!(leaving(&mut switch, 0), [2]);
     }
 }

@@ -233,4 +233,50 @@ mod tests {
         assert!(ask().unwrap_err().contains("not HTTP"));
         server.join().unwrap();
     }
+
+    #[test]
+    fn every_bit_that_says_success_counts() {
+        let right = reply([0x8000_0018, 7, 1, 0, 5, 0, 0]);
+        for bit in 0..28 * 8 {
+            let mut changed = right;
+            changed[bit / 8] ^= 1 << (bit % 8);
+            // The length of the record, and the kind of the server's own credentials, say nothing of it.
+            let same = matches!(bit / 32, 0 | 4);
+            assert_eq!(accepted(&changed, 7), same, "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_breaks_off_has_not_answered() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = std::thread::spawn(move || {
+            for length in [0, 4, 27] {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut call = [0; 44];
+                stream.read_exact(&mut call).unwrap();
+                let id = u32::from_be_bytes([call[4], call[5], call[6], call[7]]);
+                stream.write_all(&reply([0x8000_0018, id, 1, 0, 0, 0, 0])[..length]).unwrap();
+            }
+        });
+        for length in [0, 4, 27] {
+            let answered = null_call(&mut TcpStream::connect(address).unwrap(), 100_003, 3);
+            assert!(answered.is_err(), "after {length} bytes");
+        }
+        server.join().unwrap();
+    }
+
+    #[test]
+    fn every_status_is_read_and_nothing_else_is_one() {
+        for code in 0..1000_u16 {
+            let known = (100..600).contains(&code).then_some(code);
+            assert_eq!(status(format!("HTTP/1.1 {code:03} ").as_bytes()), known);
+            assert_eq!(status(format!("HTTP/2 {code:03} ").as_bytes()), None);
+        }
+        for length in 0..12 {
+            assert_eq!(status(&b"HTTP/1.1 200"[..length]), None, "{length} bytes");
+        }
+        // A letter of two bytes stands across the end of the code.
+        assert_eq!(status("HTTP/1.1 20é".as_bytes()), None);
+    }
 }

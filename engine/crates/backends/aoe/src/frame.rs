@@ -284,6 +284,33 @@ mod tests {
         }
 
         #[test]
+        fn a_frame_that_is_cut_off_says_no_more_than_is_there(lba in 0..1u64 << 48, data in proptest::collection::vec(any::<u8>(), 0..64)) {
+            let mut whole = ata(&ADDRESS, 9, Command::Write, lba, 1).to_vec();
+            whole.extend(&data);
+            for cut in 0..=whole.len() {
+                let found = decode(&whole[..cut]);
+                prop_assert_eq!(found.is_some(), cut >= HEADER);
+                let body = found.and_then(|frame| frame.body);
+                let there = data.get(..cut.wrapping_sub(ATA_HEADER));
+                let told = there.map(|data| Body::Ata { status: 0x34, error: 0, sectors: 1, lba, data });
+                prop_assert_eq!(body, told);
+            }
+        }
+
+        #[test]
+        fn a_disk_tells_its_configuration_to_the_last_letter_or_not_at_all(text in proptest::collection::vec(any::<u8>(), 0..64), numbers: [u8; 6]) {
+            let mut bytes = answer(&query(&ADDRESS, 7)[..HEADER], None);
+            bytes.extend(numbers);
+            bytes.extend((text.len() as u16).to_be_bytes());
+            bytes.extend(&text);
+            let Some(Body::Config(config)) = decode(&bytes).unwrap().body else { panic!("it is a configuration") };
+            prop_assert_eq!((config.buffers, config.sectors), (u16::from_be_bytes([numbers[0], numbers[1]]), numbers[4]));
+            prop_assert_eq!((config.version, &config.text), (numbers[5] >> 4, &text));
+            bytes.pop();
+            prop_assert_eq!(decode(&bytes).unwrap().body, None);
+        }
+
+        #[test]
         fn any_bytes_are_read_or_not(bytes in proptest::collection::vec(any::<u8>(), 0..80)) {
             let _ = decode(&bytes);
             let mut ours = bytes;

@@ -36,6 +36,7 @@ impl Identity {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn sizes_are_those_of_48_bits_where_the_disk_has_them() {
@@ -47,5 +48,24 @@ mod tests {
         data[54..58].copy_from_slice(b"bVal");
         let found = Identity::of(&data);
         assert_eq!((found.sectors, found.model.as_str()), (0x1_2345_6789, "Vbla"));
+    }
+
+    proptest! {
+        #[test]
+        fn what_a_disk_calls_itself_is_read_and_nothing_of_it_steers_a_terminal(
+            name in "[!-~]([ -~]{0,38}[!-~])?",
+            bytes in proptest::collection::vec(any::<u8>(), SECTOR),
+        ) {
+            let mut data: [u8; SECTOR] = bytes.try_into().unwrap();
+            let found = Identity::of(&data);
+            for text in [&found.model, &found.serial, &found.firmware] {
+                prop_assert!(text.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{text:?}");
+                prop_assert_eq!(text.trim(), text);
+            }
+            for (pair, letters) in data[54..94].chunks_exact_mut(2).zip(format!("{name:40}").as_bytes().chunks_exact(2)) {
+                pair.copy_from_slice(&[letters[1], letters[0]]);
+            }
+            prop_assert_eq!(Identity::of(&data).model, name);
+        }
     }
 }

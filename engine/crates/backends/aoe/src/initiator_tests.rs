@@ -1,8 +1,10 @@
 //! Commands through a network that does harm.
 
 use super::*;
-use crate::fake::{FakeWire, Harm, Store, THEIRS};
+use crate::fake::{FakeWire, Harm, Store, OURS, THEIRS};
+use crate::frame::{answer, ATA_HEADER, HEADER};
 use assay_spec::FaultDomain;
+use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
 
 const TIMEOUT: u64 = 60_000_000_000;
@@ -129,4 +131,154 @@ fn a_refused_part_fails_the_whole_and_nothing_is_left_of_it() {
     exchange(&mut initiator, 1, 7);
     assert_eq!(initiator.free.len(), MOST_FLIGHTS);
     assert_eq!(initiator.paths[0].in_flight, 0);
+}
+
+/// A network on which comes what a test puts there.
+#[derive(Default)]
+struct Scripted {
+    sent: Vec<Vec<u8>>,
+    coming: VecDeque<Vec<u8>>,
+}
+
+impl Wire for Scripted {
+    fn mac(&self) -> Mac {
+        OURS
+    }
+
+    fn mtu(&self) -> usize {
+        1500
+    }
+
+    fn descriptor(&self) -> RawFd {
+        -1
+    }
+
+    fn send(&mut self, frames: &[Outgoing]) -> Result<usize, i32> {
+        self.sent.extend(frames.iter().map(|frame| frame.head.to_vec()));
+        Ok(frames.len())
+    }
+
+    fn receive(&mut self, mut each: impl FnMut(&[u8])) -> Result<usize, i32> {
+        Ok(self.coming.pop_front().map_or(0, |frame| {
+            each(&frame);
+            1
+        }))
+    }
+}
+
+/// Bytes that a read is for, and of the memory behind them.
+const ASKED: usize = 2 * SECTOR;
+const BEHIND: usize = SECTOR;
+const DEADLINE: u64 = 5_000_000_000;
+
+/// A read that is under way as one frame, and the answer that it should have.
+fn reading(memory: &mut [u8]) -> (Initiator<Scripted>, Vec<u8>) {
+    let mut initiator = Initiator::new(1, 0, 77, vec![Path::new(Scripted::default(), THEIRS, 4)], 1);
+    initiator.sectors = 2;
+    let memory = Memory(memory.as_mut_ptr());
+    initiator.start(Transfer { command: Command::Read, lba: 6, sectors: 2, memory, slot: 0, deadline: DEADLINE });
+    initiator.pump(0);
+    let mut right = answer(&initiator.paths[0].wire.sent[0], None);
+    (right[HEADER + 3], right[HEADER + 1]) = (0x40, 0);
+    right.extend([0xab; ASKED]);
+    (initiator, right)
+}
+
+/// How the read ends when this comes; none if it does not, and then nothing of it may be in its memory.
+fn end_by(change: impl FnOnce(&mut Vec<u8>)) -> Option<Result<u64, Fault>> {
+    let mut memory = vec![0; ASKED + BEHIND];
+    let (mut initiator, right) = reading(&mut memory);
+    let mut changed = right.clone();
+    change(&mut changed);
+    initiator.paths[0].wire.coming.push_back(changed);
+    initiator.receive(1);
+    let end = initiator.finished.pop().map(|(_, result)| result);
+    if end.is_none() {
+        // The right one is still waited for.
+        initiator.paths[0].wire.coming.push_back(right);
+        initiator.receive(2);
+        assert_eq!(initiator.finished.pop(), Some((0, Ok(ASKED as u64))));
+    }
+    assert_eq!((initiator.free.len(), initiator.paths[0].in_flight), (MOST_FLIGHTS, 0));
+    let came = matches!(end, None | Some(Ok(_)));
+    assert!(memory[..ASKED].iter().all(|byte| *byte == if came { 0xab } else { 0 }));
+    assert!(memory[ASKED..].iter().all(|byte| *byte == 0), "only what was asked for has room");
+    end
+}
+
+#[test]
+fn what_is_no_answer_to_a_frame_leaves_it_under_way() {
+    let spoilt: [(&str, usize, u8); 8] = [
+        ("another EtherType", 13, 1),
+        ("another version of AoE", 14, 0x30),
+        ("a question", 14, 0x08),
+        ("another station", 6, 0x40),
+        ("another slot", 18, 1),
+        ("a tag of another owner", 21, 0x10),
+        ("a tag of an earlier turn", 22, 1),
+        ("a tag of a place that is free", 23, 0x80),
+    ];
+    for (what, at, flipped) in spoilt {
+        assert_eq!(end_by(|frame| frame[at] ^= flipped), None, "{what}");
+    }
+    for length in 0..HEADER {
+        assert_eq!(end_by(|frame| frame.truncate(length)), None, "{length} bytes");
+    }
+}
+
+#[test]
+fn an_answer_that_brings_no_data_fails_the_read() {
+    for length in [HEADER, ATA_HEADER - 1, ATA_HEADER, ATA_HEADER + SECTOR, ATA_HEADER + ASKED - 1] {
+        assert_eq!(end_by(|frame| frame.truncate(length)), Some(Err(GARBAGE)), "{length} bytes");
+    }
+    assert_eq!(end_by(|frame| frame[19] = 1), Some(Err(GARBAGE)), "a configuration");
+    assert_eq!(end_by(|frame| frame[19] = 200), Some(Err(GARBAGE)), "a command that is not known");
+    assert_eq!(end_by(|frame| (frame[14], frame[15]) = (0x1c, 3)), Some(Err(refused(3))));
+    assert_eq!(end_by(|frame| frame[HEADER + 3] = 0x60), Some(of_registers(0x60, 0).map(|()| 0)));
+    assert_eq!(end_by(|frame| frame.extend([0xcd; BEHIND])), Some(Ok(ASKED as u64)), "more than was asked for");
+}
+
+#[test]
+fn a_read_without_an_answer_is_asked_for_again_and_ends_at_its_deadline() {
+    let mut memory = vec![0; ASKED];
+    let (mut initiator, late) = reading(&mut memory);
+    let (mut now, mut asked) = (0, vec![0]);
+    while !initiator.has_finished() {
+        now += 10_000_000;
+        initiator.tend(now);
+        initiator.pump(now);
+        if initiator.paths[0].wire.sent.len() > asked.len() {
+            asked.push(now);
+        }
+    }
+    assert_eq!((now, initiator.finished.pop()), (DEADLINE, Some((0, Err(TIMED_OUT)))));
+    let pauses: Vec<u64> = asked.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(pauses.len() > 3 && pauses.is_sorted(), "each pause is as long as the one before or longer: {pauses:?}");
+    assert!(initiator.paths[0].wire.sent.iter().all(|frame| *frame == initiator.paths[0].wire.sent[0]));
+    initiator.paths[0].wire.coming.push_back(late);
+    initiator.receive(now);
+    assert_eq!((initiator.counts.stray, initiator.free.len()), (1, MOST_FLIGHTS));
+    assert!(memory.iter().all(|byte| *byte == 0), "the memory may be somebody else's by now");
+}
+
+proptest! {
+    #[test]
+    fn whatever_comes_a_read_ends_once_and_stays_in_its_memory(
+        spoilt in proptest::collection::vec((0_usize..64, any::<u8>()), 0..4),
+        length in 0_usize..ATA_HEADER + ASKED + BEHIND,
+        times in 1_usize..4,
+    ) {
+        let mut memory = vec![0; ASKED + BEHIND];
+        let (mut initiator, mut frame) = reading(&mut memory);
+        for (at, byte) in spoilt {
+            frame[at] = byte;
+        }
+        frame.resize(length, 0xab);
+        initiator.paths[0].wire.coming.extend(vec![frame; times]);
+        initiator.receive(1);
+        initiator.tend(DEADLINE);
+        prop_assert_eq!(initiator.finished.len(), 1);
+        prop_assert_eq!((initiator.free.len(), initiator.paths[0].in_flight), (MOST_FLIGHTS, 0));
+        prop_assert!(memory[ASKED..].iter().all(|byte| *byte == 0));
+    }
 }

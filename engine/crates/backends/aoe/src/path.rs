@@ -73,6 +73,7 @@ impl<W> Path<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn patience_follows_the_answers_and_doubles() {
@@ -116,5 +117,28 @@ mod tests {
             path.unanswered(1000 * at + 1000, 1000 * at + 1500);
         }
         assert_eq!(room(&mut path), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_happens_the_window_and_the_patience_keep_their_limits(
+            most in 1_u32..64,
+            events in proptest::collection::vec((0_u8..5, 0_u64..1 << 40), 0..200),
+        ) {
+            let (mut path, mut now) = (Path::new((), [0; 6], most), 0);
+            for (kind, time) in events {
+                now += time % 1000;
+                match kind {
+                    0 | 1 if path.has_room() => path.in_flight += 1,
+                    2 if path.in_flight > 0 => path.answered(Some(time)),
+                    3 if path.in_flight > 0 => path.answered(None),
+                    _ => path.unanswered(now.saturating_sub(time % 2000), now),
+                }
+                prop_assert!(path.in_flight <= most);
+                prop_assert!(path.in_flight > 0 || path.has_room(), "one frame may always be under way");
+                let waits: Vec<u64> = (0..40).map(|sent| path.patience(sent)).collect();
+                prop_assert!(waits.is_sorted() && waits[0] >= LEAST_NS && waits[39] == MOST_NS, "{waits:?}");
+            }
+        }
     }
 }

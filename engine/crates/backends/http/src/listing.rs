@@ -38,6 +38,7 @@ impl Listing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn each_page_follows_the_one_before() {
@@ -53,5 +54,29 @@ mod tests {
         // Another round.
         listing.note(0, Some("b".to_owned()));
         assert_eq!((listing.page(2), listing.token(1).map(String::as_str)), (1, Some("b")));
+    }
+
+    proptest! {
+        #[test]
+        fn a_page_is_asked_for_with_what_the_page_before_has_told(
+            turns in proptest::collection::vec((0_usize..6, any::<bool>(), any::<bool>()), 0..40),
+        ) {
+            let (mut listing, mut name) = (Listing::default(), 0);
+            // What the page before each has told last; the first needs nothing.
+            let mut told: Vec<Option<String>> = vec![None];
+            for (wanted, comes, last) in turns {
+                let page = listing.page(wanted);
+                prop_assert!(page <= wanted && page < told.len(), "page {} of {}", page, told.len());
+                prop_assert!(page == wanted || page == 0 || page == told.len() - 1);
+                prop_assert_eq!(listing.token(page).cloned(), told[page].clone());
+                if comes {
+                    name += 1;
+                    let next = (!last).then(|| format!("t{name}"));
+                    listing.note(page, next.clone());
+                    told.truncate(page + 1);
+                    told.extend(next.map(Some));
+                }
+            }
+        }
     }
 }

@@ -12,17 +12,18 @@ pub(crate) fn sentence(text: &str, signer: &Signer) -> Option<String> {
     if signer.is_told_in(text) {
         return None;
     }
-    line(text)
+    // Without the letters that are not seen it may be there for the first time.
+    line(text).filter(|shown| !signer.is_told_in(shown))
 }
 
 /// The first line, without letters that steer a terminal and cut off where it is long; none if nothing is left. What
 /// comes after it may be the string to sign, with all headers (DynamoDB, InvalidSignatureException).
 fn line(text: &str) -> Option<String> {
     let first = text.trim().split(['\n', '\r']).next().unwrap_or_default();
-    if OF_SIGNATURES.iter().any(|mark| first.contains(mark)) {
+    let shown: String = first.chars().filter(|letter| !steers(*letter)).collect();
+    if OF_SIGNATURES.iter().any(|mark| shown.contains(mark)) {
         return None;
     }
-    let shown: String = first.chars().filter(|letter| !steers(*letter)).collect();
     let shown = shown.trim().trim_end_matches('.');
     let mut kept: String = shown.chars().take(MOST).collect();
     if kept.len() < shown.len() {
@@ -42,6 +43,7 @@ fn steers(letter: char) -> bool {
 mod tests {
     use super::*;
     use crate::credentials::Credentials;
+    use proptest::prelude::*;
 
     #[test]
     fn a_sentence_is_one_short_line_without_what_steers_terminals() {
@@ -64,5 +66,26 @@ mod tests {
         assert_eq!(sentence("token is wrong", &signer), None);
         assert_eq!(sentence("KEY is wrong", &signer).as_deref(), Some("KEY is wrong"));
         assert_eq!(sentence("no", &Signer::new(None, "us-east-1", "s3")).as_deref(), Some("no"));
+    }
+
+    #[test]
+    fn what_signs_is_found_behind_letters_that_are_not_seen() {
+        let known = Credentials::known("KEY", "hush", Some("token"));
+        let signer = Signer::new(Some(&known), "us-east-1", "s3");
+        for told in ["hu\u{200b}sh is wrong", "tok\u{0}en is wrong", "Signa\u{202e}ture=ab", "x: Credential\u{1b}=A"] {
+            assert_eq!(sentence(told, &signer), None, "{told:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_service_says_is_a_line_that_is_fit_to_be_shown(text in "([ -~]|[\u{0}-\u{1f}\u{200b}-\u{2069}\u{7f}-\u{9f}\u{feff}. ]){0,300}") {
+            if let Some(shown) = line(&text) {
+                prop_assert!(!shown.is_empty() && shown.chars().count() <= MOST);
+                let unseen = "\u{200b}\u{200f}\u{2028}\u{202e}\u{2060}\u{2069}\u{feff}\u{1b}\u{7f}\u{9b}";
+                prop_assert!(!shown.contains(|letter| unseen.contains(letter)), "{shown:?}");
+                prop_assert!(!shown.ends_with('.') && !shown.starts_with(' '));
+            }
+        }
     }
 }

@@ -86,6 +86,7 @@ pub(crate) fn etag_agrees(etag: &str, md5: &[u8]) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn of(kind: Checksum, bytes: &[u8]) -> String {
         let mut sum = Sum::new(kind).unwrap();
@@ -110,5 +111,44 @@ mod tests {
         assert_eq!(etag_agrees("\"900150983cd24fb0d6963f7d28e17f72\"", &md5), Some(true));
         assert_eq!(etag_agrees("900150983cd24fb0d6963f7d28e17f73", &md5), Some(false));
         assert_eq!(etag_agrees("\"900150983cd24fb0d6963f7d28e17f72-2\"", &md5), None);
+    }
+
+    const KINDS: [Checksum; 5] =
+        [Checksum::Md5, Checksum::Crc32, Checksum::Crc32c, Checksum::Crc64nvme, Checksum::Sha256];
+
+    proptest! {
+        #[test]
+        fn a_sum_is_of_the_bytes_however_they_come(bytes in proptest::collection::vec(any::<u8>(), 1..200), piece in 1_usize..64) {
+            for kind in KINDS {
+                let of = |piece: usize, bytes: &[u8]| {
+                    let mut sum = Sum::new(kind).unwrap();
+                    bytes.chunks(piece).for_each(|piece| sum.add(piece));
+                    sum.bytes()
+                };
+                let whole = of(bytes.len(), &bytes);
+                prop_assert_eq!(&of(piece, &bytes), &whole);
+                prop_assert_ne!(&of(piece, &bytes[1..]), &whole);
+            }
+        }
+
+        #[test]
+        fn an_etag_agrees_with_one_content_only(md5: [u8; 16], other: [u8; 16], quoted: bool, upper: bool) {
+            let hex: String = md5.iter().map(|byte| if upper { format!("{byte:02X}") } else { format!("{byte:02x}") }).collect();
+            let etag = if quoted { format!("\"{hex}\"") } else { hex.clone() };
+            prop_assert_eq!(etag_agrees(&etag, &md5), Some(true));
+            prop_assert_eq!(etag_agrees(&etag, &other), Some(md5 == other));
+            prop_assert_eq!(etag_agrees(&hex[1..], &md5), None);
+            prop_assert_eq!(etag_agrees(&hex.replacen(|_: char| true, "g", 1), &md5), None);
+        }
+    }
+
+    #[test]
+    fn each_kind_has_a_header_of_its_own() {
+        let headers: std::collections::HashSet<_> = KINDS.map(header).into_iter().collect();
+        assert_eq!(headers.len(), KINDS.len());
+        for kind in KINDS.into_iter().filter(|kind| *kind != Checksum::Md5) {
+            assert!(header(kind).ends_with(&format!("-{}", algorithm(kind).to_lowercase())), "{kind:?}");
+        }
+        assert!(Sum::new(Checksum::None).is_none() && header(Checksum::None).is_empty());
     }
 }

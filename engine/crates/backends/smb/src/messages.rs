@@ -287,4 +287,76 @@ mod tests {
             prop_assert!(told <= 5);
         }
     }
+
+    #[test]
+    fn a_listing_that_is_cut_off_is_none() {
+        let whole = [entry(72, "f0", 32), entry(0, "f1", 32)].concat();
+        let end = whole.len() - 4;
+        for cut in 0..end {
+            assert_eq!(entries(&whole[..cut], |_| {}), None, "{cut} bytes");
+        }
+        assert_eq!(entries(&whole[..end], |_| {}), Some(()), "only what fills it up is missing");
+    }
+
+    #[test]
+    fn what_is_left_of_a_volume_is_never_more_than_a_number_has_room_for() {
+        let mut volume = vec![0; 32];
+        volume[8..16].copy_from_slice(&10_u64.to_le_bytes());
+        volume[24..28].copy_from_slice(&8_u32.to_le_bytes());
+        volume[28..32].copy_from_slice(&512_u32.to_le_bytes());
+        assert_eq!(free_bytes(&volume), Some(10 * 8 * 512));
+        assert_eq!(free_bytes(&volume[..31]), None);
+        assert_eq!(free_bytes(&[0xff; 32]), Some(u64::MAX));
+    }
+
+    /// A request's body behind an empty header, as offsets count.
+    fn behind_header(put: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+        let mut body = Vec::new();
+        put(&mut body);
+        [vec![0; HEADER], body].concat()
+    }
+
+    proptest! {
+        #[test]
+        fn paths_and_names_stand_where_requests_say(path in "[^\\x00]{0,30}") {
+            let opening = Opening { access: READ_DATA, disposition: OPEN, options: IS_FILE };
+            let create = behind_header(|out| put_create(out, &path, opening));
+            let (at, length) = (u16_at(&create, HEADER + 44).unwrap(), u16_at(&create, HEADER + 46).unwrap());
+            prop_assert_eq!(text(part(&create, at as usize, length as usize).unwrap()), path.clone());
+            prop_assert!(create.len() > HEADER + 56, "a body is never without its last byte");
+
+            let rename = behind_header(|out| put_set(out, &[7; 16], RENAME, |out| put_rename(out, &path)));
+            let (at, length) = (u16_at(&rename, HEADER + 8).unwrap(), u32_at(&rename, HEADER + 4).unwrap());
+            let information = part(&rename, at as usize, length as usize).unwrap();
+            prop_assert_eq!(at as usize + length as usize, rename.len());
+            let name = part(information, 20, u32_at(information, 16).unwrap() as usize).unwrap();
+            prop_assert_eq!((text(name), information[0]), (path, 1));
+            prop_assert!(information.len() >= 24);
+        }
+
+        #[test]
+        fn names_of_a_listing_are_told_in_their_order(names in proptest::collection::vec("[a-zä€𝄞.]{1,9}", 1..8)) {
+            let mut listing = Vec::new();
+            for (number, name) in names.iter().enumerate() {
+                let one = entry(0, name, 32);
+                let next = if number + 1 == names.len() { 0 } else { one.len() as u32 };
+                listing.extend(entry(next, name, 32));
+            }
+            let mut found = Vec::new();
+            prop_assert_eq!(entries(&listing, |name| found.push(text(name))), Some(()));
+            let told: Vec<String> = names.into_iter().filter(|name| name != "." && name != "..").collect();
+            prop_assert_eq!(found, told);
+        }
+
+        #[test]
+        fn an_answer_to_a_query_brings_what_it_says_or_nothing(at in 0_u16..200, length in 0_u32..200, whole in HEADER + 8..300_usize) {
+            let mut answer: Vec<u8> = (0..whole).map(|byte| byte as u8).collect();
+            answer[HEADER + 2..HEADER + 4].copy_from_slice(&at.to_le_bytes());
+            answer[HEADER + 4..HEADER + 8].copy_from_slice(&length.to_le_bytes());
+            let end = at as usize + length as usize;
+            prop_assert_eq!(queried(&answer), (end <= whole).then(|| &answer[at as usize..end]));
+            answer[HEADER + 4..HEADER + 8].fill(0xff);
+            prop_assert_eq!(queried(&answer), None);
+        }
+    }
 }

@@ -229,4 +229,84 @@ mod tests {
             }
         }
     }
+
+    /// The head of an answer that is right.
+    fn head() -> Vec<u8> {
+        let mut out = ID.to_vec();
+        put_u16(&mut out, HEADER as u16);
+        out.resize(HEADER, 0);
+        set_u32(&mut out, AT_FLAGS, FLAG_ANSWER);
+        out
+    }
+
+    #[test]
+    fn a_header_is_whole_an_answer_and_says_where_the_next_one_can_be() {
+        assert!(Header::read(&head()).is_some());
+        for cut in 0..HEADER {
+            assert!(Header::read(&head()[..cut]).is_none(), "{cut} bytes");
+        }
+        for at in (0..6).chain([AT_FLAGS]) {
+            let mut spoilt = head();
+            spoilt[at] ^= 1;
+            assert!(Header::read(&spoilt).is_none(), "byte {at}");
+        }
+        for (next, right) in [(0, true), (8, false), (63, false), (64, true), (65, false), (68, false), (72, true)] {
+            let mut header = head();
+            set_u32(&mut header, AT_NEXT, next);
+            assert_eq!(Header::read(&header).map(|header| header.next), right.then_some(next as usize), "{next}");
+        }
+    }
+
+    #[test]
+    fn what_an_answer_says_about_itself_is_what_its_flags_say() {
+        let with = |flags, status| {
+            let mut bytes = head();
+            set_u32(&mut bytes, AT_FLAGS, FLAG_ANSWER | flags);
+            set_u32(&mut bytes, AT_STATUS, status);
+            let header = Header::read(&bytes).unwrap();
+            (header.is_interim(0x103), header.is_signed())
+        };
+        assert_eq!(with(0, 0x103), (false, false), "pending, but not to be followed by another");
+        assert_eq!(with(FLAG_ASYNC, 0), (false, false), "the last answer of one that was pending");
+        assert_eq!(with(FLAG_ASYNC, 0x103), (true, false));
+        assert_eq!(with(FLAG_SIGNED, 0), (false, true));
+    }
+
+    proptest! {
+        #[test]
+        fn each_request_of_a_message_is_found_where_it_was_put(
+            bodies in proptest::collection::vec(proptest::collection::vec(1_u8.., 0..40), 1..6),
+        ) {
+            let mut out = vec![9; 7];
+            let mut chain = Chain::new(&mut out);
+            for body in &bodies {
+                chain.add(Command::Write, |out| out.extend_from_slice(body));
+            }
+            prop_assert_eq!(usize::from(chain.parts), bodies.len());
+            let message = &out[PREFIX..];
+            let found: Vec<_> = parts(message).collect();
+            prop_assert_eq!(found.len(), bodies.len());
+            prop_assert_eq!(found.last().unwrap().end, message.len());
+            for (number, (range, body)) in found.iter().zip(&bodies).enumerate() {
+                let request = &message[range.clone()];
+                let (read, rest) = request[HEADER..].split_at(body.len());
+                prop_assert_eq!(read, body);
+                prop_assert!(rest.len() < 8 && rest.iter().all(|byte| *byte == 0));
+                prop_assert_eq!(range.start % 8, 0);
+                let flags = if number == 0 { 0 } else { FLAG_RELATED };
+                prop_assert_eq!(u32_at(request, AT_FLAGS), Some(flags));
+            }
+        }
+
+        #[test]
+        fn numbers_are_read_only_where_all_their_bytes_are(bytes in proptest::collection::vec(any::<u8>(), 0..20), at in 0_usize..30) {
+            let room = bytes.len().saturating_sub(at);
+            prop_assert_eq!(u16_at(&bytes, at).is_some(), room >= 2);
+            prop_assert_eq!(u32_at(&bytes, at).is_some(), room >= 4);
+            prop_assert_eq!(u64_at(&bytes, at).is_some(), room >= 8);
+            prop_assert_eq!(file_id_at(&bytes, at).is_some(), room >= 16);
+            prop_assert_eq!(part(&bytes, at, usize::MAX), None);
+            prop_assert_eq!(u16_at(&bytes, usize::MAX), None);
+        }
+    }
 }

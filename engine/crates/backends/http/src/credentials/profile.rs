@@ -96,6 +96,7 @@ pub(super) fn find(environment: &Environment, asked: Option<&str>) -> Result<Opt
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn files_are_read_as_the_command_line_reads_them() {
@@ -112,5 +113,27 @@ mod tests {
             (found["dev"]["aws_access_key_id"].as_str(), found["dev"]["aws_secret_access_key"].as_str()),
             ("A", "s=/+")
         );
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_into_a_profile_is_read(
+            name in "[a-z][a-z0-9-]{0,9}",
+            values in proptest::collection::hash_map("[a-z_]{1,9}", "[!-~]{1,20}", 0..5),
+            config: bool,
+        ) {
+            let head = if config && name != "default" { format!("[profile {name}]") } else { format!("[{name}]") };
+            let lines = values.iter().map(|(name, value)| format!("{name} = {value}\n"));
+            let text = format!("[other]\nx = 1\n\n{head}\n{}[services {name}]\ny = 2\n", lines.collect::<String>());
+            prop_assert_eq!(profiles(&text, config).remove(&name).unwrap_or_default(), values);
+        }
+
+        #[test]
+        fn any_file_is_read(text in "([\\[\\]=#; \\n\t\"a-z]|profile|\\PC){0,80}", config: bool) {
+            for (name, profile) in profiles(&text, config) {
+                prop_assert!(text.contains(&name));
+                prop_assert!(profile.values().all(|value| text.contains(value.as_str()) && value.trim() == value));
+            }
+        }
     }
 }

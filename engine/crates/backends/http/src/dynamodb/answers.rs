@@ -252,4 +252,44 @@ mod tests {
         let found: Found<'_> = serde_json::from_str(r#"{"Items":[],"LastEvaluatedKey":{"pk":{"S":"a"}}}"#).unwrap();
         assert_eq!(found.last.unwrap().get(), r#"{"pk":{"S":"a"}}"#);
     }
+
+    #[test]
+    fn units_that_cannot_be_are_not_counted() {
+        let of = |units: &str| {
+            let text = format!(r#"{{"ConsumedCapacity":{units}}}"#);
+            serde_json::from_str::<Done>(&text).ok().map(|done| done.units)
+        };
+        for (told, counted) in [("null", 0.0), ("{}", 0.0), ("[]", 0.0)] {
+            assert_eq!(of(told), Some(counted), "{told}");
+        }
+        for (units, counted) in [("-1.0", 0.0), ("1e6", 1e6), ("1000001", 0.0), ("1e300", 0.0), ("2.5", 2.5)] {
+            assert_eq!(of(&format!(r#"{{"CapacityUnits":{units}}}"#)), Some(counted), "{units}");
+        }
+        assert_eq!(of(r#"[{"CapacityUnits":6e5},{"CapacityUnits":6e5}]"#), Some(0.0), "together too many");
+        assert_eq!(of("7"), None);
+        assert_eq!(of(r#"{"CapacityUnits":"2"}"#), None);
+    }
+
+    #[test]
+    fn no_beginning_of_an_answer_is_an_answer() {
+        let text = r#"{"Items":[{"pk":{"S":"a"},"d":{"B":"AQ=="}}],"LastEvaluatedKey":{"pk":{"S":"a"}},"Count":1}"#;
+        for cut in 0..text.len() {
+            assert!(serde_json::from_str::<Found<'_>>(&text[..cut]).is_err(), "{cut} bytes");
+        }
+        assert_eq!(serde_json::from_str::<Found<'_>>(text).unwrap().items.len(), 1);
+    }
+
+    #[test]
+    fn a_table_is_known_by_its_key_and_the_types_of_its_parts() {
+        let text = r#"{"TableDescription":{"TableStatus":"ACTIVE","KeySchema":[
+            {"AttributeName":"sk","KeyType":"RANGE"},{"AttributeName":"pk","KeyType":"HASH"}],
+            "AttributeDefinitions":[{"AttributeName":"other","AttributeType":"B"},{"AttributeName":"sk","AttributeType":"N"}]}}"#;
+        let Described { table } = serde_json::from_str(text).unwrap();
+        assert_eq!(
+            (table.status.as_str(), table.key("RANGE"), table.key("OTHER")),
+            ("ACTIVE", Some(("sk", "N")), None)
+        );
+        assert_eq!(table.key("HASH"), Some(("pk", "S")), "its type is that of most where none is told");
+        assert!(serde_json::from_str::<Described>(r#"{"Tables":{}}"#).is_err());
+    }
 }

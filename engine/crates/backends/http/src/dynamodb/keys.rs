@@ -46,7 +46,13 @@ pub(crate) fn key(target: &DynamodbTarget, lane: u32, number: u64) -> Key {
 /// The lane whose an item of this job is; none if it is another's, or the job's mark.
 pub(crate) fn lane(target: &DynamodbTarget, partition: &str) -> Option<u32> {
     let digits = partition.strip_prefix(folder(target).as_str())?.get(..LANE_DIGITS)?;
-    u32::from_str_radix(digits, 16).ok()
+    hex(digits).map(|lane| lane as u32)
+}
+
+/// A number of digits as keys have them; none of others, as `+f` and `0F` are keys of somebody else.
+fn hex(digits: &str) -> Option<u64> {
+    let ours = digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    u64::from_str_radix(digits, 16).ok().filter(|_| ours)
 }
 
 /// Number of an item of this job by its key, counted from the first of a lane (see `OBJECT_BITS`); none if it is another's.
@@ -56,9 +62,8 @@ pub(crate) fn number(target: &DynamodbTarget, lane: u32, partition: &str, sort: 
         return None;
     }
     let (of_lane, of_partition) = digits.split_at(LANE_DIGITS);
-    let hex = |text: &str| u64::from_str_radix(text, 16).ok();
     let within = match (&target.sort_key, sort) {
-        (Some(_), Some(sort)) => hex(sort)?,
+        (Some(_), Some(sort)) => hex(sort).filter(|at| sort.len() == SORT_DIGITS && *at < target.partition_items)?,
         _ => 0,
     };
     let number = hex(of_partition)?.checked_mul(target.partition_items)?.checked_add(within)?;
@@ -103,5 +108,25 @@ mod tests {
         assert_ne!(one.partition, next.partition);
         assert_eq!(number(&target, 3, "assay/c1-r1/", Some("0")), None);
         assert_eq!(number(&target, 3, MARK, Some("0")), None);
+    }
+
+    #[test]
+    fn keys_that_are_written_otherwise_are_not_ours() {
+        let target = target(10, Some("sk"));
+        let Key { partition, sort } = key(&target, 3, 1711);
+        let sort = sort.unwrap();
+        assert_eq!((number(&target, 3, &partition, Some(&sort)), lane(&target, &partition)), (Some(1711), Some(3)));
+        let start = folder(&target).len();
+        for at in [start, start + LANE_DIGITS] {
+            let signed = format!("{}+{}", &partition[..at], &partition[at + 1..]);
+            assert_eq!(number(&target, 3, &signed, Some(&sort)), None, "{signed}");
+            assert_eq!(lane(&target, &signed), (at > start).then_some(3), "{signed}");
+        }
+        let upper = folder(&target) + &partition[start..].to_uppercase();
+        assert_ne!(upper, partition);
+        assert_eq!(number(&target, 3, &upper, Some(&sort)), None);
+        for wrong in [format!("+{}", &sort[1..]), format!("0{sort}"), sort[1..].to_owned(), "f".repeat(SORT_DIGITS)] {
+            assert_eq!(number(&target, 3, &partition, Some(&wrong)), None, "{wrong}");
+        }
     }
 }

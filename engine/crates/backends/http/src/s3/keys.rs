@@ -45,6 +45,7 @@ pub(crate) fn key(target: &S3Target, letter: char, lane: u32, number: u64) -> St
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use serde_json::json;
 
     #[test]
@@ -67,5 +68,29 @@ mod tests {
         assert_eq!(of(json!({"layout": "prefixes", "count": 5})), "assay/c1-r1/o3.p2/17");
         let random = of(json!({"layout": "random"}));
         assert!(random.len() == "assay/c1-r1/o3.0000/17".len() && random.ends_with("/17"), "{random}");
+    }
+
+    proptest! {
+        #[test]
+        fn a_coded_name_has_only_letters_of_urls_and_is_the_name(name in "(\\PC|[%/ ]){0,40}") {
+            let coded = coded(&name);
+            prop_assert!(coded.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~/%".contains(&byte)), "{}", coded);
+            let back = percent_encoding::percent_decode_str(&coded).decode_utf8().unwrap();
+            prop_assert_eq!(back.as_ref(), name.as_str());
+            prop_assert_eq!(coded.matches('/').count(), name.matches('/').count());
+        }
+
+        #[test]
+        fn objects_of_different_lanes_and_numbers_have_different_keys(one in (0_u32..30, 0_u64..300), other in (0_u32..30, 0_u64..300), count in 0_u32..9) {
+            for keys in [json!({"layout": "flat"}), json!({"layout": "prefixes", "count": count}), json!({"layout": "random"})] {
+                let target: S3Target = serde_json::from_value(json!({
+                    "endpoints": ["http://h"], "bucket": "abc", "root": "assay", "directory": "c1-r1", "keys": keys,
+                })).unwrap();
+                let [first, second] = [one, other].map(|(lane, number)| key(&target, 'o', lane, number));
+                prop_assert_eq!(first == second, one == other);
+                prop_assert_eq!(&coded(&first), &first);
+                prop_assert_eq!(second.starts_with(&of_lane(&target, 'o', one.0)), one.0 == other.0);
+            }
+        }
     }
 }

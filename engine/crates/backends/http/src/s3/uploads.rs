@@ -73,3 +73,46 @@ impl Uploads {
         self.0.drain().map(|(object, upload)| (object, upload.id)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(etag: &str, sum: &str) -> Part {
+        Part { etag: etag.to_owned(), sum: ("ChecksumCRC32", sum.to_owned()) }
+    }
+
+    #[test]
+    fn parts_are_listed_by_their_numbers_and_the_last_of_each_counts() {
+        let mut uploads = Uploads::default();
+        uploads.begin(7, "u".to_owned());
+        for (number, tag, sum) in [(10, "\"j\"", ""), (2, "lost<&", ""), (1, "a", "AA=="), (2, "b<&", "")] {
+            uploads.note(7, number, part(tag, sum));
+        }
+        let list = uploads.list(7).unwrap();
+        let document = crate::s3::xml::parse(list.as_bytes()).unwrap();
+        let found: Vec<_> = document
+            .entries("Part")
+            .map(|part| {
+                (part["PartNumber"].as_str(), part["ETag"].as_str(), part.get("ChecksumCRC32").map(String::as_str))
+            })
+            .collect();
+        assert_eq!(found, [("1", "a", Some("AA==")), ("2", "b<&", None), ("10", "\"j\"", None)]);
+    }
+
+    #[test]
+    fn what_was_not_begun_or_has_ended_is_not_known() {
+        let mut uploads = Uploads::default();
+        uploads.note(1, 1, part("a", ""));
+        assert_eq!((uploads.id(1), uploads.list(1)), (Err(UNKNOWN), Err(UNKNOWN)));
+        for (object, id) in [(1, "one"), (2, "two"), (1, "anew")] {
+            uploads.begin(object, id.to_owned());
+            uploads.note(object, 1, part(id, ""));
+        }
+        assert!(uploads.list(1).unwrap().contains("anew") && !uploads.list(1).unwrap().contains("one"));
+        uploads.end(2);
+        assert_eq!(uploads.id(2), Err(UNKNOWN));
+        assert_eq!(uploads.take(), [(1, "anew".to_owned())]);
+        assert_eq!((uploads.take().len(), uploads.id(1)), (0, Err(UNKNOWN)));
+    }
+}

@@ -123,6 +123,7 @@ pub(crate) fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     const LIST: &[u8] = br#"<?xml version="1.0" encoding="UTF-8"?>
 <ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>b</Name><Prefix/><IsTruncated>true</IsTruncated>
@@ -145,6 +146,49 @@ mod tests {
         for bad in [&LIST[..LIST.len() - 5], &LIST[..200], b"", b"hello", b"<a></b>", b"<a>"] {
             assert!(parse(bad).is_none(), "{}", String::from_utf8_lossy(bad));
             assert!(bad.len() < 10 || count(bad, "Contents", "x").is_none());
+        }
+    }
+
+    #[test]
+    fn no_beginning_of_an_answer_is_an_answer() {
+        for cut in 0..LIST.len() {
+            assert!(parse(&LIST[..cut]).is_none(), "{cut} bytes");
+            assert!(count(&LIST[..cut], "Contents", "NextContinuationToken").is_none() || cut < 60, "{cut} bytes");
+        }
+    }
+
+    #[test]
+    fn references_are_characters_or_nothing() {
+        let known = [("amp", '&'), ("lt", '<'), ("#65", 'A'), ("#x41", 'A'), ("#X1F600", '😀')];
+        assert!(known.into_iter().all(|(name, letter)| character(name) == Some(letter)));
+        for wrong in ["", "#", "#x", "nbsp", "#xD800", "#x110000", "#99999999999", "#-1", "65"] {
+            assert_eq!(character(wrong), None, "{wrong}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_comes_out_as_it_was_put_in(key in "[^\\pC]{0,30}", etag in "[^\\pC]{1,30}") {
+            let [key_text, etag_text] = [&key, &etag].map(|text| escaped(text));
+            let bytes = format!("<R><Tag>{etag_text}</Tag><One><Key>{key_text}</Key></One></R>");
+            let found = parse(bytes.as_bytes()).unwrap();
+            prop_assert_eq!(found.text("Tag"), Some(etag.as_str()));
+            prop_assert_eq!(&found.entries("One").next().unwrap()["Key"], &key);
+            prop_assert_eq!(text_of(bytes.as_bytes(), "Key"), Some(key));
+        }
+
+        #[test]
+        fn whatever_a_service_says_is_read_or_refused(
+            spoilt in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+        ) {
+            let mut bytes = LIST.to_vec();
+            for (at, byte) in spoilt {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            let found = parse(&bytes);
+            prop_assert!(found.is_none_or(|found| found.entries.len() <= 3 && !found.root.is_empty()));
+            let _ = (count(&bytes, "Contents", "NextContinuationToken"), text_of(&bytes, "ID"));
         }
     }
 }

@@ -76,4 +76,26 @@ mod tests {
         assert_eq!(key(Purpose::Sign), bytes("0B7E9C5CAC36C0F6EA9AB275298CEDCE"));
         assert_ne!(key(Purpose::ToServer), key(Purpose::FromServer));
     }
+
+    #[test]
+    fn every_version_purpose_and_negotiation_has_keys_of_its_own() {
+        let (mut one, mut other) = (Preauth::new(), Preauth::new());
+        for message in [b"first", b"later"] {
+            one.add(message);
+        }
+        // They end alike: what was said before counts, too.
+        for message in [b"other", b"later"] {
+            other.add(message);
+        }
+        let purposes = [Purpose::Sign, Purpose::ToServer, Purpose::FromServer];
+        let mut all = Vec::new();
+        for (version, preauth) in [(SmbVersion::V3_0, &one), (SmbVersion::V3_1_1, &one), (SmbVersion::V3_1_1, &other)] {
+            all.extend(purposes.map(|purpose| key(&[9; 16], version, preauth, purpose, 16)));
+            assert_eq!(key(&[9; 16], version, preauth, Purpose::ToServer, 32).len(), 32);
+        }
+        let different: std::collections::HashSet<_> = all.iter().collect();
+        assert_eq!(different.len(), all.len(), "{all:?}");
+        let old = |purpose| key(&[9; 16], SmbVersion::V2_1, &one, purpose, 16);
+        assert!(purposes.into_iter().all(|purpose| old(purpose) == [9; 16]), "before 3.0 there is one key");
+    }
 }

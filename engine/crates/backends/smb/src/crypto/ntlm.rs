@@ -142,6 +142,7 @@ fn third(credentials: &Credentials, proof: &[u8], flags: u32) -> Vec<u8> {
 mod tests {
     use super::*;
     use crate::crypto::from_hex;
+    use proptest::prelude::*;
 
     fn user() -> Credentials {
         Credentials::known("User", "Password", "Domain")
@@ -174,5 +175,64 @@ mod tests {
         put_u32(&mut told, 2);
         told.resize(56, 0xff);
         assert!(authenticate(&user(), &negotiate(), &told).is_none(), "its description would lie outside");
+    }
+
+    /// A server's answer with this description of itself.
+    fn challenge(target: &[u8]) -> Vec<u8> {
+        let mut out = SIGNATURE.to_vec();
+        put_u32(&mut out, 2);
+        out.resize(20, 0);
+        put_u32(&mut out, FLAGS);
+        out.extend([3; 8]);
+        out.resize(40, 0);
+        put_u16(&mut out, target.len() as u16);
+        put_u16(&mut out, target.len() as u16);
+        put_u32(&mut out, 48);
+        out.extend_from_slice(target);
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn a_description_is_read_to_its_end_or_to_where_it_is_wrong(
+            values in proptest::collection::vec((1_u16..6, proptest::collection::vec(any::<u8>(), 0..12)), 0..5),
+            time in proptest::option::of(any::<u64>()),
+            cut in any::<prop::sample::Index>(),
+        ) {
+            let (mut target, mut ends) = (Vec::new(), vec![0]);
+            let time_value = time.map(|time| (AV_TIME, time.to_le_bytes().to_vec()));
+            for (kind, value) in values.into_iter().chain(time_value) {
+                put_u16(&mut target, kind);
+                put_u16(&mut target, value.len() as u16);
+                target.extend(value);
+                ends.push(target.len());
+            }
+            let known = target.len();
+            put_u32(&mut target, 0);
+            target.extend([AV_TIME as u8, 0, 8, 0, 1, 1, 1, 1, 1, 1, 1, 1]);
+            prop_assert_eq!(entries(&target), (&target[..known], time), "nothing behind the end counts");
+            let cut = cut.index(known + 1);
+            let end = ends.iter().rfind(|end| **end <= cut).unwrap();
+            prop_assert_eq!(entries(&target[..cut]).0, &target[..*end]);
+        }
+
+        #[test]
+        fn the_last_message_says_where_its_parts_are(target in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let second = challenge(&target);
+            let (message, _) = authenticate(&user(), &negotiate(), &second).unwrap();
+            let field = |number: usize| {
+                let at = 12 + 8 * number;
+                part(&message, u32_at(&message, at + 4).unwrap() as usize, u16_at(&message, at).unwrap() as usize).unwrap()
+            };
+            prop_assert_eq!(crate::messages::text(field(2)), "Domain");
+            prop_assert_eq!(crate::messages::text(field(3)), "User");
+            prop_assert_eq!(field(0), &[0; 24]);
+            let about = field(1);
+            prop_assert!(about[16 + 28..].starts_with(entries(&target).0));
+            let summed = message[AT_SUM..AT_PAYLOAD].iter().any(|byte| *byte != 0);
+            prop_assert_eq!(summed, entries(&target).1.is_some());
+            prop_assert!(authenticate(&user(), &negotiate(), &second[..second.len() - usize::from(!target.is_empty())])
+                .is_none() || target.is_empty());
+        }
     }
 }

@@ -180,4 +180,32 @@ mod tests {
             assert_eq!(Cipher::of(cipher as u16), Some(cipher));
         }
     }
+
+    #[test]
+    fn only_a_whole_message_of_this_session_and_this_direction_comes_out() {
+        for cipher in Cipher::OFFERED {
+            let (ours, theirs) = (vec![1; cipher.key_bytes()], vec![2; cipher.key_bytes()]);
+            let mut server = Sealer::new(cipher, 42, &theirs, &ours);
+            let client = Sealer::new(cipher, 42, &ours, &theirs);
+            let mut out = Vec::new();
+            for length in [0, 1, 15, 16, 17, 1000] {
+                server.seal(&[&vec![5; length]], &mut out);
+                let message = &out[PREFIX..];
+                assert_eq!(client.open(&mut message.to_vec()).unwrap(), vec![5; length], "{cipher:?} {length}");
+                assert!(server.open(&mut message.to_vec()).is_none(), "its own message, sent back");
+                let other = Sealer::new(cipher, 43, &ours, &theirs);
+                assert!(other.open(&mut message.to_vec()).is_none(), "another session's");
+                assert!(client.open(&mut [message, &[0]].concat()).is_none(), "a byte too many");
+            }
+            for cut in 0..out.len() - PREFIX {
+                assert!(client.open(&mut out[PREFIX..PREFIX + cut].to_vec()).is_none(), "{cipher:?} {cut} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn ciphers_that_were_not_offered_are_none() {
+        let known: Vec<u16> = (0..=u16::MAX).filter(|number| Cipher::of(*number).is_some()).collect();
+        assert_eq!(known, [1, 2, 4]);
+    }
 }

@@ -99,6 +99,7 @@ impl Signer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn what_was_changed_is_found() {
@@ -115,6 +116,32 @@ mod tests {
                 message[at] ^= 1;
             }
             assert!(!signer.is_right(&mut message[..40]));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_signature_is_of_all_bytes_of_one_key_and_one_way(
+            bytes in proptest::collection::vec(any::<u8>(), HEADER..300),
+            at in any::<prop::sample::Index>(),
+            bit in 0_u8..8,
+        ) {
+            for algorithm in [Algorithm::HmacSha256, Algorithm::AesCmac, Algorithm::AesGmac] {
+                let (signer, other) = (Signer::new(algorithm, &[7; 16]), Signer::new(algorithm, &[8; 16]));
+                let mut message = bytes.clone();
+                signer.sign(&mut message);
+                // Only the one with a nonce tells the ways apart.
+                prop_assert_eq!(signer.is_right(&mut message), algorithm != Algorithm::AesGmac);
+                message[AT_SIGNATURE..HEADER].fill(0);
+                let sum = signer.sum(&message, Way::FromServer);
+                message[AT_SIGNATURE..HEADER].copy_from_slice(&sum);
+                let right = message.clone();
+                prop_assert!(signer.is_right(&mut message) && !other.is_right(&mut message));
+                prop_assert_eq!(&message, &right, "a look changes nothing");
+                let at = at.index(message.len());
+                message[at] ^= 1 << bit;
+                prop_assert!(!signer.is_right(&mut message), "{:?}: bit {} of byte {}", algorithm, bit, at);
+            }
         }
     }
 }
