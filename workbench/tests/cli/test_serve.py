@@ -177,6 +177,17 @@ def test_broken_runs_are_rows_that_say_what_is_wrong(tmp_path: Path) -> None:
         assert ask(server, "/run/early").status == 200
 
 
+def test_a_verdict_that_is_none_is_named_and_not_obeyed(tmp_path: Path) -> None:
+    two(tmp_path)
+    with RunStore.open(tmp_path / "early", write=True) as run:
+        run._db.execute("UPDATE results SET verdict = ?", (f'"{EVIL}',))
+    with served(tmp_path) as server:
+        text = ask(server, "/").text
+    assert order(text) == ["later"]
+    assert "unknown verdict" in text and "&lt;script&gt;alert" in text
+    assert "<script>alert" not in text and "\x1b" not in text and "\u202e" not in text
+
+
 def test_nothing_that_a_run_says_is_obeyed(tmp_path: Path) -> None:
     two(tmp_path)
     name = "a <b>&\"'%2e é"
@@ -186,7 +197,6 @@ def test_nothing_that_a_run_says_is_obeyed(tmp_path: Path) -> None:
         details |= {"answers": [EVIL], "hosts": [EVIL]}
         words = (EVIL, EVIL, json.dumps(details))
         run._db.execute("UPDATE run SET study = ?, question = ?, details = ?", words)
-        run._db.execute("UPDATE results SET verdict = ?", (f'"{EVIL}',))
     slug = quote(name, safe="")
     with served(tmp_path) as server:
         text = ask(server, "/").text
