@@ -49,7 +49,6 @@ SERVED = "servers: [{kind: nfs-ganesha, exports: [/export]}]"
 @contextlib.contextmanager
 def boxes_below(parent: Path) -> Iterator[Path]:
     """Boxes are made in a folder of their own below this one meanwhile; nothing is left in it at the end."""
-    # No part of the name of another folder with boxes: `left` looks for it in the names of loop devices' files.
     folder = parent / f"nfs-boxes-{os.getpid()}"
     folder.mkdir()
     before, os.environ["ASSAY_BOXES"] = os.environ.get("ASSAY_BOXES"), str(folder)

@@ -96,9 +96,10 @@ def left(root: Path) -> dict[str, list[str]]:
     prefix = group_prefix(root / "boxes")
     groups = [str(path) for pattern in (f"blkio/{prefix}*", f"{prefix}*") for path in GROUPS.glob(pattern)]
     files = [str(path) for path in root.rglob("*")]
-    # Under whatever path the kernel shows the file: of a mount that is gone it shows but a part.
+    # Of a mount that is gone the kernel shows but the end of the path. Other boxes may be up beside these.
+    ends = (f"/{root.parent.name}/{root.name}/", f"//{root.name}/")
     files_of_loops = {path.parts[3]: _text(path) for path in Path("/sys/block").glob("loop*/loop/backing_file")}
-    loops = [f"{name}: {file}" for name, file in files_of_loops.items() if root.name in file]
+    loops = [f"{name}: {file}" for name, file in files_of_loops.items() if any(end in f"/{file}" for end in ends)]
     found = {"processes": processes, "namespaces": sorted(spaces), "mounts": mounts, "loops": loops}
     return {what: items for what, items in {**found, "groups": groups, "files": files}.items() if items}
 
