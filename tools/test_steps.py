@@ -109,6 +109,8 @@ REST: list[list[list[Step]]] = [
         [
             # They wait for servers more than they compute.
             tests("boxes", *by_file(CORES + 1), again=True),
+        ],
+        [
             Step("bare roots", [PYTHON, "tests/support/bare_root.py"], "workbench", budget=""),
             Step("wheel", [PYTHON, "tools/dist/build.py", "wheel"], budget=""),
             tests("installs"),

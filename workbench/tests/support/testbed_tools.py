@@ -125,10 +125,12 @@ def assert_nothing_left(root: Path) -> None:
 
 def assert_soon(true: Callable[[], bool], message: Callable[[], str]) -> None:
     """Wait until something is true that must come about, however busy the machine is."""
-    end = time.monotonic() + GUARD
+    end, pause = time.monotonic() + GUARD, 0.02
     while not true():
         assert time.monotonic() < end, message()
-        time.sleep(0.02)
+        # Some looks go over all processes: they are not to keep the machine busy while others work.
+        time.sleep(pause)
+        pause = min(2 * pause, 0.32)
 
 
 @contextlib.contextmanager
