@@ -98,6 +98,11 @@ pub fn engine() -> Command {
     Command::new(env!("CARGO_BIN_EXE_assay-engine"))
 }
 
+/// Sends a signal, without the program `kill`, which a bare machine lacks.
+pub fn signal(child: &std::process::Child, signal: rustix::process::Signal) {
+    rustix::process::kill_process(rustix::process::Pid::from_child(child), signal).unwrap();
+}
+
 pub fn said(output: &Output) -> Said {
     let text = String::from_utf8(output.stdout.clone()).unwrap();
     Said {

@@ -1,6 +1,7 @@
 //! `assay-engine conform`: where it writes, what it leaves, what it refuses.
 
-use crate::common::{conform, engine, Marked};
+use crate::common::{conform, engine, signal, Marked};
+use rustix::process::Signal;
 use serde_json::{json, Value};
 use std::fs;
 use std::io::Write;
@@ -118,16 +119,11 @@ fn at_work(place: &Nothing) -> std::process::Child {
     child
 }
 
-fn signal(child: &std::process::Child, name: &str) {
-    let sent = std::process::Command::new("kill").args([name, &child.id().to_string()]).status();
-    assert!(sent.unwrap().success());
-}
-
 #[test]
 fn a_signal_ends_it_and_leaves_nothing() {
     let place = Nothing::new("signal");
     let child = at_work(&place);
-    signal(&child, "-INT");
+    signal(&child, Signal::INT);
     let output = child.wait_with_output().unwrap();
     let (table, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(2), "{table}{said}");
@@ -139,7 +135,7 @@ fn a_signal_ends_it_and_leaves_nothing() {
 fn the_next_one_removes_what_a_killed_one_has_left() {
     let place = Nothing::new("killed");
     let mut child = at_work(&place);
-    signal(&child, "-KILL");
+    signal(&child, Signal::KILL);
     child.wait().unwrap();
     assert!(place.0.join(".assay-target").exists());
     assert_eq!(conform(&place.target(), &["--only", "ends"]).0, 0);

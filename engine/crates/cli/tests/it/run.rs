@@ -1,8 +1,9 @@
 //! Stalls, errors, corruption, control and safety, with the real engine.
 
-use crate::common::{engine, file_job, null_job, run, said, Marked, Talk};
+use crate::common::{engine, file_job, null_job, run, said, signal, Marked, Talk};
 use assay_core::as_errno;
 use assay_spec::{ByeStatus, ErrorKind, Event, Fault, OpKind, PhaseStatus};
+use rustix::process::Signal;
 use serde_json::{json, Value};
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -218,10 +219,7 @@ fn a_stop_line_the_end_of_input_and_a_signal_each_end_the_job_in_order() {
         match way {
             "line" => writeln!(child.stdin.as_mut().unwrap(), r#"{{"stop":true}}"#).unwrap(),
             "end" => drop(child.stdin.take()),
-            _ => {
-                let kill = std::process::Command::new("kill").arg(child.id().to_string()).status();
-                assert!(kill.unwrap().success());
-            }
+            _ => signal(&child, Signal::TERM),
         }
         let last = output.lines().map(Result::unwrap).last().unwrap();
         assert!(matches!(serde_json::from_str(&last).unwrap(), Event::Bye(bye) if bye.status == ByeStatus::Stopped));
