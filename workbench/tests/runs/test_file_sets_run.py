@@ -11,6 +11,7 @@ from run_tools import assay, needs_engine
 
 from assay.contract import SPEC_VERSION
 from assay.launch.binary import find_engine
+from assay.store import RunStore, find_run
 
 pytestmark = needs_engine
 
@@ -131,6 +132,43 @@ repeats: 2
     assay(tmp_path, "report", "last", "--output", "report.html")
     assert "Sets of files" in (tmp_path / "report.html").read_text()
     assert not any((tmp_path / f"share{number}").exists() for number in range(1, 5))
+
+
+def test_a_set_that_is_only_read_is_made_once(tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text(
+        f"""
+study: read
+targets: {{place: {{kind: file, path: {tmp_path}/place}}}}
+workloads:
+  w:
+    operations: [read, random_read]
+    total_files: 30
+    file_size: 10KiB
+    record_size: [1KiB, 4KiB, 16KiB]
+    lanes: 3
+    cache: keep
+    verify: true
+ceilings: none
+repeats: 2
+"""
+    )
+    assay(tmp_path, "run", "study.yaml")
+    with RunStore.open(find_run("last", tmp_path / "assay-runs")) as store:
+        records = sorted(store.jobs(whole=True), key=lambda record: record.started_at)
+        assert {record.status for record in records} == {"ok"}
+        assert [record.job["reuse_files"] for record in records] == [False, *[True] * 5]
+        assert {record.job["target"]["directory"] for record in records} == {"c0001-r0"}
+        phases = [
+            json.loads(line)
+            for record in records
+            for line in store.events(record.case, record.repeat).split("\n")
+            if line
+        ]
+    prepared = [phase for phase in phases if phase["event"] == "phase_end" and phase["operation"] == "prepare"]
+    assert [phase["last_finisher"]["bytes"] for phase in prepared] == [30 * 10240, *[0] * 5], (
+        "in the order of their ends"
+    )
+    assert not (tmp_path / "place").exists()
 
 
 def test_a_rate_that_is_kept_counts_opens_and_closes(tmp_path: Path) -> None:

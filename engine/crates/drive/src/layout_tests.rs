@@ -75,3 +75,25 @@ fn every_transfer_of_every_task_is_iors() {
         assert!(held > 0, "{name} has no transfer");
     }
 }
+
+/// Jobs on the same data go through it in orders of their own, as if each had its `order_seed` as its seed.
+#[test]
+fn an_order_seed_decides_the_order_and_nothing_else() {
+    let text = r#"{"spec_version": SPEC, "id": "order", "target": {"kind": "null"}, "lanes": 3, "file_size_bytes": 65536,
+        "record_size_bytes": 1024, "seed": 5, "phases": [{"operation": "random_read"}]}"#;
+    let text = text.replace("SPEC", &assay_spec::SPEC_VERSION.to_string());
+    let plain: Job = serde_json::from_str(&text).unwrap();
+    let other = Job { order_seed: Some(9), ..plain.clone() };
+    let same = Job { order_seed: Some(5), ..plain.clone() };
+    let of_nine = Job { seed: 9, ..plain.clone() };
+    for lane in 0..3 {
+        let [plain, other, same, of_nine] = [&plain, &other, &same, &of_nine].map(|job| ours(job, 0, lane));
+        assert_ne!(plain, other);
+        assert_eq!((&other, &plain), (&of_nine, &same));
+        let sorted = |mut transfers: Vec<Transfer>| {
+            transfers.sort_unstable();
+            transfers
+        };
+        assert_eq!(sorted(plain), sorted(other), "each transfer once");
+    }
+}

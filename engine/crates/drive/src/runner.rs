@@ -126,7 +126,7 @@ pub(crate) fn share(job: &Job, lane: u32) -> Share {
 
 /// Seed of what looks random in a phase.
 pub(crate) fn phase_seed(job: &Job, number: u32) -> u64 {
-    mix2(job.seed, u64::from(number) + 1)
+    mix2(job.order_seed.unwrap_or(job.seed), u64::from(number) + 1)
 }
 
 /// Whose part of the data each lane works on in a phase.

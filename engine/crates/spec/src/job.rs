@@ -107,6 +107,10 @@ pub struct Job {
     /// Leave the data where it is at the end instead of removing it.
     #[serde(default)]
     pub keep_files: bool,
+    /// Seed of the order and the times of operations; none: `seed`. Jobs with the same data, and so with the same `seed`, then
+    /// go through it in other orders.
+    #[serde(default)]
+    pub order_seed: Option<u64>,
     /// The data is already there, from a job with the same seed, layout and sizes that kept its files; in a tree, under
     /// the first names.
     #[serde(default)]

@@ -2590,6 +2590,11 @@ class Job(Message):
     """
     The objects that object operations work on; none in other jobs.
     """
+    order_seed: Annotated[int | None, Field(ge=0)] = None
+    """
+    Seed of the order and the times of operations; none: `seed`. Jobs with the same data, and so with the same `seed`, then
+    go through it in other orders.
+    """
     phases: Annotated[list[Phase], Field(max_length=64, min_length=1)]
     """
     What is done, in order.

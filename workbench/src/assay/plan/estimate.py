@@ -4,6 +4,7 @@ The expected time rests on assumed speeds, which are stated with it; bytes and s
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from assay.model.frozen import Frozen
@@ -17,6 +18,7 @@ from assay.model.study.target import Target
 from assay.model.units import about_duration, about_size
 from assay.plan import object_estimate
 from assay.plan.ceiling_times import ceiling_times
+from assay.plan.layout.shared_files import SharedFiles
 from assay.plan.phases import plan_phases, times_of
 
 BUFFERED = 5e-6
@@ -152,12 +154,15 @@ def estimate_study(
         measured_seconds: Case id -> seconds of one repeat as measured, which replace the assumed ones.
     """
     known: dict[tuple[object, ...], CaseEstimate] = {}
+    shared = SharedFiles(study, cases)
+    users = Counter(shared.first.values())
     measured = measured_seconds or {}
     estimates: list[CaseEstimate] = []
     for case in cases:
-        key = (case.target, case.operations, *case.parameters.__dict__.values())
+        uses = study.repeats * users[shared.first.get(case.id, "")]
+        key = (uses, case.target, case.operations, *case.parameters.__dict__.values())
         if key not in known:
-            known[key] = estimate_case(study.targets[case.target], case, study.launcher)
+            known[key] = estimate_case(study.targets[case.target], case, study.launcher, max(1, uses))
         seconds = measured.get(case.id, known[key].seconds)
         estimates.append(known[key].model_copy(update={"case": case.id, "seconds": seconds}))
     round_seconds = sum(item.seconds for item in estimates)
@@ -206,18 +211,30 @@ def _at_most(estimates: Sequence[CaseEstimate], repeating: Repeats) -> float | N
 
 def _peak_space(study: Study, cases: Sequence[Case], estimates: Sequence[CaseEstimate]) -> dict[str, int]:
     peak = {name: 0 for name, target in study.targets.items() if target.keeps_data}
+    shared, sets = SharedFiles(study, cases), dict.fromkeys(peak, 0)
     for case, item in zip(cases, estimates, strict=True):
         if case.target not in peak:
+            continue
+        if case.id in shared.first:
+            # What is shared stays until the end of the run.
+            sets[case.target] += item.space * (shared.first[case.id] == case.id)
             continue
         if study.output.keep_files and study.targets[case.target].adds_up:
             peak[case.target] += item.space * study.repeats
         else:
             peak[case.target] = max(peak[case.target], item.space)
-    return peak
+    return {name: size + sets[name] for name, size in peak.items()}
 
 
-def estimate_case(target: Target, case: Case, launcher: LauncherWord = "ssh") -> CaseEstimate:
-    """The estimate of one repeat, by the assumed speed of the target and what starts the engines."""
+def estimate_case(target: Target, case: Case, launcher: LauncherWord = "ssh", uses: int = 1) -> CaseEstimate:
+    """The estimate of one repeat, by the assumed speed of the target and what starts the engines.
+
+    Args:
+        target: Where it is measured.
+        case: The case.
+        launcher: What starts the engines.
+        uses: Repeats that read the files which one of them makes: what making them takes is shared out among them.
+    """
     parameters = case.parameters
     speed = target.speed()
     seconds = at_most = _start_seconds(launcher, target)
@@ -229,8 +246,8 @@ def estimate_case(target: Target, case: Case, launcher: LauncherWord = "ssh") ->
         if not measured:
             missing = data - present if operation == "prepare" else 0.0
             time, sent = _preparation(operation, parameters, speed, missing)
-            seconds, at_most = seconds + time, at_most + time
-            written, present, requests = written + missing, data, requests + sent
+            seconds, at_most = seconds + time / uses, at_most + time / uses
+            written, present, requests = written + missing / uses, data, requests + sent
             continue
         time, amount, sent = _phase(operation, parameters, speed)
         runtime, time_limit = times_of(operation, parameters)

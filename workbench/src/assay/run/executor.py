@@ -33,6 +33,7 @@ from assay.model.study.names import DATA, OP_KINDS, is_counted
 from assay.model.study.study import Study
 from assay.model.units import about_duration, format_size
 from assay.plan.jobs import PlannedJob, guarded, in_directory, plan_job, together, watching
+from assay.plan.layout.shared_files import SharedFiles
 from assay.plan.methods import by_shape, with_methods
 from assay.run.claims import owner_of
 from assay.run.cleaning import RunCleaning
@@ -180,6 +181,9 @@ class Executor:
         """Which limit of a target has ended the run, in words."""
         self.known = _Known(store)
         self.rounds = Rounds(store, study.repeating, cases)
+        self.shared = SharedFiles(study, cases)
+        self.made: set[str] = set()
+        """Names of directories with shared files that are whole; the targets are emptied at the end of the run."""
         info = store.info()
         self.methods = by_shape(info.methods)
         self.layers = {place.target: place.layers for place in info.places} if fleet is None else {}
@@ -268,7 +272,9 @@ class Executor:
         job: dict[str, Any] = planned.job.model_dump(mode="json")
         attempt = self.store.begin_attempt(case.id, repeat, job)
         progress.begin(case, repeat)
-        hindrance = self._hindrance(case, planned.id, progress)
+        shared = self.shared.directory(case)
+        name = shared or planned.id
+        hindrance = None if name in self.made else self._hindrance(case, name, progress)
         outcome = hindrance or self._execute(planned, case, estimated, progress)
         outcome, samples = read_repeat(case.id, repeat, planned.job, outcome, self.fleet is not None)
         samples = tuple(self._counted(sample, case) for sample in samples)
@@ -276,8 +282,11 @@ class Executor:
             self.spending.note(case.target, spent_by(outcome.events, self.fleet is not None))
         if outcome.status == "incomplete":
             self.silent.add(target_path(self.study, case.target))
-        if not hindrance and (outcome.status in LEFT_BEHIND or NOT_REMOVED in outcome.reason):
-            self._clean_after(case, planned, progress)
+        self.made.discard(name)
+        if shared and outcome.status == "ok":
+            self.made.add(shared)
+        elif not hindrance and (shared or outcome.status in LEFT_BEHIND or NOT_REMOVED in outcome.reason):
+            self._clean_after(case, name, planned, progress)
         by_user = bool(self.interruption.count)
         if outcome.stop_requested and (outcome.status == "stopped" or (by_user and outcome.status == "crashed")):
             reason = "stopped by the user" if by_user else BY_BUDGET
@@ -302,11 +311,13 @@ class Executor:
 
     def _plan(self, case: Case, repeat: int, estimated: float) -> PlannedJob:
         """The job, with all that the run knows of its place."""
-        planned = plan_job(self.study, case, repeat, self.destroy)
+        planned, shared = plan_job(self.study, case, repeat, self.destroy), self.shared.directory(case)
+        if shared:
+            planned = self.shared.job(planned, shared in self.made)
         job = with_methods(planned.job, case, self.methods)
         if self.fleet is not None:
             job = together(job, case.parameters.hosts)
-        job = in_directory(job, self._directory(case, planned.id))
+        job = in_directory(job, self._directory(case, shared or planned.id))
         limit = (self.study.patience or 0) / 1e9 or silence_limit(job.interval_ns, estimated)
         job = guarded(job, self.owner.identity, limit)
         job = watching(job, self.layers.get(case.target, ()))
@@ -401,9 +412,9 @@ class Executor:
         self.silent.discard(path)
         return None
 
-    def _clean_after(self, case: Case, planned: PlannedJob, progress: Progress) -> None:
+    def _clean_after(self, case: Case, name: str, planned: PlannedJob, progress: Progress) -> None:
         """Remove what the repeat has left, or say that it may still be there."""
-        hindrance = self._hindrance(case, planned.id, progress)
+        hindrance = self._hindrance(case, name, progress)
         directory = getattr(planned.job.target, "directory", "")
         if hindrance and directory:
             place = f"{target_path(self.study, case.target)}/{directory}"

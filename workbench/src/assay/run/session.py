@@ -59,6 +59,7 @@ from assay.run.series import run_rows
 from assay.run.settle import settle_all, spent
 from assay.run.spending import Spending, limits_of, spent_by
 from assay.run.staged.stages import accept, end_stage, staged
+from assay.run.whole import past_of, whole_time
 from assay.run.wires import measure_network
 from assay.site.site import Standing
 from assay.store import RunMeta, RunStore, list_runs, lock_holders, new_run_id
@@ -106,6 +107,8 @@ def start(
     study = plan.study
     estimate = estimate_study(study, plan.cases)
     listener.say(beforehand(plan, estimate))
+    if plan.blocks is None:
+        listener.say(f"whole run: {whole_time(study, plan.cases, estimate, past_of(out, study.name)).words}")
     needs = Needs(estimate.peak_space, on_root)
     for name, place in targets.inspect_targets(study, plan.places, destroy, needs=needs).items():
         listener.say(f"{name} lies on {place.words}")

@@ -45,6 +45,7 @@ fn least_job() -> Job {
         stall_limit_ns: None,
         error_limit: 1,
         keep_files: false,
+        order_seed: None,
         reuse_files: false,
         watch: vec![],
     }

@@ -311,6 +311,7 @@ fn any_job() -> impl Strategy<Value = Job> {
                 stall_limit_ns: spans.2,
                 error_limit: spans.3,
                 keep_files,
+                order_seed: (seed % 3 == 0).then_some(seed / 3),
                 reuse_files,
                 watch: vec![],
             }

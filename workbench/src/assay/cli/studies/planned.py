@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.cli.output import print_json, print_table, say
+from assay.cli.settings import runs_folder
 from assay.cli.stages.planned import print_growth, print_stages, stages_document
 from assay.cli.studies.checked import summary
 from assay.cli.studyfile import load_study_file
@@ -17,6 +18,7 @@ from assay.plan.phases import job_id, plan_phases
 from assay.plan.schedule import timetable
 from assay.run.budget import Budget, read_budget
 from assay.run.planned import Plan
+from assay.run.whole import Whole, past_of, whole_time
 
 
 def plan_file(path: Path, change: Change | None, most: int | None, budget: str | None, as_json: bool) -> None:
@@ -36,14 +38,15 @@ def plan_file(path: Path, change: Change | None, most: int | None, budget: str |
     loaded = load_study_file(path, change)
     estimate = estimate_study(loaded.study, loaded.cases)
     money = read_budget(budget, loaded.prices)
+    whole = whole_time(loaded.study, loaded.cases, estimate, past_of(runs_folder(), loaded.study.name))
     if as_json:
-        print_json(plan_document(loaded, estimate, money))
+        print_json({**plan_document(loaded, estimate, money), "whole_run": vars(whole)})
         return
     _print_head(loaded, estimate)
     _print_cases(loaded, estimate, len(loaded.cases) if most is None else most)
     _print_excluded(loaded)
     print_stages(loaded)
-    _print_foot(loaded, estimate)
+    _print_foot(loaded, estimate, whole)
     if loaded.prices is not None:
         from assay.cli.money.books import warn_stale
         from assay.cli.money.plan_cost import plan_cost, print_cost
@@ -134,7 +137,7 @@ def _print_excluded(loaded: Plan) -> None:
         print_table(("workload", "rule", "cases", "reason"), rows, title="Left out", right=("cases",))
 
 
-def _print_foot(loaded: Plan, estimate: StudyEstimate) -> None:
+def _print_foot(loaded: Plan, estimate: StudyEstimate, whole: Whole) -> None:
     study = loaded.study
     rounds, cases = f"the {study.repeats} rounds", "every case"
     repeating = study.repeating
@@ -160,5 +163,6 @@ def _print_foot(loaded: Plan, estimate: StudyEstimate) -> None:
         say(f"  {line}")
     if repeating.time is not None:
         say(f"       or the {about_duration(repeating.time / 1e9)} for all repeats are spent")
+    say(f"whole: {whole.words}")
     for line in doubts(study, loaded.cases, estimate):
         say(f"note:  {line}")
