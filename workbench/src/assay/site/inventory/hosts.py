@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from assay.model.base import AssayError
 from assay.model.named import read_named
 from assay.model.site.host import LOCALHOST, MOST_HOSTS, THIS_HOST, Host, is_host_name
+from assay.model.site.nodes import OPERATIONS, TooManyNodesError, read_nodes
 from assay.model.source import Source, read_source
 from assay.model.units import UnitError, one_of, parse_throughput
 from assay.model.units import shown as shown_as_written
@@ -23,10 +24,7 @@ ENTRY_FIELDS = ("address", "user", "port", "jump", "identity", "link")
 NODE_SET_HINT = "write node sets as client1, client[1-8] or rack[1-2]n[01-04]"
 INVENTORY_HINT = "an inventory has `hosts:` (node set -> address, user, ...) and perhaps `groups:` (name -> node set)"
 
-_BRACKETS = re.compile(r"\[([^\]\[]*)\]")
-_PARTS = re.compile(r"(?:[^\s,!&^\[\]]|\[[^\]\[]*\])+")
-_RANGE = re.compile(r"([0-9]{1,18})-([0-9]{1,18})(?:/([1-9][0-9]{0,17}))?")
-
+_GROUP = re.compile(r"(?<![^\s,!&^])@([^\s,!&^]*)")
 Groups = Mapping[str, str]
 """Name of a group -> node set."""
 Tell = Callable[[str], None]
@@ -303,14 +301,18 @@ def _expanded(written: object, groups: Groups) -> list[str]:
     if written == LOCALHOST:
         return [LOCALHOST]
     _refuse_unknown_groups(written, groups)
-    parts = _PARTS.findall(written)
-    named = sum(groups[part[1:]].count(" ") + 1 for part in parts if part[:1] == "@" and part[1:] in groups)
-    if named > MOST_MEMBERS or sum(_bound(part) for part in parts) > MOST_HOSTS:
+    named = sum(groups[name].count(" ") + 1 for name in re.findall(_GROUP, written))
+    if named > MOST_MEMBERS:
         raise _too_many(shown(written))
-    names = _parsed(written, groups)
-    if not set(written) & set("!&^@"):
-        # Node sets are sets: without set operations the parts show what was written twice.
-        _refuse_twice([name for part in parts for name in _parsed(part, groups)])
+    try:
+        names = read_nodes(written, MOST_HOSTS, {name: groups[name].split() for name in re.findall(_GROUP, written)})
+    except TooManyNodesError:
+        raise _too_many(shown(written)) from None
+    except ValueError as error:
+        raise AssayError(f"hosts: {shown(written)} is not a node set: {error}", NODE_SET_HINT) from None
+    if set(written) & set(f"{OPERATIONS}@"):
+        names = list(dict.fromkeys(names))
+    _refuse_twice(names)
     wrong = next((name for name in names if not is_host_name(name)), None)
     if wrong is not None:
         hint = "user, port and address of a host stand in an inventory, or in your ssh configuration"
@@ -318,36 +320,11 @@ def _expanded(written: object, groups: Groups) -> list[str]:
     return names
 
 
-def _parsed(text: str, groups: Groups) -> list[str]:
-    from ClusterShell.NodeSet import NodeSet, NodeSetException
-    from ClusterShell.NodeUtils import GroupResolver, GroupSource
-    from ClusterShell.RangeSet import RangeSetException
-
-    # Without a resolver of our own, groups of the whole machine's configuration would be taken, or none.
-    resolver = GroupResolver(default_source=GroupSource("inventory", groups=dict(groups)))
-    try:
-        return [str(name) for name in NodeSet(text, resolver=resolver)]
-    except (NodeSetException, RangeSetException, ValueError) as error:
-        raise AssayError(f"hosts: {shown(text)} is not a node set: {error}", NODE_SET_HINT) from None
-
-
 def _refuse_unknown_groups(text: str, groups: Groups) -> None:
-    for name in re.findall(r"@([^\s,!&^]*)", text):
+    for name in re.findall(_GROUP, text):
         if name not in groups:
             hint = one_of(name, groups, none="groups stand in an inventory: hosts: {inventory: FILE}")
             raise AssayError(f"hosts: there is no group `@{name}`", hint)
-
-
-def _bound(part: str) -> int:
-    """At most so many names are in a part without commas outside of brackets; found without making them."""
-    total = 1
-    for inside in _BRACKETS.findall(part):
-        count = 0
-        for item in inside.split(","):
-            found = _RANGE.fullmatch(item.strip())
-            count += max(0, int(found[2]) - int(found[1])) // int(found[3] or 1) + 1 if found else 1
-        total *= count
-    return total
 
 
 def _refuse_twice(names: Iterable[str]) -> None:
