@@ -193,6 +193,18 @@ SAID = {
     "placed": Said(
         ior_study, "mpirun -np 8 --map-by ppr:4:node ior -F -a AIO", {"lanes": 8}, {}, ("2 nodes: ", "-a AIO: one")
     ),
+    "by-nodes": Said(
+        mdtest, "mpirun -np 16 -ppn 4 mdtest -n 9 -F -u -N 1", {"lanes": 16, "reorder": "lane", "reorder_by": 4}, {},
+        ("4 nodes: ", "-N 1: 4 lanes, those of 1 of 4 nodes"), "files",
+    ),
+    "by-two-nodes": Said(
+        mdtest, "srun -N 4 -n 32 mdtest -n 9 -F -N 2", {"reorder": "lane", "reorder_by": 16}, {},
+        ("4 nodes: ", "-N 2: 16 lanes, those of 2 of 4 nodes"), "files",
+    ),
+    "by-tasks": Said(
+        mdtest, "mpirun -np 16 mdtest -n 9 -F -N 3", {"reorder": "lane", "reorder_by": 3}, {},
+        ("-N 3: lanes of one node; mdtest goes on by nodes",), "files",
+    ),
     "range-of-nodes": Said(ior_study, "srun -N 2-4 -n 8 ior -F", {"lanes": 8}, {}, ("-N 2-4: it is no number",)),
     "slots-of-one": Said(ior_study, "mpirun -np 2 -H node1:4,node2:4 ior -F", {"lanes": 2}),
     "resource-sets": Said(ior_study, "jsrun -n 4 -a 2 -r 2 ior -F", {"lanes": 8}, {}, ("2 nodes: ",)),
