@@ -9,7 +9,7 @@ from assay.model.study.shape import directories
 from assay.model.units import format_size
 from assay.plan.foreign.ior import head, tell_variable
 from assay.plan.foreign.launcher import Tasks, lanes_of, tasks_of
-from assay.plan.foreign.line import Given, Option, binary_size, options_of, place_of, read_line, whole
+from assay.plan.foreign.line import MODULE, Given, Option, binary_size, joined, options_of, place_of, read_line, whole
 from assay.plan.foreign.notes import Notes
 from assay.plan.text import study_text
 
@@ -123,13 +123,14 @@ def mdtest_study(text: str, tasks: int | None = None) -> str:
     Raises:
         AssayError: mdtest would not take the command line.
     """
+    text = joined(text)
     line = read_line(text, NAMES)
     notes = Notes()
     given = {one.name: one for one in options_of(line, LETTERS, "mdtest")}
     _refuse(given)
     for name, one in given.items():
-        if name in TOLD:
-            notes.add(one.text, TOLD[name])
+        if name in TOLD or name.startswith(MODULE):
+            notes.add(one.text, TOLD.get(name, "an option of another interface, which -a POSIX does not use"))
     repeats = _number(given, "iterations", 1, 1)
     for name in line.launch.variables:
         tell_variable(name, notes)
@@ -160,13 +161,13 @@ def _bytes(given: Mapping[str, Given], name: str) -> int:
 def _refuse(given: Mapping[str, Given]) -> None:
     if "help" in given:
         raise AssayError("mdtest -h tests nothing", "write a command line with -n or -I")
-    if "items" not in given and "itemsperdir" not in given:
-        raise AssayError(
-            "mdtest: nothing says how many files or directories", "add -n ITEMS, or -I ITEMS_PER_DIRECTORY"
-        )
     if "api" in given and given["api"].value.upper() != "POSIX":
         raise AssayError(
             f"mdtest {given['api'].text}: there is no such target", "use -a POSIX, or write the study yourself"
+        )
+    if "items" not in given and "itemsperdir" not in given:
+        raise AssayError(
+            "mdtest: nothing says how many files or directories", "add -n ITEMS, or -I ITEMS_PER_DIRECTORY"
         )
 
 
