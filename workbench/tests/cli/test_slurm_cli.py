@@ -59,6 +59,26 @@ def test_what_slurm_refuses_leaves_no_run(program: Program, tmp_path: Path) -> N
     assert list((tmp_path / "assay-runs").iterdir()) == []
 
 
+def test_a_run_that_slurm_may_have_is_kept_and_found_again(program: Program, tmp_path: Path) -> None:
+    program("sbatch", "Welcome!", "sbatch: error: Socket timed out on send/recv operation", 1)
+    program("squeue", "", "slurm_load_jobs error: Socket timed out on send/recv operation", 1)
+    done = run_here(tmp_path, "run", "study.yaml", "--slurm", "-M smp")
+    assert done.returncode == 3
+    assert "error: sbatch did not tell the job's id, but: Welcome!" in done.stderr
+    (run,) = list_runs(tmp_path / "assay-runs")
+    assert f"run assay-runs/{run.id} is kept: Slurm may have its job" in done.stderr
+    (kept,) = json.loads((Path(run.folder) / "scheduler.json").read_text())["jobs"]
+    assert (kept["id"], kept["cluster"]) == ("", "smp")
+    again = run_here(tmp_path, "run", "last", "--resume")
+    assert (again.returncode, "whether the run goes on is not known" in again.stderr) == (3, True)
+    names = 'case " $* " in " -M smp "*--name=*) echo 17 ;; " -M smp "*) echo "PENDING|Priority|N/A|" ;; esac'
+    (tmp_path / "bin" / "squeue").write_text(f"#!/bin/sh\n{names}\n")
+    again = run_here(tmp_path, "run", "last", "--resume")
+    assert again.returncode == 3
+    assert "is job 17 of Slurm on cluster smp, which is PENDING (Priority)" in again.stderr
+    assert "`scancel -M smp 17` ends it" in again.stderr
+
+
 def test_options_that_are_not_the_users_are_refused(program: Program, tmp_path: Path) -> None:
     done = run_here(tmp_path, "run", "study.yaml", "--slurm", "--array=1-4")
     assert done.returncode == 2

@@ -23,6 +23,15 @@ def test_nothing_is_suggested_for_what_is_like_no_command(tmp_path: Path) -> Non
     assert "No such command 'zzzzzz'." in said.stderr and "mean" not in said.stderr
 
 
+def test_a_program_that_is_not_read_is_not_taken_for_one_that_is(tmp_path: Path) -> None:
+    for program in ("fio", "elbencho", "vdbench"):
+        said = run_here(tmp_path, "study", "from", program, "x")
+        assert said.returncode == 2
+        assert f"error: no study is made from {program}, but from ior" in said.stderr
+        assert "mean" not in said.stderr
+    assert "'ior'" in run_here(tmp_path, "study", "from", "iorr", "x").stderr
+
+
 LONG = [name for name in COMMANDS if len(name) > 4 and not name.startswith("price")]
 """Those that differ from every other one by more than a letter."""
 

@@ -13,7 +13,8 @@ from assay.model.study.hosts import Hosts
 from assay.model.study.study import Study
 from assay.model.units import shown
 from assay.site.choose import site_of
-from assay.site.inventory.hosts import node_names, resolve_hosts
+from assay.site.inventory.hosts import resolve_hosts
+from assay.site.inventory.names import node_names
 from assay.site.inventory.site import InventorySite
 from assay.site.local import LocalSite
 from assay.site.site import Site, brought_up

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from assay.launch.parallel.command import ALLOCATION
 from assay.model.base import EXIT_REFUSED, AssayError, Say
 from assay.model.named import read_named
-from assay.model.site.host import MOST_HOSTS, Host
+from assay.model.site.host import MOST_HOSTS, Host, is_host_name
 from assay.model.site.nodes import expand_nodes
-from assay.model.units import UnitError
+from assay.model.units import UnitError, shown
 from assay.site.site import Standing, refuse_too_few
 
 MOST_BYTES = 1 << 20
@@ -108,7 +108,12 @@ class AllocationSite:
                 EXIT_REFUSED,
             )
         kind = "slurm" if scheduler.listed == "set" else "ssh"
-        return tuple(Host.model_validate({"name": name, "kind": kind}) for name in self._names(scheduler))
+        names = self._names(scheduler)
+        wrong = next((name for name in names if not is_host_name(name)), None)
+        if wrong is not None or not 0 < len(names) <= MOST_HOSTS:
+            fault = f"has {len(names)} hosts" if wrong is None else f"{shown(wrong)} is not a host name"
+            raise AssayError(f"{scheduler.nodes}: {fault}", f"1 to {MOST_HOSTS} hosts work together", EXIT_REFUSED)
+        return tuple(Host.model_validate({"name": name, "kind": kind}) for name in names)
 
     def _names(self, scheduler: Scheduler) -> list[str]:
         """Each host once, in the scheduler's order."""

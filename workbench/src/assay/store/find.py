@@ -94,7 +94,7 @@ def find_run(ref: str, root: Path) -> Path:
     try:
         if ref and (path / DATABASE).is_file():
             return path
-        is_folder = bool(ref) and path.is_dir()
+        is_folder, is_file = bool(ref) and path.is_dir(), bool(ref) and path.is_file()
     except OSError as error:
         raise AssayError(f"{ref}: cannot be read: {error.strerror}", "`assay list` names the runs") from error
     runs = list_runs(root)
@@ -103,6 +103,9 @@ def find_run(ref: str, root: Path) -> Path:
     found = _called(ref, runs)
     if not found and is_folder:
         raise AssayError(f"the folder {ref} holds no run (it has no {DATABASE})", "`assay list` names the runs")
+    if not found and is_file:
+        hint = "a run is the folder that `assay run` makes; results of other programs are not read"
+        raise AssayError(f"the file {ref} is no run", hint)
     if not runs:
         raise AssayError(f"there are no runs in {root}", "start one with `assay run STUDY`, or use --out")
     if not found:

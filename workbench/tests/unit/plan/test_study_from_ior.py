@@ -193,6 +193,39 @@ SAID = {
     "placed": Said(
         ior_study, "mpirun -np 8 --map-by ppr:4:node ior -F -a AIO", {"lanes": 8}, {}, ("2 nodes: ", "-a AIO: one")
     ),
+    "shuffled-before-4.0": Said(
+        ior_study, "mpirun -np 4 ior -z -t 4k -b 4k -s 10", {"file_size": "160KiB", "segments": None}, {},
+        ("-z: a block has one transfer: all of the file", "file_size: that of 4 tasks"),
+    ),
+    "shuffled": Said(
+        ior_study, "ior -z -F -t 4k -b 8k -s 10", {"segments": 10, "block_size": "8KiB"}, {},
+        ("-z: order is random in each block, as from IOR 4.0 on",),
+    ),
+    "of-another-interface": Said(
+        ior_study, "ior --dfs.pool p -F --aio.max-pending=8 -a AIO", {"layout": "separate"}, {},
+        ("--dfs.pool=p: an option of another interface, which -a AIO does not use", "--aio.max-pending=8: no counter"),
+    ),
+    "hints-of-gpfs": Said(
+        ior_study, "ior --posix.gpfs.createsharing --posix.gpfs.finegrainwritesharing -F", {"layout": "separate"}, {},
+        ("--posix.gpfs.createsharing: a hint of GPFS", "--posix.gpfs.finegrainwritesharing: a hint of GPFS"),
+    ),
+    "over-lines": Said(ior_study, "mpirun -np 8 ior -w \\\n  -F \\ \n\t-o \\\r\n/x/f", {"lanes": 8}),
+    "directives": Said(
+        ior_study, "ior -F -O storeFileOffset=0,beegfsNumTargets=4,gpuid=1,showHelp=0,nodes=2", {"layout": "separate"},
+        {}, ("beegfsNumTargets=4: set it on the directory before",),
+    ),
+    "by-nodes": Said(
+        mdtest, "mpirun -np 16 -ppn 4 mdtest -n 9 -F -u -N 1", {"lanes": 16, "reorder": "lane", "reorder_by": 4}, {},
+        ("4 nodes: ", "-N 1: 4 lanes, those of 1 of 4 nodes"), "files",
+    ),
+    "by-two-nodes": Said(
+        mdtest, "srun -N 4 -n 32 mdtest -n 9 -F -N 2", {"reorder": "lane", "reorder_by": 16}, {},
+        ("4 nodes: ", "-N 2: 16 lanes, those of 2 of 4 nodes"), "files",
+    ),
+    "by-tasks": Said(
+        mdtest, "mpirun -np 16 mdtest -n 9 -F -N 3", {"reorder": "lane", "reorder_by": 3}, {},
+        ("-N 3: lanes of one node; mdtest goes on by nodes",), "files",
+    ),
     "range-of-nodes": Said(ior_study, "srun -N 2-4 -n 8 ior -F", {"lanes": 8}, {}, ("-N 2-4: it is no number",)),
     "slots-of-one": Said(ior_study, "mpirun -np 2 -H node1:4,node2:4 ior -F", {"lanes": 2}),
     "resource-sets": Said(ior_study, "jsrun -n 4 -a 2 -r 2 ior -F", {"lanes": 8}, {}, ("2 nodes: ",)),
@@ -388,7 +421,9 @@ WRONG = {
     "ior -b 1.5g": "ior -b: '1.5g' has decimals, which ior does not read",
     "ior -t 1q": "ior -t: '1q' has a unit that ior does not know",
     "ior -t 1": "ior -t: 1 is no multiple of 8 bytes",
-    "ior -z -F -t 4k -b 4k -s 10": "ior: -z shuffles the transfers of each block, and each block has one only",
+    "mpirun -np 2 ior -a DFS --dfs.pool p1 --dfs.cont=c -w": "ior -a DFS: there is no such target",
+    "ior -a CHFS --chfs.chunk_size=4k -w -b 4": "ior -a CHFS: there is no such target",
+    "ior --posix.nosuch=1": "ior has no option --posix.nosuch",
     "ior -a MPIIO -c -z": "ior: -c and -z exclude each other with -a MPIIO",
     "ior -w -z -R -G 1": "ior: -R with -z needs the order in which the data was written",
     "ior -R": "ior: -R without -w needs the signature",
@@ -412,6 +447,7 @@ def test_what_ior_would_not_take_is_refused_with_its_place(line: str) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
+        ("mdtest -a DFS --dfs.pool p --dfs.cont c -F", "mdtest -a DFS: there is no such target"),
         ("mdtest -d /x", "mdtest: nothing says how many files or directories"),
         ("mdtest -n 10 -I 5 -u", "mdtest: -n 10 and -I 5 exclude each other with -u"),
         ("mdtest -n 10 -I 3", "mdtest: -n 10 is no multiple of -I 3"),

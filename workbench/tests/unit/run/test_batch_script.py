@@ -47,6 +47,8 @@ def test_a_path_that_slurm_would_read_as_another_is_refused(path: str) -> None:
         ("-a 1-10", "cannot have -a: a run is one job"),
         ("-a1-10", "cannot have -a: a run is one job"),
         ("--array=1-10", "cannot have --array: a run is one job"),
+        ("--arr=1-10", "cannot have --array: a run is one job"),
+        ("-N 1 : -N 2", "cannot have `:`: a run is one job"),
         ("-N 2 --wrap hostname", "cannot have --wrap: Assay writes the script"),
         ("-N 2 -o /tmp/x", "cannot have -o: the job's output goes into the run's folder"),
         ("-N 2 --job-name=x", "cannot have --job-name: the job has the name of its run"),

@@ -21,7 +21,7 @@ def hosts(environment: dict[str, str]) -> list[tuple[str, str]]:
 
 
 def test_slurm_names_a_node_set() -> None:
-    assert hosts(SLURM) == [("cpu7", "slurm"), ("gpu01", "slurm"), ("gpu02", "slurm"), ("gpu03", "slurm")]
+    assert hosts(SLURM) == [("gpu01", "slurm"), ("gpu02", "slurm"), ("gpu03", "slurm"), ("cpu7", "slurm")]
     told = AllocationSite(SLURM).up(lambda _line: None).environment["allocation"]
     assert told == {
         "scheduler": "Slurm",
@@ -59,3 +59,14 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
         hosts({"PBS_JOBID": "1", "PBS_NODEFILE": str(tmp_path / "none")})
     with pytest.raises(AssayError, match="SLURM_JOB_NODELIST"):
         hosts({"SLURM_JOB_ID": "1", "SLURM_JOB_NODELIST": "n[1-"})
+    (tmp_path / "nodes").write_text("n1\n-oProxyCommand=x\n")
+    with pytest.raises(AssayError, match="PBS_NODEFILE: `-oProxyCommand=x` is not a host name"):
+        hosts({"PBS_JOBID": "1", "PBS_NODEFILE": str(tmp_path / "nodes")})
+    (tmp_path / "nodes").write_text("".join(f"n{number}\n" for number in range(5000)))
+    with pytest.raises(AssayError, match="PBS_NODEFILE: has 5000 hosts"):
+        hosts({"PBS_JOBID": "1", "PBS_NODEFILE": str(tmp_path / "nodes")})
+
+
+@pytest.mark.parametrize("told", ["nid[001033,001644]", "ip-0A000104,ip-0A00011E", "nid[0000001033-0000001034]"])
+def test_numbers_of_nodes_have_as_many_digits_as_they_like(told: str) -> None:
+    assert len(hosts({"SLURM_JOB_ID": "1", "SLURM_JOB_NODELIST": told})) == 2

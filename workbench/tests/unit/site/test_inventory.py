@@ -1,5 +1,6 @@
 """Node sets and inventories."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,12 @@ from soak import times
 
 from assay.model.base import AssayError
 from assay.model.site.host import MOST_HOSTS, THIS_HOST, Host
-from assay.site.inventory.hosts import node_names, read_hostfile, resolve_hosts
+from assay.plan.load import load_study
+from assay.site.inventory.hosts import read_hostfile, resolve_hosts
+from assay.site.inventory.names import node_names
 
 HERE = Path()
+REST = 'targets: {n: {kind: "null"}}\nworkloads: {w: {operations: [read], file_size: 1MiB, record_size: 4KiB}}\n'
 
 
 def names(written: object, base: Path = HERE) -> list[str]:
@@ -66,7 +70,10 @@ def test_the_word_localhost_is_this_machine_and_others_are_reached_by_ssh() -> N
         ("n[1-999999999999]", "more than 4096 hosts"),
         ("a[1-4000]b[1-4000]c[1-4000]", "more than 4096 hosts"),
         ([f"a[1-{MOST_HOSTS}]", "b"], "more than 4096 hosts"),
-        ("root@client1", "there is no group|is not a host name"),
+        ("root@", "is not a host name"),
+        ("node01:16", "16 may be tasks, and not a port"),
+        ("root@client1:99999", "there is no such port"),
+        ("root@a,b!c", "is not a host name|is not a node set"),
         ("-oProxyCommand=x", "is not a host name|is not a node set"),
         ("a;b", "is not a host name"),
         ("$(x)", "is not a host name"),
@@ -76,6 +83,23 @@ def test_what_cannot_be_hosts_is_one_clear_error(written: object, message: str) 
     with pytest.raises(AssayError, match=message) as caught:
         resolve_hosts(written, HERE)
     assert "\n" not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("written", "hosts"),
+    [
+        ("bench@node1", [("node1", "bench", None)]),
+        ("bench@node[1-2]:2222", [("node1", "bench", 2222), ("node2", "bench", 2222)]),
+        ("node1:2222", [("node1", None, 2222)]),
+        ("node1:22,root@node2", [("node1", None, 22), ("node2", "root", None)]),
+        (["node[1,3]", "bench@node2:10022"], [("node1", None, None), ("node3", None, None), ("node2", "bench", 10022)]),
+    ],
+)
+def test_hosts_are_written_as_for_ssh(written: object, hosts: list[tuple[str, str | None, int | None]]) -> None:
+    assert [(host.name, host.user, host.port) for host in resolve_hosts(written, HERE)] == hosts
+    nodes = written if isinstance(written, list) else [written]
+    loaded = load_study(f"study: s\nquestion: q?\nhosts: {json.dumps(nodes)}\n{REST}".encode())
+    assert loaded.study is not None, loaded.problems
 
 
 @settings(max_examples=times(60, 600))
@@ -213,7 +237,10 @@ def test_a_hostfile_of_mpi_is_an_inventory(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("a\nb cpu=3\n", "machines:2: `cpu=3` after the node set"),
-        ("a\na\n", "machines: a is named twice"),
+        ("a,a\n", "machines:1: a is named twice"),
+        ("a\nbench@a\n", "machines:2: a is named twice"),
+        ("node1:1611\n", "machines:1: `node1:1611`: whether 1611 is a port of sshd is not clear"),
+        ("a 4 b 4\n", "machines:1: `4` after the node set"),
         ("a\n[\n", "machines:2: "),
         ("# nothing\n", "machines: names no host"),
     ],

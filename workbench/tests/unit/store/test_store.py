@@ -342,6 +342,10 @@ def test_a_renamed_folder_is_found_by_its_name_and_by_the_id(tmp_path: Path) -> 
     (tmp_path / "other").mkdir()
     with pytest.raises(AssayError, match="holds no run"):
         find_run(str(tmp_path / "other"), tmp_path)
+    (tmp_path / "fio.json").write_text("{}")
+    for root in (tmp_path, tmp_path / "none"):
+        with pytest.raises(AssayError, match=r"the file .*fio\.json is no run"):
+            find_run(str(tmp_path / "fio.json"), root)
 
 
 DAMAGE = {

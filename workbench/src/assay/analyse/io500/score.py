@@ -160,8 +160,10 @@ def _broken(by_place: Places) -> tuple[str, ...]:
         found.append("mdtest-hard has not files of 3901 bytes in one directory")
     if easy.layout != "separate":
         found.append("mdtest-easy has not a directory for each task")
-    if not all(_elsewhere(item) for item in (hard, names, easy)):
-        found.append("what a task reads or looks at is its own: one host, or no reorder")
+    used = {row.case.workload: row.case.parameters for (workload, _), row in by_place.items() if workload in NEEDED}
+    own = [workload for workload, parameters in used.items() if not _elsewhere(parameters)]
+    if own:
+        found.append(f"a host reads or looks at what it made itself ({', '.join(own)}): one host, or no reorder: node")
     return (
         *found,
         "each group of files is read right after it was written, not after all writes",
@@ -171,4 +173,5 @@ def _broken(by_place: Places) -> tuple[str, ...]:
 
 
 def _elsewhere(parameters: Parameters) -> bool:
-    return parameters.reorder == "random" or parameters.shift > 0
+    """Whether each lane goes on by so many lanes, around all of them, that it comes to another host."""
+    return parameters.host_lanes <= parameters.shift <= parameters.all_lanes - parameters.host_lanes

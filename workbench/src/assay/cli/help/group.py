@@ -37,13 +37,14 @@ def summary(text: str | None) -> str:
     return " ".join((text or "").split("\n\n")[0].split())
 
 
-def group(about: str | None = None) -> typer.Typer:
+def group(about: str | None = None, kind: type[Group] = Group) -> typer.Typer:
     """A group to which commands are added.
 
     Args:
         about: Its help; None takes that of its callback.
+        kind: What it does with words that are none of its commands.
     """
     words: dict[str, Any] = {"help": about} if about else {}
     return typer.Typer(
-        cls=Group, context_settings=SETTINGS, add_completion=False, rich_markup_mode=None, no_args_is_help=True, **words
+        cls=kind, context_settings=SETTINGS, add_completion=False, rich_markup_mode=None, no_args_is_help=True, **words
     )

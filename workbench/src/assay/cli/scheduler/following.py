@@ -116,7 +116,7 @@ def followed(folder: Path, listener: "Listener", later: bool = False) -> "RunSto
         follower.follow()
     except KeyboardInterrupt:
         note(f"job {follower.job} goes on: `assay attach {folder}` follows it again")
-        end = f"scancel -b -s TERM {follower.job}"
+        end = follower.known.ending("-b", "-s", "TERM")
         note(f"`{end}` has it stop in order; then `assay run {folder} --resume` does the rest")
         raise typer.Exit(EXIT_INTERRUPTED) from None
     if follower.error is not None:

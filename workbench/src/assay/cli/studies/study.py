@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import typer
 
-from assay.cli.help.group import group
+from assay.cli.help.group import Group, group
 from assay.cli.output import note, save_study
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.named import read_named
@@ -13,8 +14,39 @@ from assay.model.named import read_named
 _MOST_SCRIPT = 1 << 20
 """Bytes of a script."""
 
+_OTHERS = (
+    *(
+        "fio",
+        "iozone",
+        "vdbench",
+        "elbencho",
+        "warp",
+        "cosbench",
+        "hsbench",
+        "ycsb",
+        "sysbench",
+        "smallfile",
+        "filebench",
+    ),
+    *("bonnie", "bonnie++", "dbench", "diskspd", "dd"),
+)
+"""Programs that people measure storage with, too."""
+
+
+class _Sources(Group):
+    """Programs from whose command lines studies are made."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """As of any group, but of a program that is known and not read no other is meant."""
+        if args and args[0].lower() in _OTHERS:
+            read = " and ".join(self.list_commands(ctx))
+            words = "where a study has a word of fio, iozone or vdbench, `assay check` names ours"
+            ctx.fail(f"no study is made from {args[0]}, but from {read}; {words}")
+        return super().resolve_command(ctx, args)
+
+
 app = group("Make study files from command lines of IOR and mdtest.")
-source = group("Make a study file from the command line of another program.")
+source = group("Make a study file from the command line of another program.", _Sources)
 app.add_typer(source, name="from")
 
 _LINE = typer.Argument(help="The whole command line as one word, with or without its launcher.", metavar="COMMAND")

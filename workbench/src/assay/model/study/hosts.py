@@ -10,6 +10,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from assay.model.frozen import Frozen
 from assay.model.site.host import MOST_HOSTS
+from assay.model.site.login import logins_of
 from assay.model.site.nodes import expand_nodes
 from assay.model.study.axis import fault
 from assay.model.units import UnitError, shown
@@ -25,8 +26,9 @@ class Hosts(Frozen):
     """Machines that generate the load.
 
     Attributes:
-        nodes: Names or node sets as written, with an inventory also `@GROUP`. Empty: all hosts of the inventory, the
-            clients of the testbed, or else this machine.
+        nodes: Names or node sets as written, perhaps with a user before and a port behind them
+            (`bench@node1:2222`), with an inventory also `@GROUP`. Empty: all hosts of the inventory, the clients of
+            the testbed, or else this machine.
         inventory: File that says how to reach them; None if their names are enough.
     """
 
@@ -105,7 +107,9 @@ def expanded(texts: tuple[str, ...], what: str) -> tuple[str, ...]:
     found: list[str] = []
     for text in texts:
         try:
-            found += expand_nodes(text, MOST_HOSTS)
+            for login in logins_of(text):
+                _ = login.port
+                found += expand_nodes(login.nodes, MOST_HOSTS)
         except UnitError as error:
             raise fault(error.message, error.hint) from None
     if len(set(found)) < len(found):

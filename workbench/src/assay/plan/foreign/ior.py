@@ -7,7 +7,7 @@ from assay.plan.foreign.ior_place import targets_of
 from assay.plan.foreign.ior_tests import Test, tests_of
 from assay.plan.foreign.ior_workload import workload_of
 from assay.plan.foreign.launcher import tasks_of
-from assay.plan.foreign.line import read_line
+from assay.plan.foreign.line import joined, read_line
 from assay.plan.foreign.notes import Notes
 from assay.plan.text import study_text
 
@@ -29,6 +29,7 @@ def ior_study(text: str, read: Callable[[str], str], tasks: int | None = None) -
     Raises:
         AssayError: IOR would not take the command line.
     """
+    text = joined(text)
     line = read_line(text, NAMES)
     notes = Notes()
     tests = tests_of(line, read)

@@ -81,8 +81,12 @@ class Test:
 
     @property
     def drawn(self) -> bool:
-        """Blocks are drawn over the whole file (-z -z), not transfers shuffled in each block (-z)."""
-        return self.counts.get("randomoffset", 0) > 1
+        """All of the file comes in random order (-z -z), not the transfers of each block in one of its own (-z).
+
+        With one transfer in a block only the -z of versions before 4.0 does anything: it is over the whole file.
+        """
+        whole_blocks = self.sizes["blocksize"] == self.sizes["transfersize"]
+        return self.counts.get("randomoffset", 0) > (0 if whole_blocks else 1)
 
     def bytes(self, tasks: int) -> int:
         """Bytes of all files together, of so many tasks."""
@@ -160,10 +164,10 @@ def _script(text: str, path: str, first: Test) -> list[Test]:
 
 def _refuse(test: Test) -> None:
     """What IOR itself refuses."""
-    _refuse_sizes(test)
     if test.api not in _APIS:
         message = f"ior -a {test.api}: there is no such target"
         raise AssayError(message, "use -a POSIX or -a MPIIO, or write the study yourself")
+    _refuse_sizes(test)
     if test.has("reordertasks") and test.has("reordertasksrandom"):
         raise AssayError("ior: -C and -Z exclude each other", "leave one out")
     if test.has("stonewallingwearout") and not test.number("deadlineforstonewalling"):
@@ -205,6 +209,3 @@ def _refuse_random(test: Test) -> None:
     if test.has("checkread") and test.number("randomseed", -1) in (None, -1):
         message = "ior: -R with -z needs the order in which the data was written"
         raise AssayError(message, "add --random-offset-seed=NUMBER, or leave one out")
-    if not test.drawn and test.sizes["blocksize"] == test.sizes["transfersize"]:
-        message = "ior: -z shuffles the transfers of each block, and each block has one only"
-        raise AssayError(message, "raise -b or lower -t, or write -z -z to draw blocks over the whole file")

@@ -8,6 +8,7 @@ from assay.model.units import about_size, format_size
 from assay.plan.foreign.ior_options import OF_MPI, TOLD
 from assay.plan.foreign.ior_tests import Test
 from assay.plan.foreign.launcher import Tasks, lanes_of
+from assay.plan.foreign.line import MODULE
 from assay.plan.foreign.notes import Notes
 
 _OF_ANOTHER_RUN = ("stonewallingwearoutiterations", "stonewallingstatusfile")
@@ -58,6 +59,10 @@ def _tell(test: Test, notes: Notes) -> None:
             notes.add(text, "what another run has written is not read: all data is written first, outside the timing")
         elif name in TOLD:
             notes.add(text, TOLD[name])
+        elif name.startswith(MODULE):
+            own = name.removeprefix(MODULE).upper().startswith(f"{test.api}.")
+            why = "no counterpart" if own else f"an option of another interface, which -a {test.api} does not use"
+            notes.add(text, why)
 
 
 def _shape(test: Test, tasks: Tasks, notes: Notes) -> dict[str, Any]:
@@ -70,11 +75,18 @@ def _shape(test: Test, tasks: Tasks, notes: Notes) -> dict[str, Any]:
     through = (
         "" if block == transfer else f", and goes through each in order: random are only its blocks of {block} bytes"
     )
-    notes.add(
-        "-z -z",
-        "each record of the whole file comes exactly once, in random order; IOR draws a block for each segment, so "
-        f"that some may come again and others never{through}",
-    )
+    if test.counts["randomoffset"] > 1:
+        notes.add(
+            "-z -z",
+            "each record of the whole file comes exactly once, in random order; IOR draws a block for each segment, so "
+            f"that some may come again and others never{through}",
+        )
+    else:
+        notes.add(
+            "-z",
+            "a block has one transfer: all of the file in random order, each once, as IOR before 4.0; from then on -z "
+            "shuffles the transfers of each block, which here does nothing",
+        )
     if shared and tasks.total > 1:
         notes.add("file_size", f"that of {tasks.total} tasks: change it with the lanes")
     return {"file_size": format_size(segments * block * (tasks.total if shared else 1))}
@@ -86,6 +98,11 @@ def _operations(test: Test, tasks: Tasks, notes: Notes) -> list[str]:
         notes.add("-W", "what was written is read in a phase of its own, which checks every byte")
     if shuffled and not test.drawn:
         notes.add("-z", "each transfer comes exactly once; which one when is not what IOR's random numbers make it")
+        notes.add(
+            "-z",
+            "order is random in each block, as from IOR 4.0 on; before, it was over the whole file: for that write "
+            "file_size in place of segments and block_size",
+        )
     if writes and shuffled:
         notes.add("-w -z", "random_write goes over a file that was prepared, outside the timing; IOR writes a new one")
     if writes and test.has("useexistingtestfile"):

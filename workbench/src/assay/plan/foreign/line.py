@@ -16,6 +16,15 @@ _SIZE = re.compile(r"\s*([+-]?\d+)\s*(\S)?.*")
 _SHIFTS = {"k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
 _SHELL = re.compile(r"(\d*|&)(>>?|<<?)[&|]?.*|\|\|?&?|&&?|;|.*;")
 """Words of the shell, not of a program: redirections, pipes, further commands."""
+_CONTINUED = re.compile(r"\\[ \t]*\r?\n")
+"""A backslash at the end of a line; blanks behind it are a slip of whoever copied it."""
+MODULE = "--"
+"""How names begin of options that only one interface (-a) has, other than POSIX and MPI-IO."""
+_MODULES = (
+    *("dfs", "daos", "aio", "s3", "s3-libs3", "s3-plus", "s3-emc", "hdfs", "hdf5", "ncmpi", "rados", "cephfs", "chfs"),
+    *("finchfs", "libnfs", "nfs", "ime", "gfarm", "pmdk", "beegfs", "unifyfs", "mmap", "dummy", "plfs", "blackhole"),
+)
+"""Interfaces of IOR, as their options begin: --dfs.pool."""
 
 
 class Option(NamedTuple):
@@ -96,6 +105,11 @@ def whole(text: str, option: str, program: str, least: int = 0) -> int:
     return number
 
 
+def joined(text: str) -> str:
+    """A command line that goes over several lines, as one."""
+    return _CONTINUED.sub(" ", text)
+
+
 def read_line(text: str, names: Sequence[str]) -> Line:
     """Find the program in a command line, and what the launcher before it says.
 
@@ -107,7 +121,7 @@ def read_line(text: str, names: Sequence[str]) -> Line:
         AssayError: It is no command line, or has no such program.
     """
     try:
-        words = shlex.split(text, comments=False)
+        words = shlex.split(joined(text), comments=False)
     except ValueError as error:
         message = f"the command line cannot be read: {str(error).lower()}"
         raise AssayError(message, "quote it as for a shell") from None
@@ -157,6 +171,10 @@ def options_of(line: Line, letters: Mapping[str, Option], program: str) -> list[
 def _long(word: str, rest: list[str], longs: Mapping[str, Option], program: str) -> Given:
     name, equals, value = word[2:].partition("=")
     option = longs.get(name)
+    if option is None and name.partition(".")[0].lower() in _MODULES and "." in name:
+        if not equals and rest and not rest[0].startswith("-"):
+            value = rest.pop(0)
+        return Given(f"{MODULE}{name}", value, f"--{name}" + (f"={value}" if value else ""))
     if option is None:
         raise AssayError(f"{program} has no option --{name}", one_of(name, sorted(longs)))
     if option.takes and not equals:

@@ -8,8 +8,8 @@ from assay.model.base import AssayError
 from assay.model.study.shape import directories
 from assay.model.units import format_size
 from assay.plan.foreign.ior import head, tell_variable
-from assay.plan.foreign.launcher import lanes_of, tasks_of
-from assay.plan.foreign.line import Given, Option, binary_size, options_of, place_of, read_line, whole
+from assay.plan.foreign.launcher import Tasks, lanes_of, tasks_of
+from assay.plan.foreign.line import MODULE, Given, Option, binary_size, joined, options_of, place_of, read_line, whole
 from assay.plan.foreign.notes import Notes
 from assay.plan.text import study_text
 
@@ -123,17 +123,20 @@ def mdtest_study(text: str, tasks: int | None = None) -> str:
     Raises:
         AssayError: mdtest would not take the command line.
     """
+    text = joined(text)
     line = read_line(text, NAMES)
     notes = Notes()
     given = {one.name: one for one in options_of(line, LETTERS, "mdtest")}
     _refuse(given)
     for name, one in given.items():
-        if name in TOLD:
-            notes.add(one.text, TOLD[name])
+        if name in TOLD or name.startswith(MODULE):
+            notes.add(one.text, TOLD.get(name, "an option of another interface, which -a POSIX does not use"))
     repeats = _number(given, "iterations", 1, 1)
     for name in line.launch.variables:
         tell_variable(name, notes)
-    workloads = _workloads(given, lanes_of(tasks_of(line.launch, tasks, notes), notes), notes)
+    who = tasks_of(line.launch, tasks, notes)
+    fields = {**lanes_of(who, notes), **_neighbour(given, who, notes)}
+    workloads = _workloads(given, fields, notes)
     study: dict[str, Any] = {
         "study": "from-mdtest",
         "targets": {"place": {"kind": "file", "path": _path(given, notes)}},
@@ -158,13 +161,13 @@ def _bytes(given: Mapping[str, Given], name: str) -> int:
 def _refuse(given: Mapping[str, Given]) -> None:
     if "help" in given:
         raise AssayError("mdtest -h tests nothing", "write a command line with -n or -I")
-    if "items" not in given and "itemsperdir" not in given:
-        raise AssayError(
-            "mdtest: nothing says how many files or directories", "add -n ITEMS, or -I ITEMS_PER_DIRECTORY"
-        )
     if "api" in given and given["api"].value.upper() != "POSIX":
         raise AssayError(
             f"mdtest {given['api'].text}: there is no such target", "use -a POSIX, or write the study yourself"
+        )
+    if "items" not in given and "itemsperdir" not in given:
+        raise AssayError(
+            "mdtest: nothing says how many files or directories", "add -n ITEMS, or -I ITEMS_PER_DIRECTORY"
         )
 
 
@@ -218,13 +221,24 @@ def _loops(given: Mapping[str, Given], items: int, each: int) -> int:
     return items // each
 
 
-def _common(given: Mapping[str, Given], lanes: Mapping[str, int], notes: Notes) -> dict[str, Any]:
-    found: dict[str, Any] = {"layout": "separate" if "unique" in given else "shared", **lanes}
+def _neighbour(given: Mapping[str, Given], who: Tasks, notes: Notes) -> dict[str, Any]:
+    """Whose names are looked at: from version 3.3 on -N counts nodes where there are several, and else tasks."""
     stride = _number(given, "stride", 0)
-    if stride:
-        found |= {"reorder": "lane", **({"reorder_by": stride} if stride > 1 else {})}
-        notes.add(f"-N {stride}", "every phase after the creation works on the names of that lane; mdtest goes on by "
-                  "so many with each phase")  # fmt: skip
+    if not stride:
+        return {}
+    by, text = stride * (who.each if who.nodes > 1 else 1), f"-N {stride}"
+    notes.add(text, "every phase after the creation works on the names of that lane; mdtest goes on by so many with "
+              "each phase")  # fmt: skip
+    if by != stride:
+        notes.add(text, f"{by} lanes, those of {stride} of {who.nodes} nodes, as mdtest makes of it: change "
+                  "reorder_by with lanes, or write reorder: node")  # fmt: skip
+    elif who.nodes < 2 and who.total > 1:
+        notes.add(text, "lanes of one node; mdtest goes on by nodes where there are several, which is reorder: node")
+    return {"reorder": "lane", **({"reorder_by": by} if by > 1 else {})}
+
+
+def _common(given: Mapping[str, Given], fields: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {"layout": "separate" if "unique" in given else "shared", **fields}
     found["sync"] = "o_sync" if "syncfile" in given else "fsync" if "syncphase" in given else "none"
     return found
 
@@ -234,8 +248,8 @@ def _phases(given: Mapping[str, Given]) -> list[str]:
     return asked or ["create", "stat", "read", "remove"]
 
 
-def _workloads(given: Mapping[str, Given], lanes: Mapping[str, int], notes: Notes) -> dict[str, Any]:
-    shape, common, phases = _shape(given, notes), _common(given, lanes, notes), _phases(given)
+def _workloads(given: Mapping[str, Given], fields: Mapping[str, Any], notes: Notes) -> dict[str, Any]:
+    shape, common, phases = _shape(given, notes), _common(given, fields), _phases(given)
     size, seconds = _bytes(given, "writebytes"), _number(given, "stonewall", 0)
     limit: dict[str, Any] = {"time_limit": f"{seconds}s", "wear_out": True} if seconds else {}
     if "create" not in phases:

@@ -13,8 +13,9 @@ from assay.model.base import AssayError
 from assay.model.foreign import plain
 from assay.model.units import about_duration
 from assay.run.batch.kept import read_batch
+from assay.run.batch.programs import SlurmError
 from assay.run.batch.script import stop_seconds
-from assay.run.batch.slurm import SlurmError, job_facts, own_id, variables_of_job
+from assay.run.batch.slurm import Job, job_facts, own_id, variables_of_job
 from assay.store import RunStore
 
 SECTION = "scheduler job "
@@ -52,7 +53,7 @@ def own_job() -> dict[str, dict[str, str]]:
         return {}
     facts = variables_of_job(os.environ)
     try:
-        facts |= job_facts(job)
+        facts |= job_facts(Job(job))
         known = {}
     except SlurmError as error:
         known = {"times": f"unknown: {error.message}"}
@@ -75,7 +76,7 @@ def keep_stop(store: RunStore) -> str:
     """
     job = own_id()
     try:
-        facts = job_facts(job)
+        facts = job_facts(Job(job))
         end = datetime.strptime(facts["EndTime"], "%Y-%m-%dT%H:%M:%S")
     except (SlurmError, KeyError, ValueError):
         return ""
@@ -92,12 +93,12 @@ def keep_stop(store: RunStore) -> str:
     return f"job {job} {text}"
 
 
-def keep_end(folder: Path, job: str, options: str) -> bool:
+def keep_end(folder: Path, job: Job, options: str) -> bool:
     """Write down how a job ended.
 
     Args:
         folder: Of the run.
-        job: Its id.
+        job: The job.
         options: With which it was submitted.
 
     Returns:
@@ -107,9 +108,10 @@ def keep_end(folder: Path, job: str, options: str) -> bool:
         facts = job_facts(job)
         with RunStore.open(folder, write=True) as store:
             environment = dict(store.info().environment)
-            known = environment.get(_section(job), {"scheduler": "Slurm", **_named(facts, _NAMES)})
+            name, place = _section(job.id), {"cluster": job.cluster} if job.cluster else {}
+            known = environment.get(name, {"scheduler": "Slurm", **place, **_named(facts, _NAMES)})
             end = _named(facts, _AT_END) or {"state": "unknown: Slurm has forgotten the job"}
-            environment[_section(job)] = {**known, "options": options, **end}
+            environment[name] = {**known, "options": options, **end}
             store.describe(environment=environment)
         return True
     return False

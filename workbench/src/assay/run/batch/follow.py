@@ -9,7 +9,8 @@ from assay.model.base import EXIT_INCOMPLETE, AssayError
 from assay.run.batch.events import Reader, Replay, caught_up
 from assay.run.batch.facts import keep_end
 from assay.run.batch.kept import Batch, last_words, output_size, read_batch, write_batch
-from assay.run.batch.slurm import JobState, SlurmError, job_state
+from assay.run.batch.programs import SlurmError
+from assay.run.batch.slurm import JobState, job_state
 from assay.run.batch.submit import newest_job
 from assay.run.listener import Listener
 from assay.store.entries import BATCH_OUTPUT
@@ -45,7 +46,7 @@ class Follower:
         if job is None:
             hint = f"`assay run {folder} --resume` submits it"
             raise AssayError(f"run {folder.name} was not taken by Slurm", hint)
-        self.job = job.id
+        self.job, self.known = job.id, job.job
         self._over = job.over
         self._said = ""
         self._reader, self._replay = Reader(folder), Replay(listener)
@@ -97,7 +98,7 @@ class Follower:
     def _ask(self, before: JobState) -> JobState:
         """Where the job stands; as before where Slurm does not answer."""
         try:
-            state = job_state(self.job)
+            state = job_state(self.known)
         except SlurmError as error:
             self._say(f"warning: {error.message}; the job goes on, and is asked for again")
             return before if before.alive else JobState("RUNNING")
@@ -134,7 +135,7 @@ class Follower:
         written = False
         while True:
             self._tell()
-            written = written or keep_end(self._folder, self.job, self._batch.options)
+            written = written or keep_end(self._folder, self.known, self._batch.options)
             if (self.told_over and written) or time.monotonic() >= end:
                 break
             self._sleep(LOOK_SECONDS)

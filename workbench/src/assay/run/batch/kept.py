@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from assay.model.base import AssayError
 from assay.model.frozen import Frozen
 from assay.model.regular import IrregularError, TooLargeError, open_regular, read_regular
+from assay.run.batch.slurm import Job
 from assay.store.entries import BATCH, BATCH_NEW, BATCH_OUTPUT
 
 MOST_BYTES = 1 << 20
@@ -21,6 +22,7 @@ class BatchJob(Frozen):
 
     Attributes:
         id: As Slurm calls it; empty while it is being submitted, or if that was cut short.
+        cluster: Its cluster, as of `Job`.
         submitted_at: Seconds since 1970.
         over: Whoever followed it has seen its end, and written down what there was to know.
     """
@@ -28,6 +30,12 @@ class BatchJob(Frozen):
     id: str
     submitted_at: float
     over: bool = False
+    cluster: str | None = None
+
+    @property
+    def job(self) -> Job:
+        """As Slurm is asked for it."""
+        return Job(self.id, self.cluster)
 
 
 class Batch(Frozen):

@@ -30,6 +30,11 @@ OURS = {
     "--version": "`sbatch --version` tells it",
 }
 """Option of sbatch -> why it cannot be given."""
+OPTIONS_OF_ENVIRONMENT = tuple(
+    f"SBATCH_{name}"
+    for name in (*("ARRAY_INX", "ERROR", "JOB_NAME", "NO_REQUEUE", "OPEN_MODE", "OUTPUT", "REQUEUE", "SIGNAL", "WAIT"),)
+)
+"""Variables by which sbatch would take for its own what the script says (sbatch(1), INPUT ENVIRONMENT VARIABLES)."""
 STOP_SECONDS = 120
 """How long before its end a job is told to stop, so that the repeat at hand ends and its data is removed."""
 STOP_SHARE = 4
@@ -64,10 +69,16 @@ def check_options(written: str) -> list[str]:
         raise AssayError(message, 'write such as --slurm "-p compute -N 16 -t 1:00:00"') from None
     if words and not words[0].startswith("-"):
         raise AssayError(f"`{words[0]}` is no option of sbatch", 'write such as --slurm "-p compute -N 16 -t 1:00:00"')
+    if ":" in words:
+        raise AssayError(
+            "--slurm cannot have `:`: a run is one job, whose nodes have one set of options", "leave it out"
+        )
     for word in words:
         name = word.partition("=")[0] if word.startswith("--") else word[:2]
-        if name in OURS:
-            raise AssayError(f"--slurm cannot have {name}: {OURS[name]}", "leave it out")
+        # sbatch takes the beginning of a long option for the whole of it.
+        ours = next((one for one in OURS if one == name or (len(name) > 2 and one.startswith(name))), None)
+        if ours is not None:
+            raise AssayError(f"--slurm cannot have {ours}: {OURS[ours]}", "leave it out")
     return words
 
 

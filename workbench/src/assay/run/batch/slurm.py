@@ -6,27 +6,62 @@ Sources: sbatch(1), squeue(1), scontrol(1), sacct(1) of Slurm 22.05.
 import os
 import re
 import shutil
-import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from assay.launch.parallel.command import ALLOCATION
-from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.foreign import plain
+from assay.model.base import EXIT_REFUSED
+from assay.run.batch.programs import SlurmError, ask, on_cluster
 
-ANSWER_SECONDS = 60.0
-"""Longest wait for one of Slurm's programs: a controller under load takes its time."""
-WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD")
+WAITING = (
+    "PENDING",
+    "CONFIGURING",
+    "POWER_UP_NODE",
+    "REQUEUED",
+    "REQUEUE_FED",
+    "REQUEUE_HOLD",
+    "SPECIAL_EXIT",
+    "RESV_DEL_HOLD",
+)
 """States of a job before it runs."""
-ALIVE = (*WAITING, "RUNNING", "SUSPENDED", "STOPPED", "COMPLETING", "SIGNALING", "RESIZING", "STAGE_OUT")
-"""States of a job that is not over. Source: squeue(1), JOB STATE CODES."""
+REVOKED = "REVOKED"
+"""Another cluster of a federation has the job now."""
+OVER = (
+    *("BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "LAUNCH_FAILED", "NODE_FAIL", "OUT_OF_MEMORY"),
+    *("PREEMPTED", "TIMEOUT", REVOKED),
+)
+"""States of a job that is over; any other, which a later Slurm may have, is of one that is not. Source: squeue(1), JOB
+STATE CODES."""
 _UNKNOWN = "invalid job id"
 _FIELD = re.compile(r"(?:^|\s)([A-Za-z][A-Za-z:/]*)=(\S*)")
-_SUBMITTED = re.compile(r"(?P<id>\d+)(;(?P<cluster>\S+))?")
+_CLUSTER = re.compile(r"CLUSTER: *(\S+)")
+"""Line of squeue before the jobs of a cluster, where several may be told of."""
 
 
-class SlurmError(AssayError):
-    """A program of Slurm is not there, does not answer, or says no."""
+@dataclass(frozen=True)
+class Job:
+    """A job, and where it is.
+
+    Attributes:
+        id: As Slurm calls it.
+        cluster: Its cluster; empty for the one of this machine, None if that is not known.
+    """
+
+    id: str
+    cluster: str | None = None
+
+    @property
+    def words(self) -> str:
+        """`job 17 of Slurm on cluster smp`."""
+        return f"job {self.id} of Slurm" + (f" on cluster {self.cluster}" if self.cluster else "")
+
+    def ending(self, *options: str) -> str:
+        """What is typed to end it.
+
+        Args:
+            options: Of scancel.
+        """
+        return " ".join(["scancel", *on_cluster(self.cluster), *options, self.id])
 
 
 @dataclass(frozen=True)
@@ -48,7 +83,7 @@ class JobState:
     @property
     def alive(self) -> bool:
         """Whether it is not over."""
-        return self.state in ALIVE
+        return bool(self.state) and self.state not in OVER
 
     @property
     def waits(self) -> bool:
@@ -77,43 +112,25 @@ def need_slurm() -> None:
         raise SlurmError("sbatch was not found", hint, EXIT_REFUSED)
 
 
-def submit(script: str, options: Sequence[str], folder: str) -> str:
-    """Submit a batch script.
-
-    Args:
-        script: Its text.
-        options: More options of sbatch, which go before those in the script.
-        folder: Where the job starts.
-
-    Returns:
-        Id of the job.
-
-    Raises:
-        SlurmError: Slurm does not take it; the message has its words.
-    """
-    words = ["sbatch", "--parsable", f"--chdir={folder}", *options]
-    said = _ask(words, "Slurm does not take the job", script)
-    found = _SUBMITTED.fullmatch(said.strip().splitlines()[-1] if said.strip() else "")
-    if found is None:
-        raise SlurmError(f"sbatch did not tell the job's id, but: {plain(said.strip()[:200])}", "", EXIT_REFUSED)
-    return found["id"]
-
-
-def job_state(job: str) -> JobState:
+def job_state(job: Job) -> JobState:
     """Where a job stands.
 
     Raises:
         SlurmError: Slurm does not answer.
     """
+    state = _state(job, job.cluster)
+    return _state(job, None, "--federation") if state.state == REVOKED else state
+
+
+def _state(job: Job, cluster: str | None, *more: str) -> JobState:
+    words = ["squeue", "--noheader", *more, "--jobs", job.id, "--format=%T|%r|%S|%N"]
     try:
-        said = _ask(["squeue", "--noheader", "--jobs", job, "--format=%T|%r|%S|%N"], "Slurm does not tell of the job")
+        said = ask(words, "Slurm does not tell of the job", cluster)
     except SlurmError as error:
         if _UNKNOWN in error.message.lower():
             return JobState("")
         raise
-    for line in said.splitlines():
-        return read_state(line)
-    return JobState("")
+    return next((read_state(line) for line in said.splitlines() if "|" in line), JobState(""))
 
 
 def read_state(line: str) -> JobState:
@@ -122,29 +139,43 @@ def read_state(line: str) -> JobState:
     return JobState(state, _known(reason), _known(start), _known(nodes))
 
 
-def own_states() -> dict[str, JobState]:
+def own_states(cluster: str | None = None) -> dict[str, JobState]:
     """Id -> where it stands, of all jobs of this user that the queue has.
+
+    Args:
+        cluster: Whose queue, as of `Job`.
 
     Raises:
         SlurmError: Slurm does not answer.
     """
-    said = _ask(["squeue", "--noheader", "--me", "--format=%A|%T|%r|%S|%N"], "Slurm does not tell of the jobs")
-    pairs = (line.partition("|") for line in said.splitlines())
+    words = ["squeue", "--noheader", "--me", "--format=%A|%T|%r|%S|%N"]
+    lines = ask(words, "Slurm does not tell of the jobs", cluster).splitlines()
+    pairs = (line.partition("|") for line in lines if "|" in line)
     return {job.strip(): read_state(rest) for job, _, rest in pairs if job.strip()}
 
 
-def job_named(name: str) -> str:
-    """Id of the newest job of this user with a name; empty if the queue has none.
+def job_named(name: str, cluster: str | None = None, known: Collection[str] = ()) -> Job | None:
+    """The newest job of this user with a name; None if the queue has none.
+
+    Args:
+        name: The name.
+        cluster: Whose queue, as of `Job`.
+        known: Ids of jobs that are not meant.
 
     Raises:
         SlurmError: Slurm does not answer.
     """
-    said = _ask(["squeue", "--noheader", "--me", f"--name={name}", "--format=%A"], "Slurm does not tell of the jobs")
-    found = [line.strip() for line in said.splitlines() if line.strip().isdigit()]
-    return max(found, key=int, default="")
+    words = ["squeue", "--noheader", "--me", f"--name={name}", "--format=%A"]
+    found: list[Job] = []
+    for line in ask(words, "Slurm does not tell of the jobs", cluster).splitlines():
+        if head := _CLUSTER.fullmatch(line.strip()):
+            cluster = head[1]
+        elif line.strip().isdigit() and line.strip() not in known:
+            found.append(Job(line.strip(), cluster))
+    return max(found, key=lambda job: int(job.id), default=None)
 
 
-def job_facts(job: str) -> dict[str, str]:
+def job_facts(job: Job) -> dict[str, str]:
     """What Slurm tells of a job, as `scontrol show job` names it; of one that it has forgotten nothing.
 
     Where accounting is on, sacct knows it longer: then State, Reason, Start, End, ExitCode and NodeList are told under
@@ -153,8 +184,9 @@ def job_facts(job: str) -> dict[str, str]:
     Raises:
         SlurmError: Slurm does not answer.
     """
+    words = ["scontrol", "--oneliner", "show", "job", job.id]
     try:
-        return read_facts(_ask(["scontrol", "--oneliner", "show", "job", job], "Slurm does not tell of the job"))
+        return read_facts(ask(words, "Slurm does not tell of the job", job.cluster))
     except SlurmError as error:
         if _UNKNOWN not in error.message.lower():
             raise
@@ -166,7 +198,7 @@ def read_facts(text: str) -> dict[str, str]:
     return {name: value for name, value in _FIELD.findall(text) if _known(value)}
 
 
-def _accounted(job: str) -> dict[str, str]:
+def _accounted(job: Job) -> dict[str, str]:
     names = {
         "State": "JobState",
         "Reason": "Reason",
@@ -177,9 +209,9 @@ def _accounted(job: str) -> dict[str, str]:
     }
     if shutil.which("sacct") is None:
         return {}
-    words = ["sacct", "-X", "-n", "-P", "-j", job, f"--format={','.join(names)}"]
+    words = ["sacct", "-X", "-n", "-P", "-j", job.id, f"--format={','.join(names)}"]
     try:
-        line = next(iter(_ask(words, "Slurm's accounting does not tell of the job").splitlines()), "")
+        line = next(iter(ask(words, "Slurm's accounting does not tell of the job", job.cluster).splitlines()), "")
     except SlurmError:
         # "Slurm accounting storage is disabled": then nobody knows.
         return {}
@@ -207,40 +239,3 @@ def variables_of_job(environment: Mapping[str, str]) -> dict[str, str]:
 def _known(value: str) -> str:
     """A value, or nothing for what Slurm writes where there is none."""
     return "" if value in ("(null)", "N/A", "n/a", "None", "Unknown", "None assigned") else value
-
-
-def _ask(words: Sequence[str], what: str, given: str = "") -> str:
-    """What a program of Slurm prints.
-
-    Raises:
-        SlurmError: It is not there, takes too long or fails; the message has its words in one line.
-    """
-    environment = {**os.environ, "LC_ALL": "C", "SLURM_TIME_FORMAT": "standard"}
-    try:
-        done = subprocess.run(
-            words,
-            input=given,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=ANSWER_SECONDS,
-            check=False,
-            env=environment,
-        )
-    except FileNotFoundError:
-        raise SlurmError(f"{what}: {words[0]} was not found", "run it on a login node", EXIT_REFUSED) from None
-    except OSError as error:
-        raise SlurmError(f"{what}: {words[0]} cannot be started: {error.strerror}", "", EXIT_REFUSED) from None
-    except subprocess.TimeoutExpired:
-        message = f"{what}: {words[0]} has said nothing for {ANSWER_SECONDS:.0f} s"
-        raise SlurmError(message, "see with `sinfo` whether its controller answers", EXIT_REFUSED) from None
-    if done.returncode != 0:
-        raise SlurmError(f"{what}: {told(done.stderr) or f'exit code {done.returncode}'}", "", EXIT_REFUSED)
-    return done.stdout
-
-
-def told(text: str) -> str:
-    """What a program of Slurm complains of, in one line: `sbatch: error: Batch job submission failed: X` is X."""
-    lines = [re.sub(r"^\w+: (error: |fatal: )?", "", line.strip()) for line in text.splitlines() if line.strip()]
-    lines = [re.sub(r"^Batch job submission failed: ", "", line) for line in lines]
-    return plain("; ".join(dict.fromkeys(lines)))[:300]

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from assay.model.base import AssayError, Say
 from assay.run.batch.kept import Batch, read_batch
-from assay.run.batch.slurm import JobState, SlurmError, own_states
+from assay.run.batch.programs import SlurmError
+from assay.run.batch.slurm import JobState, own_states
 from assay.store import RunSummary
 
 NOT_OVER = ("interrupted", "running")
@@ -24,21 +25,25 @@ def with_jobs(runs: Sequence[RunSummary], say: Say) -> list[RunSummary]:
     jobs = {folder: batch.jobs[-1] for folder, batch in batches.items() if batch.jobs}
     if not any(not job.over for job in jobs.values()):
         return list(runs)
-    states: dict[str, JobState] | None = None
-    try:
-        states = own_states()
-    except SlurmError as error:
-        say(f"warning: {error.message}: which runs wait or go on is not known")
+    asked = {job.cluster: _states(job.cluster, say) for job in jobs.values() if job.id and not job.over}
     found = []
     for run in runs:
         job = jobs.get(run.folder)
         if job is None or job.over or not job.id:
             found.append(run)
-        elif states is None:
+        elif (states := asked[job.cluster]) is None:
             found.append(replace(run, job=f"job {job.id}"))
         else:
             found.append(_standing(run, job.id, states.get(job.id, JobState(""))))
     return found
+
+
+def _states(cluster: str | None, say: Say) -> dict[str, JobState] | None:
+    try:
+        return own_states(cluster)
+    except SlurmError as error:
+        say(f"warning: {error.message}: which runs wait or go on is not known")
+        return None
 
 
 def _batch(run: RunSummary) -> Batch | None:
@@ -67,7 +72,7 @@ def job_words(folder: Path) -> str:
     if job.over or not job.id:
         return f"{job.id or 'unknown'}, over"
     try:
-        state = own_states().get(job.id, JobState(""))
+        state = own_states(job.cluster).get(job.id, JobState(""))
     except SlurmError as error:
         return f"{job.id}: {error.message}"
     return f"{job.id} {state.words}; `assay attach {folder.name}` follows it" if state.alive else f"{job.id}, over"

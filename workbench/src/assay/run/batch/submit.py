@@ -12,8 +12,10 @@ from assay.model.units import about_duration
 from assay.plan.estimate import estimate_study
 from assay.plan.growth.stages import stages_of
 from assay.run.batch.kept import Batch, BatchJob, read_batch, write_batch
+from assay.run.batch.programs import SlurmError
 from assay.run.batch.script import check_options, job_name, node_count, script_text, time_limit
-from assay.run.batch.slurm import JobState, SlurmError, job_named, job_state, need_slurm, submit
+from assay.run.batch.slurm import Job, JobState, job_named, job_state, need_slurm
+from assay.run.batch.taken import UnsureError, cluster_asked, submit
 from assay.run.gather import keep_companions
 from assay.run.planned import Plan
 from assay.run.session import beforehand, meta_of
@@ -35,7 +37,8 @@ def submit_new(plan: Plan, out: Path, options: str, words: Sequence[str], say: S
         The run's folder.
 
     Raises:
-        AssayError: Slurm does not take it, or the run cannot be kept; then nothing is left of it.
+        AssayError: Slurm does not take it, or the run cannot be kept; then nothing is left of it. Where Slurm may have
+            taken it all the same, the run is kept.
     """
     given = check_options(options)
     need_slurm()
@@ -55,9 +58,21 @@ def submit_new(plan: Plan, out: Path, options: str, words: Sequence[str], say: S
             write_batch(folder, Batch(options=options, words=tuple(words)))
         submit_again(folder, None, None, say)
     except BaseException:
-        remove_folder(folder)
+        if _may_have_job(folder):
+            say(f"run {folder} is kept: Slurm may have its job")
+        else:
+            remove_folder(folder)
         raise
     return folder
+
+
+def _may_have_job(folder: Path) -> bool:
+    """Whether a script of the run was handed to Slurm, and not plainly refused."""
+    try:
+        batch = read_batch(folder)
+    except AssayError:
+        return True
+    return batch is not None and bool(batch.jobs)
 
 
 def submit_again(folder: Path, options: str | None, words: Sequence[str] | None, say: Say) -> None:
@@ -88,16 +103,20 @@ def submit_again(folder: Path, options: str | None, words: Sequence[str] | None,
     except OSError as error:
         message = f"{folder / BATCH_SCRIPT}: cannot be written: {(error.strerror or str(error)).lower()}"
         raise AssayError(message, "see the rights, the space and your quota there") from None
-    before, now = batch, time.time()
-    # What is killed between the two is found by the name of the job.
-    write_batch(folder, batch.model_copy(update={"jobs": (*batch.jobs, BatchJob(id="", submitted_at=now))}))
+    given_to = BatchJob(id="", submitted_at=time.time(), cluster=cluster_asked(given))
+    known = tuple(one.id for one in batch.jobs)
+    # What is cut short between the two is found by the name of the job.
+    write_batch(folder, batch.model_copy(update={"jobs": (*batch.jobs, given_to)}))
     try:
-        job = submit(text, (), str(Path.cwd()))
-    except BaseException:
-        write_batch(folder, before)
+        job = submit(text, given, str(Path.cwd()), job_name(folder.name), known)
+    except UnsureError:
         raise
-    write_batch(folder, batch.model_copy(update={"jobs": (*batch.jobs, BatchJob(id=job, submitted_at=now))}))
-    say(f"run {folder.name} is job {job} of Slurm")
+    except SlurmError:
+        write_batch(folder, batch)
+        raise
+    say(f"run {folder.name} is {job.words}")
+    taken = given_to.model_copy(update={"id": job.id, "cluster": job.cluster})
+    write_batch(folder, batch.model_copy(update={"jobs": (*batch.jobs, taken)}))
 
 
 def _refuse_too_few_nodes(given: Sequence[str], cases: Sequence[Case], words: Sequence[str], measured: int = 0) -> None:
@@ -132,24 +151,24 @@ def newest_job(folder: Path, batch: Batch) -> BatchJob | None:
     job = batch.jobs[-1]
     if job.id or job.over:
         return job
-    found = job_named(job_name(folder.name))
-    if not found:
+    found = job_named(job_name(folder.name), job.cluster, [one.id for one in batch.jobs])
+    if found is None:
         return None
-    job = job.model_copy(update={"id": found})
+    job = job.model_copy(update={"id": found.id, "cluster": found.cluster})
     write_batch(folder, batch.with_job(job))
     return job
 
 
-def state_of(folder: Path, batch: Batch) -> tuple[str, JobState]:
-    """Id of the newest job of a run, and where it stands; empty ones without a job.
+def state_of(folder: Path, batch: Batch) -> tuple[Job, JobState]:
+    """The newest job of a run, and where it stands; empty ones without a job.
 
     Raises:
         SlurmError: Slurm does not answer.
     """
     job = newest_job(folder, batch)
     if job is None or job.over:
-        return (job.id if job is not None else ""), JobState("")
-    return job.id, job_state(job.id)
+        return (job.job if job is not None else Job("")), JobState("")
+    return job.job, job_state(job.job)
 
 
 def refuse_living(folder: Path, batch: Batch) -> None:
@@ -163,7 +182,7 @@ def refuse_living(folder: Path, batch: Batch) -> None:
     except SlurmError as error:
         raise AssayError(error.message, "whether the run goes on is not known: try again", EXIT_REFUSED) from None
     if state.alive:
-        message = f"run {folder.name} is job {job} of Slurm, which is {state.words}"
-        end = f"scancel {job}" if state.waits else f"scancel -b -s TERM {job}"
+        message = f"run {folder.name} is {job.words}, which is {state.words}"
+        end = job.ending() if state.waits else job.ending("-b", "-s", "TERM")
         hint = f"`assay attach {folder.name}` follows it; `{end}` ends it, and then it can be resumed"
         raise AssayError(message, hint, EXIT_REFUSED)

@@ -16,7 +16,7 @@ from assay.site.box.box import load_box, preset_names, read_box_file
 from assay.site.box.find import running_boxes
 from assay.site.box.running import RunningBox
 from assay.site.box.up import bring_up
-from assay.site.inventory.hosts import node_names
+from assay.site.inventory.names import node_names
 from assay.site.kept import as_named
 from assay.site.site import Standing, refuse_too_few
 from assay.store.entries import TESTBED

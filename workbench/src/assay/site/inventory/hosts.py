@@ -1,42 +1,32 @@
 """From what a study or a command line says to hosts: node sets, lists of them, inventories."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import ValidationError
 
 from assay.model.base import AssayError
 from assay.model.named import read_named
-from assay.model.site.host import LOCALHOST, MOST_HOSTS, THIS_HOST, Host, is_host_name
+from assay.model.site.host import LOCALHOST, MOST_HOSTS, THIS_HOST, Host
 from assay.model.source import Source, read_source
-from assay.model.units import UnitError, one_of, parse_throughput
-from assay.model.units import shown as shown_as_written
+from assay.model.units import one_of
+from assay.site.inventory import ansible, sshconfig
+from assay.site.inventory.described import INVENTORY_HINT, read_described
+from assay.site.inventory.foreign import Foreign, Tell
+from assay.site.inventory.lines import read_lines
+from assay.site.inventory.names import Groups, bare, logged_in, node_names
 
 MOST_BYTES = 1 << 20
 """Size of an inventory above which it is no inventory."""
-MOST_MEMBERS = 16 * MOST_HOSTS
-"""Of all groups of an inventory, and of all groups that one node set names; each may be named in many."""
-ENTRY_FIELDS = ("address", "user", "port", "jump", "identity", "link")
-NODE_SET_HINT = "write node sets as client1, client[1-8] or rack[1-2]n[01-04]"
-INVENTORY_HINT = "an inventory has `hosts:` (node set -> address, user, ...) and perhaps `groups:` (name -> node set)"
-
-_BRACKETS = re.compile(r"\[([^\]\[]*)\]")
-_PARTS = re.compile(r"(?:[^\s,!&^\[\]]|\[[^\]\[]*\])+")
-_RANGE = re.compile(r"([0-9]{1,18})-([0-9]{1,18})(?:/([1-9][0-9]{0,17}))?")
-
-Groups = Mapping[str, str]
-"""Name of a group -> node set."""
-Tell = Callable[[str], None]
 
 
 def resolve_hosts(written: object, base: Path, tell: Tell = lambda _: None) -> tuple[Host, ...]:
     """The hosts that are meant, in the order they are written.
 
     Args:
-        written: `localhost`, a node set such as `client[1-8]`, a list of such, or a mapping
+        written: `localhost`, a node set such as `client[1-8]` or `bench@client[1-8]:2222`, a list of such, or a mapping
             `{inventory: FILE, hosts: node set or list}` whose `hosts` may be left out for all hosts of the file, and
             may name the file's groups as `@NAME`.
         base: Folder at which a relative FILE starts.
@@ -47,33 +37,11 @@ def resolve_hosts(written: object, base: Path, tell: Tell = lambda _: None) -> t
     """
     if isinstance(written, Mapping):
         return _from_inventory(written, base, tell)
-    return tuple(THIS_HOST if name == LOCALHOST else Host(name=name) for name in node_names(written))
-
-
-def node_names(written: object, groups: Groups | None = None) -> list[str]:
-    """The names in a node set or a list of node sets.
-
-    Args:
-        written: Text, or a list of texts.
-        groups: What `@NAME` stands for.
-
-    Raises:
-        AssayError: As `resolve_hosts`.
-    """
-    items = written if isinstance(written, list | tuple) else [written]
-    names: list[str] = []
-    for item in items:
-        names += _expanded(item, groups or {})
-        if len(names) > MOST_HOSTS:
-            raise _too_many(shown(written))
-    if not names:
-        raise AssayError(f"hosts: {shown(written)} names no host", NODE_SET_HINT)
-    _refuse_twice(names)
-    return names
+    return tuple(logged_in(written))
 
 
 def read_hostfile(path: Path) -> tuple[Host, ...]:
-    """Hosts of an inventory, in YAML or as plain text with a node set on each line.
+    """Hosts of an inventory, whatever its form.
 
     Raises:
         AssayError: It cannot be read, or as `resolve_hosts`.
@@ -93,6 +61,8 @@ def known_hosts(path: Path) -> tuple[Host, ...]:
 def portable_inventory(path: Path) -> bytes:
     """An inventory as it can be read from another folder: relative paths of keys are made absolute.
 
+    That of another program becomes one of Assay's.
+
     Args:
         path: The file; if it is no inventory it is returned as it is, and refused where it is read.
 
@@ -100,6 +70,13 @@ def portable_inventory(path: Path) -> bytes:
         AssayError: It cannot be read.
     """
     data = _read_file(path)
+    try:
+        text = data.decode("utf-8-sig")
+        foreign = _foreign(path, text, _source(data) if _is_yaml(path, text) else None, lambda _: None)
+        if foreign is not None:
+            return yaml.safe_dump(foreign.as_inventory(path.absolute()), sort_keys=False).encode()
+    except (AssayError, UnicodeDecodeError):
+        return data
     document = _source(data).data
     hosts = document.get("hosts") if isinstance(document, dict) else None
     entries = [about for about in hosts.values() if isinstance(about, dict)] if isinstance(hosts, dict) else []
@@ -158,208 +135,34 @@ def _read_inventory(path: Path, tell: Tell) -> tuple[dict[str, Host], Groups]:
         message = f"{path}:{line}: not a text file: byte 0x{data[error.start]:02x} is not UTF-8"
         raise AssayError(message, "save it as UTF-8 text") from None
     try:
-        if path.suffix in (".yaml", ".yml") or re.search(r"^(hosts|groups)\s*:", text, re.MULTILINE):
-            return _read_yaml(path, data)
-        return _read_plain(path, text, tell), {}
+        source = _source(data) if _is_yaml(path, text) else None
+        if source is not None and source.problems:
+            first = source.problems[0]
+            raise AssayError(f"{path}:{first.line}: {first.message}", first.hint)
+        foreign = _foreign(path, text, source, tell)
+        if foreign is not None:
+            return foreign.hosts(path)
+        return read_described(path, source) if source is not None else (read_lines(path, text, tell), {})
     except AssayError as error:
-        message = _bare(error)
+        message = bare(error)
         prefix = "" if message.startswith(str(path)) else f"{path}: "
         raise AssayError(prefix + message, error.hint, error.exit_code) from None
 
 
-def _read_plain(path: Path, text: str, tell: Tell) -> dict[str, Host]:
-    """One node set a line, as in an MPI hostfile, whose `slots=8` is of no use here."""
-    names: list[str] = []
-    ignored = 0
-    for number, line in enumerate(text.splitlines(), start=1):
-        words = line.split("#")[0].split()
-        if not words:
-            continue
-        rest = [word for word in words[1:] if not re.fullmatch(r"(max[-_])?slots=\d+", word)]
-        if rest:
-            raise AssayError(f"{path}:{number}: `{rest[0]}` after the node set", "write one node set on each line")
-        ignored += len(words) > 1
-        try:
-            names += node_names(words[0])
-        except AssayError as error:
-            raise AssayError(f"{path}:{number}: {_bare(error)}", error.hint) from None
-        if len(names) > MOST_HOSTS:
-            raise _too_many(f"{path}:{number}: all up to here")
-    if ignored:
-        tell(f"note: {path}: slots are ignored; `lanes` in the study says how much each host does")
-    if not names:
-        raise AssayError(f"{path}: names no host", NODE_SET_HINT)
-    _refuse_twice(names)
-    return {name: THIS_HOST if name == LOCALHOST else Host(name=name) for name in names}
+def _is_yaml(path: Path, text: str) -> bool:
+    return (
+        path.suffix in (".yaml", ".yml")
+        or re.search(r"^(hosts|groups|all)\s*:\s*$|^(hosts|groups)\s*:", text, re.M) is not None
+    )
 
 
-def _read_yaml(path: Path, data: bytes) -> tuple[dict[str, Host], Groups]:
-    source = _source(data)
-    if source.problems:
-        first = source.problems[0]
-        raise AssayError(f"{path}:{first.line}: {first.message}", first.hint)
-    document = source.data
-    if not isinstance(document, dict) or not isinstance(document.get("hosts"), dict):
-        raise AssayError(f"{path}: has no `hosts:` with node sets in it", INVENTORY_HINT)
-    for key in document:
-        if key not in ("hosts", "groups"):
-            raise AssayError(f"{path}: `{key}` is not known there", INVENTORY_HINT)
-    hosts = _read_hosts(path, source)
-    return hosts, _read_groups(document.get("groups"), source, path, hosts)
-
-
-def _read_hosts(path: Path, source: Source) -> dict[str, Host]:
-    hosts: dict[str, Host] = {}
-    for nodes, about in source.data["hosts"].items():
-        try:
-            names = node_names(nodes)
-            if len(hosts) + len(names) > MOST_HOSTS:
-                raise _too_many("what is named up to here")
-            again = next((name for name in names if name in hosts), None)
-            if again is not None:
-                raise _twice(again)
-            hosts |= {name: _entry(name, about, many=len(names) > 1, base=path.parent) for name in names}
-        except AssayError as error:
-            raise AssayError(f"{path}:{source.key_place(('hosts', nodes))[0]}: {_bare(error)}", error.hint) from None
-    if not hosts:
-        raise AssayError(f"{path}: names no host", INVENTORY_HINT)
-    return hosts
-
-
-def _read_groups(written: object, source: Source, path: Path, hosts: Mapping[str, Host]) -> Groups:
-    """Groups of an inventory; each may use those before it.
-
-    A group must be a part of the hosts: one that names others is most often a slip.
-    """
-    if written is None:
-        return {}
-    if not isinstance(written, dict):
-        raise AssayError("`groups` is not a mapping", INVENTORY_HINT)
-    groups: dict[str, str] = {}
-    members = 0
-    for name, nodes in written.items():
-        try:
-            groups[name] = " ".join(_members(name, nodes, groups, hosts))
-            members += groups[name].count(" ") + 1
-            if members > MOST_MEMBERS:
-                raise AssayError(f"the groups have more than {MOST_MEMBERS:,} members in all", "remove some groups")
-        except AssayError as error:
-            raise AssayError(f"{path}:{source.key_place(('groups', name))[0]}: {_bare(error)}", error.hint) from None
-    return groups
-
-
-def _members(name: str, nodes: object, groups: Groups, hosts: Mapping[str, Host]) -> list[str]:
-    if not is_host_name(name):
-        raise AssayError(f"{shown(name)} is not a name of a group", "use letters, digits, `.`, `_` and `-`")
-    members = node_names(nodes, groups)
-    for member in members:
-        if member not in hosts and member != LOCALHOST:
-            raise AssayError(f"group {name}: {member} is none of the hosts", "name it below `hosts:`, too")
-    return members
-
-
-def _bare(error: AssayError) -> str:
-    """The message without the word that other messages on hosts begin with."""
-    return error.message.removeprefix("hosts: ")
-
-
-def _entry(name: str, about: object, many: bool, base: Path) -> Host:
-    """A host of a YAML inventory."""
-    if about is None:
-        about = {}
-    if not isinstance(about, dict):
-        raise AssayError(f"{name}: {shown(about)} is not a mapping", f"fields are {', '.join(ENTRY_FIELDS)}")
-    for key in about:
-        if key not in ENTRY_FIELDS:
-            raise AssayError(f"{name}: there is no field `{key}`", one_of(key, ENTRY_FIELDS))
-    if many and "address" in about:
-        raise AssayError(f"{name} and others have the same address", "give each host its own address")
-    fields = dict(about)
-    if isinstance(fields.get("identity"), str):
-        fields["identity"] = str(base / Path(fields["identity"]).expanduser())
-    try:
-        if "link" in fields:
-            fields["link"] = parse_throughput(fields["link"])
-        if name == LOCALHOST:
-            return Host(name=name, kind="local", link=fields.get("link"))
-        return Host(name=name, **fields)
-    except UnitError as error:
-        raise AssayError(f"{name}: link: {error.message}", error.hint) from None
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise AssayError(f"{name}: {place}: {first['msg'].removeprefix('Value error, ')}") from None
-
-
-def _expanded(written: object, groups: Groups) -> list[str]:
-    """The names in one node set, each once, in its order."""
-    if not isinstance(written, str):
-        raise AssayError(f"hosts: {shown(written)} is not a node set", NODE_SET_HINT)
-    written = " ".join(written.split())
-    if not written:
-        raise AssayError("hosts: the node set is empty", NODE_SET_HINT)
-    if not written.isprintable():
-        raise AssayError(f"hosts: {written!a} has unprintable characters", NODE_SET_HINT)
-    if written == LOCALHOST:
-        return [LOCALHOST]
-    _refuse_unknown_groups(written, groups)
-    parts = _PARTS.findall(written)
-    named = sum(groups[part[1:]].count(" ") + 1 for part in parts if part[:1] == "@" and part[1:] in groups)
-    if named > MOST_MEMBERS or sum(_bound(part) for part in parts) > MOST_HOSTS:
-        raise _too_many(shown(written))
-    names = _parsed(written, groups)
-    if not set(written) & set("!&^@"):
-        # Node sets are sets: without set operations the parts show what was written twice.
-        _refuse_twice([name for part in parts for name in _parsed(part, groups)])
-    wrong = next((name for name in names if not is_host_name(name)), None)
-    if wrong is not None:
-        hint = "user, port and address of a host stand in an inventory, or in your ssh configuration"
-        raise AssayError(f"hosts: {shown(wrong)} is not a host name", hint)
-    return names
-
-
-def _parsed(text: str, groups: Groups) -> list[str]:
-    from ClusterShell.NodeSet import NodeSet, NodeSetException
-    from ClusterShell.NodeUtils import GroupResolver, GroupSource
-    from ClusterShell.RangeSet import RangeSetException
-
-    # Without a resolver of our own, groups of the whole machine's configuration would be taken, or none.
-    resolver = GroupResolver(default_source=GroupSource("inventory", groups=dict(groups)))
-    try:
-        return [str(name) for name in NodeSet(text, resolver=resolver)]
-    except (NodeSetException, RangeSetException, ValueError) as error:
-        raise AssayError(f"hosts: {shown(text)} is not a node set: {error}", NODE_SET_HINT) from None
-
-
-def _refuse_unknown_groups(text: str, groups: Groups) -> None:
-    for name in re.findall(r"@([^\s,!&^]*)", text):
-        if name not in groups:
-            hint = one_of(name, groups, none="groups stand in an inventory: hosts: {inventory: FILE}")
-            raise AssayError(f"hosts: there is no group `@{name}`", hint)
-
-
-def _bound(part: str) -> int:
-    """At most so many names are in a part without commas outside of brackets; found without making them."""
-    total = 1
-    for inside in _BRACKETS.findall(part):
-        count = 0
-        for item in inside.split(","):
-            found = _RANGE.fullmatch(item.strip())
-            count += max(0, int(found[2]) - int(found[1])) // int(found[3] or 1) + 1 if found else 1
-        total *= count
-    return total
-
-
-def _refuse_twice(names: Iterable[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise _twice(name)
-        seen.add(name)
-
-
-def _twice(name: str) -> AssayError:
-    return AssayError(f"hosts: {name} is named twice", "name each host once; `lanes` is how much one host does")
+def _foreign(path: Path, text: str, source: Source | None, tell: Tell) -> Foreign | None:
+    """What it says if it is another program's; None if it is Assay's own, or plain text."""
+    if source is not None:
+        return ansible.read_yaml(source, path, tell) if ansible.is_yaml(source.data) else None
+    if ansible.is_ini(text):
+        return ansible.read_ini(text, path, tell)
+    return sshconfig.read_ssh_config(text, str(path), tell) if sshconfig.is_ssh_config(text) else None
 
 
 def _refuse_same_address(hosts: Iterable[Host]) -> None:
@@ -371,13 +174,3 @@ def _refuse_same_address(hosts: Iterable[Host]) -> None:
                 f"hosts: {seen[place]} and {host.name} have the same address {host.address}", "name each host once"
             )
         seen[place] = host.name
-
-
-def shown(written: object) -> str:
-    """What was written, short and on one line."""
-    text = " ".join(shown_as_written(written).split())
-    return text if text.isprintable() else ascii(text)
-
-
-def _too_many(what: str) -> AssayError:
-    return AssayError(f"hosts: {what} is more than {MOST_HOSTS} hosts", "use fewer hosts and more lanes")

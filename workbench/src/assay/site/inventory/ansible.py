@@ -1,0 +1,246 @@
+"""Inventories of Ansible, as INI and as YAML: hosts, groups, and variables that say how to log in.
+
+Sources: docs.ansible.com, "How to build your inventory", plugins ansible.builtin.ini and ansible.builtin.yaml.
+"""
+
+import re
+import shlex
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from assay.model.base import AssayError
+from assay.model.site.host import LOCALHOST, MOST_HOSTS, is_host_name
+from assay.model.source import Source
+from assay.site.inventory.foreign import Foreign, Tell
+from assay.site.inventory.names import MOST_MEMBERS, bare, node_names, too_many
+
+_FIELDS = {
+    "ansible_host": "address",
+    "ansible_ssh_host": "address",
+    "ansible_user": "user",
+    "ansible_ssh_user": "user",
+    "ansible_port": "port",
+    "ansible_ssh_port": "port",
+    "ansible_ssh_private_key_file": "identity",
+    "ansible_private_key_file": "identity",
+}
+_BY_SSH = ("ssh", "smart", "paramiko", "paramiko_ssh", "ansible.builtin.ssh")
+_NOT_TAKEN = re.compile(r"ansible_(ssh_pass|password|ssh_common_args|ssh_extra_args|become\w*)")
+_SECTION = re.compile(r"\[([^\[\]:]+)(?::(vars|children|hosts))?\]")
+_LIKE_INI = re.compile(r"^[ \t]*\[[A-Za-z_][^\[\]]*\][ \t]*(?:[#;].*)?$|^[^#;\n]*\sansible_\w+[ \t]*=", re.M)
+_NUMBERS = re.compile(r"\[(\d+):(\d+)(?::(\d+))?\]")
+_LETTERS = re.compile(r"\[([a-z]):([a-z])\]|\[([A-Z]):([A-Z])\]")
+_PORT = re.compile(r"(.*[^:\]]|.*\]):(\d+)")
+_MOST_DEPTH = 32
+
+
+@dataclass
+class _Group:
+    hosts: dict[str, None] = field(default_factory=dict)
+    children: dict[str, None] = field(default_factory=dict)
+    variables: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class _Tree:
+    path: Path
+    groups: dict[str, _Group] = field(default_factory=dict)
+    variables: dict[str, dict[str, Any]] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+
+    def group(self, name: str) -> _Group:
+        return self.groups.setdefault(name, _Group())
+
+    def add(self, group: str, written: str, variables: dict[str, Any], line: int) -> None:
+        """Hosts of a group, `web[01:50].example.org:2222`."""
+        port = _PORT.fullmatch(_NUMBERS.sub("", written)) and _PORT.fullmatch(written)
+        nodes = port[1] if port else written
+        if port:
+            variables = {"ansible_port": port[2], **variables}
+        names = [name for one in _lettered(nodes) for name in node_names(_NUMBERS.sub(_range, one))]
+        for name in names:
+            self.group(group).hosts[name] = None
+            self.variables.setdefault(name, {}).update(variables)
+            self.lines.setdefault(name, line)
+        if len(self.variables) > MOST_HOSTS:
+            raise too_many("all up to here")
+
+
+def is_ini(text: str) -> bool:
+    """Whether a file looks like an inventory of Ansible: sections in brackets, or its variables behind hosts."""
+    return _LIKE_INI.search(text) is not None
+
+
+def is_yaml(document: object) -> bool:
+    """Whether a document looks like an inventory of Ansible: nothing but groups."""
+    known = {"hosts", "children", "vars"}
+    return (
+        isinstance(document, dict)
+        and bool(document)
+        and not isinstance(document.get("hosts"), dict)
+        and any(document.values())
+        and all(about is None or (isinstance(about, dict) and set(about) <= known) for about in document.values())
+    )
+
+
+def read_ini(text: str, path: Path, tell: Tell) -> Foreign:
+    """The hosts and groups of an inventory as INI.
+
+    Raises:
+        AssayError: A line cannot be read, or depends on what only Ansible finds out.
+    """
+    tree, group, kind = _Tree(path), "ungrouped", "hosts"
+    for number, raw in enumerate(text.splitlines(), start=1):
+        line = raw.strip()
+        if not line or line[0] in "#;":
+            continue
+        try:
+            section = _SECTION.fullmatch(re.sub(r"\s+[#;].*", "", line))
+            if section:
+                group, kind = section[1].strip(), section[2] or "hosts"
+                tree.group(group)
+            elif kind == "children":
+                tree.group(group).children[line.split()[0]] = None
+            elif kind == "vars":
+                name, _, value = line.partition("=")
+                tree.group(group).variables[name.strip()] = _unquoted(value)
+            else:
+                words = _words(line)
+                pairs = (word.partition("=") for word in words[1:])
+                tree.add(group, words[0], {name: value for name, _, value in pairs}, number)
+        except AssayError as error:
+            raise AssayError(f"{path}:{number}: {bare(error)}", error.hint) from None
+    return _whole(tree, tell)
+
+
+def read_yaml(source: Source, path: Path, tell: Tell) -> Foreign:
+    """The hosts and groups of an inventory as YAML.
+
+    Raises:
+        AssayError: As `read_ini`.
+    """
+    tree = _Tree(path)
+    for name, about in source.data.items():
+        _read_group(tree, source, (name,), about)
+    return _whole(tree, tell)
+
+
+def _read_group(tree: _Tree, source: Source, place: tuple[str, ...], about: object) -> None:
+    group = tree.group(place[-1])
+    line = source.key_place(place)[0]
+    parts = {} if about is None else about
+    if not isinstance(parts, dict) or len(place) > 2 * _MOST_DEPTH:
+        raise AssayError(f"{tree.path}:{line}: group {place[-1]} is no mapping", "it has hosts, children and vars")
+    hosts, children, variables = (parts.get(key) or {} for key in ("hosts", "children", "vars"))
+    if not (isinstance(hosts, dict) and isinstance(children, dict) and isinstance(variables, dict)):
+        message = f"{tree.path}:{line}: hosts, children and vars of group {place[-1]} are mappings"
+        raise AssayError(message, "write `NAME:` for a host, with a colon")
+    group.variables.update(variables)
+    for name, given in hosts.items():
+        at = source.key_place((*place, "hosts", name))[0]
+        try:
+            tree.add(place[-1], str(name), given if isinstance(given, dict) else {}, at)
+        except AssayError as error:
+            raise AssayError(f"{tree.path}:{at}: {bare(error)}", error.hint) from None
+    for name, child in children.items():
+        group.children[name] = None
+        _read_group(tree, source, (*place, "children", name), child)
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line, comments=True)
+    except ValueError as error:
+        raise AssayError(f"the line cannot be read: {str(error).lower()}", "quote it as for a shell") from None
+
+
+def _unquoted(value: str) -> str:
+    plain = value.strip()
+    return plain[1:-1] if len(plain) > 1 and plain[0] == plain[-1] and plain[0] in "\"'" else plain
+
+
+def _range(match: re.Match[str]) -> str:
+    return f"[{match[1]}-{match[2]}/{match[3]}]" if match[3] else f"[{match[1]}-{match[2]}]"
+
+
+def _lettered(text: str) -> list[str]:
+    """Names with ranges of letters, `db-[a:f]`, written out."""
+    match = _LETTERS.search(text)
+    if match is None:
+        return [text]
+    first, last = (match[1] or match[3]), (match[2] or match[4])
+    letters = [chr(code) for code in range(ord(first), ord(last) + 1)]
+    return [one for letter in letters for one in _lettered(text[: match.start()] + letter + text[match.end() :])]
+
+
+def _whole(tree: _Tree, tell: Tell) -> Foreign:
+    """Each host with its variables: those of a group go before those of the groups above it, its own before all."""
+    members: dict[str, dict[str, None]] = {}
+    depths: dict[str, int] = {}
+    for name in list(tree.groups):
+        _members(tree, name, members, depths, ())
+    order = sorted(tree.groups, key=lambda name: (-depths[name], name))
+    order.sort(key=lambda name: name != "all")
+    found, ignored = Foreign(lines=tree.lines), dict[str, None]()
+    holding: dict[str, list[str]] = {name: ["all"] if "all" in tree.groups else [] for name in tree.variables}
+    for name in order:
+        for host in members[name] if name != "all" else ():
+            holding[host].append(name)
+    for host, own in tree.variables.items():
+        given: dict[str, Any] = {}
+        for group in holding[host]:
+            given.update(tree.groups[group].variables)
+        given.update(own)
+        ignored |= dict.fromkeys(name for name in given if _NOT_TAKEN.fullmatch(str(name)))
+        found.fields[host] = _fields(host, given, f"{tree.path}:{tree.lines[host]}")
+    if ignored:
+        tell(f"note: {tree.path}: {', '.join(list(ignored)[:8])}: not taken; ssh's own configuration and keys hold")
+    named = (name for name in tree.groups if name != "ungrouped" and is_host_name(name))
+    found.groups = {name: list(members[name] if name != "all" else tree.variables) for name in named}
+    return found
+
+
+def _members(
+    tree: _Tree, name: str, members: dict[str, dict[str, None]], depths: dict[str, int], above: tuple[str, ...]
+) -> dict[str, None]:
+    """The hosts of a group and of all below it; `depths` gets how many groups lie below it."""
+    if name in members:
+        return members[name]
+    if name in above or len(above) > _MOST_DEPTH:
+        raise AssayError(f"{tree.path}: group {name} is below itself", "take one of the groups out of `children`")
+    group = tree.group(name)
+    found, depth = dict(group.hosts), 0
+    for child in group.children:
+        found |= _members(tree, child, members, depths, (*above, name))
+        depth = max(depth, depths[child] + 1)
+    members[name], depths[name] = found, depth
+    if sum(map(len, members.values())) > MOST_MEMBERS:
+        raise AssayError(
+            f"{tree.path}: the groups have more than {MOST_MEMBERS:,} members in all", "remove some groups"
+        )
+    return found
+
+
+def _fields(host: str, given: dict[str, Any], place: str) -> dict[str, Any]:
+    """What Assay takes of a host's variables.
+
+    Raises:
+        AssayError: Ansible reaches it by other means than ssh, or only Ansible knows the value.
+    """
+    connection = str(given.get("ansible_connection", "ssh"))
+    if connection == "local" and host in (LOCALHOST, "127.0.0.1"):
+        return {}
+    if connection not in _BY_SSH:
+        hint = "call it localhost if it is this machine" if connection == "local" else "Assay reaches hosts by ssh"
+        raise AssayError(f"{place}: {host}: ansible_connection is {connection}", hint)
+    fields: dict[str, Any] = {}
+    for name, ours in _FIELDS.items():
+        value = given.get(name)
+        if value is None or value == "":
+            continue
+        if "{{" in str(value):
+            message = f"{place}: {host}: {name}: only Ansible knows what {value} stands for"
+            raise AssayError(message, "write the value itself there")
+        fields[ours] = int(value) if ours == "port" and str(value).isdigit() else str(value)
+    return fields

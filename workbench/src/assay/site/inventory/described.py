@@ -1,0 +1,109 @@
+"""Inventories in YAML of Assay's own form: `hosts:` and perhaps `groups:`."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from assay.model.base import AssayError
+from assay.model.site.host import LOCALHOST, MOST_HOSTS, Host, is_host_name
+from assay.model.source import Source
+from assay.model.units import UnitError, one_of, parse_throughput
+from assay.site.inventory.names import MOST_MEMBERS, Groups, bare, node_names, shown, too_many, twice
+
+ENTRY_FIELDS = ("address", "user", "port", "jump", "identity", "link")
+INVENTORY_HINT = "an inventory has `hosts:` (node set -> address, user, ...) and perhaps `groups:` (name -> node set)"
+
+
+def read_described(path: Path, source: Source) -> tuple[dict[str, Host], Groups]:
+    """The hosts and groups of an inventory.
+
+    Raises:
+        AssayError: It is none.
+    """
+    document = source.data
+    if not isinstance(document, dict) or not isinstance(document.get("hosts"), dict):
+        raise AssayError(f"{path}: has no `hosts:` with node sets in it", INVENTORY_HINT)
+    for key in document:
+        if key not in ("hosts", "groups"):
+            raise AssayError(f"{path}: `{key}` is not known there", INVENTORY_HINT)
+    hosts = _read_hosts(path, source)
+    return hosts, _read_groups(document.get("groups"), source, path, hosts)
+
+
+def _read_hosts(path: Path, source: Source) -> dict[str, Host]:
+    hosts: dict[str, Host] = {}
+    for nodes, about in source.data["hosts"].items():
+        try:
+            names = node_names(nodes)
+            if len(hosts) + len(names) > MOST_HOSTS:
+                raise too_many("what is named up to here")
+            again = next((name for name in names if name in hosts), None)
+            if again is not None:
+                raise twice(again)
+            hosts |= {name: entry(name, about, many=len(names) > 1, base=path.parent) for name in names}
+        except AssayError as error:
+            raise AssayError(f"{path}:{source.key_place(('hosts', nodes))[0]}: {bare(error)}", error.hint) from None
+    if not hosts:
+        raise AssayError(f"{path}: names no host", INVENTORY_HINT)
+    return hosts
+
+
+def _read_groups(written: object, source: Source, path: Path, hosts: Mapping[str, Host]) -> Groups:
+    """Groups of an inventory; each may use those before it.
+
+    A group must be a part of the hosts: one that names others is most often a slip.
+    """
+    if written is None:
+        return {}
+    if not isinstance(written, dict):
+        raise AssayError("`groups` is not a mapping", INVENTORY_HINT)
+    groups: dict[str, str] = {}
+    members = 0
+    for name, nodes in written.items():
+        try:
+            groups[name] = " ".join(_members(name, nodes, groups, hosts))
+            members += groups[name].count(" ") + 1
+            if members > MOST_MEMBERS:
+                raise AssayError(f"the groups have more than {MOST_MEMBERS:,} members in all", "remove some groups")
+        except AssayError as error:
+            raise AssayError(f"{path}:{source.key_place(('groups', name))[0]}: {bare(error)}", error.hint) from None
+    return groups
+
+
+def _members(name: str, nodes: object, groups: Groups, hosts: Mapping[str, Host]) -> list[str]:
+    if not is_host_name(name):
+        raise AssayError(f"{shown(name)} is not a name of a group", "use letters, digits, `.`, `_` and `-`")
+    members = node_names(nodes, groups)
+    for member in members:
+        if member not in hosts and member != LOCALHOST:
+            raise AssayError(f"group {name}: {member} is none of the hosts", "name it below `hosts:`, too")
+    return members
+
+
+def entry(name: str, about: object, many: bool, base: Path) -> Host:
+    """A host of a YAML inventory."""
+    if about is None:
+        about = {}
+    if not isinstance(about, dict):
+        raise AssayError(f"{name}: {shown(about)} is not a mapping", f"fields are {', '.join(ENTRY_FIELDS)}")
+    for key in about:
+        if key not in ENTRY_FIELDS:
+            raise AssayError(f"{name}: there is no field `{key}`", one_of(key, ENTRY_FIELDS))
+    if many and "address" in about:
+        raise AssayError(f"{name} and others have the same address", "give each host its own address")
+    fields = dict(about)
+    if isinstance(fields.get("identity"), str):
+        fields["identity"] = str(base / Path(fields["identity"]).expanduser())
+    try:
+        if "link" in fields:
+            fields["link"] = parse_throughput(fields["link"])
+        if name == LOCALHOST:
+            return Host(name=name, kind="local", link=fields.get("link"))
+        return Host(name=name, **fields)
+    except UnitError as error:
+        raise AssayError(f"{name}: link: {error.message}", error.hint) from None
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise AssayError(f"{name}: {place}: {first['msg'].removeprefix('Value error, ')}") from None

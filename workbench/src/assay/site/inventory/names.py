@@ -1,0 +1,145 @@
+"""Names of hosts, written as node sets, with `@GROUP` where groups are known."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from assay.model.base import AssayError
+from assay.model.site.host import LOCALHOST, MOST_HOSTS, THIS_HOST, Host, is_host_name
+from assay.model.site.login import Login, logins_of
+from assay.model.site.nodes import OPERATIONS, TooManyNodesError, read_nodes
+from assay.model.units import UnitError, one_of
+from assay.model.units import shown as shown_as_written
+
+MOST_MEMBERS = 16 * MOST_HOSTS
+"""Of all groups of an inventory, and of all groups that one node set names; each may be named in many."""
+NODE_SET_HINT = "write node sets as client1, client[1-8] or rack[1-2]n[01-04]"
+_GROUP = re.compile(r"(?<![^\s,!&^])@([^\s,!&^]*)")
+Groups = Mapping[str, str]
+"""Name of a group -> node set."""
+
+
+def node_names(written: object, groups: Groups | None = None) -> list[str]:
+    """The names in a node set or a list of node sets.
+
+    Args:
+        written: Text, or a list of texts.
+        groups: What `@NAME` stands for.
+
+    Raises:
+        AssayError: As `resolve_hosts`.
+    """
+    items = written if isinstance(written, list | tuple) else [written]
+    names: list[str] = []
+    for item in items:
+        names += _expanded(item, groups or {})
+        if len(names) > MOST_HOSTS:
+            raise too_many(shown(written))
+    if not names:
+        raise AssayError(f"hosts: {shown(written)} names no host", NODE_SET_HINT)
+    refuse_twice(names)
+    return names
+
+
+def logged_in(written: object) -> list[Host]:
+    """The hosts of a node set or a list of node sets, which may have a user before and a port behind them.
+
+    Raises:
+        AssayError: As `resolve_hosts`.
+    """
+    hosts: list[Host] = []
+    for item in written if isinstance(written, list | tuple) else [written]:
+        if not isinstance(item, str):
+            raise _no_set(item)
+        for login in logins_of(item):
+            hosts += _of_login(login)
+            if len(hosts) > MOST_HOSTS:
+                raise too_many(shown(written))
+    if not hosts:
+        raise AssayError(f"hosts: {shown(written)} names no host", NODE_SET_HINT)
+    refuse_twice(host.name for host in hosts)
+    return hosts
+
+
+def _of_login(login: Login) -> list[Host]:
+    try:
+        port = login.port
+    except UnitError as error:
+        raise AssayError(f"hosts: {error.message}", error.hint) from None
+    names = _expanded(login.nodes, {})
+    return [THIS_HOST if name == LOCALHOST else Host(name=name, user=login.user, port=port) for name in names]
+
+
+def _expanded(written: object, groups: Groups) -> list[str]:
+    """The names in one node set, each once, in its order."""
+    if not isinstance(written, str):
+        raise _no_set(written)
+    written = " ".join(written.split())
+    if not written:
+        raise AssayError("hosts: the node set is empty", NODE_SET_HINT)
+    if not written.isprintable():
+        raise AssayError(f"hosts: {written!a} has unprintable characters", NODE_SET_HINT)
+    if written == LOCALHOST:
+        return [LOCALHOST]
+    _refuse_unknown_groups(written, groups)
+    named = sum(groups[name].count(" ") + 1 for name in re.findall(_GROUP, written))
+    if named > MOST_MEMBERS:
+        raise too_many(shown(written))
+    try:
+        names = read_nodes(written, MOST_HOSTS, {name: groups[name].split() for name in re.findall(_GROUP, written)})
+    except TooManyNodesError:
+        raise too_many(shown(written)) from None
+    except ValueError as error:
+        raise AssayError(f"hosts: {shown(written)} is not a node set: {error}", NODE_SET_HINT) from None
+    if set(written) & set(f"{OPERATIONS}@"):
+        names = list(dict.fromkeys(names))
+    refuse_twice(names)
+    wrong = next((name for name in names if not is_host_name(name)), None)
+    if wrong is not None:
+        hint = "names have letters, digits, `.`, `_` and `-`; with user and port: bench@node1:2222"
+        raise AssayError(f"hosts: {shown(wrong)} is not a host name", hint)
+    return names
+
+
+def _no_set(written: object) -> AssayError:
+    return AssayError(f"hosts: {shown(written)} is not a node set", NODE_SET_HINT)
+
+
+def _refuse_unknown_groups(text: str, groups: Groups) -> None:
+    for name in re.findall(_GROUP, text):
+        if name not in groups:
+            hint = one_of(name, groups, none="groups stand in an inventory: hosts: {inventory: FILE}")
+            raise AssayError(f"hosts: there is no group `@{name}`", hint)
+
+
+def refuse_twice(names: Iterable[str]) -> None:
+    """Refuse names of which one comes twice.
+
+    Raises:
+        AssayError: One does.
+    """
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise twice(name)
+        seen.add(name)
+
+
+def twice(name: str) -> AssayError:
+    """What is said of it."""
+    return AssayError(f"hosts: {name} is named twice", "name each host once; `lanes` is how much one host does")
+
+
+def shown(written: object) -> str:
+    """What was written, short and on one line."""
+    text = " ".join(shown_as_written(written).split())
+    return text if text.isprintable() else ascii(text)
+
+
+def too_many(what: str) -> AssayError:
+    """What is said of it."""
+    return AssayError(f"hosts: {what} is more than {MOST_HOSTS} hosts", "use fewer hosts and more lanes")
+
+
+def bare(error: AssayError) -> str:
+    """The message without the word that other messages on hosts begin with."""
+    return error.message.removeprefix("hosts: ")

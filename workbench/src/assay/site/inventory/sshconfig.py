@@ -1,0 +1,80 @@
+"""Hosts of a configuration file of ssh, as far as it says where they are and how one logs in."""
+
+import re
+
+from assay.model.base import AssayError
+from assay.site.inventory.foreign import Foreign, Tell
+
+_FIELDS = {"hostname": "address", "user": "user", "port": "port", "proxyjump": "jump", "identityfile": "identity"}
+_LINE = re.compile(r"\s*(\w+)(?:\s*=\s*|\s+)(.*?)\s*")
+_HEAD = re.compile(
+    r"^[ \t]*host(?:[ \t]*=|[ \t])[^\n]*\n(?:[ \t]*(?:#[^\n]*)?\n)*"
+    r"[ \t]*(?:hostname|user|port|identityfile|proxyjump|forwardagent|stricthostkeychecking|host)[ \t=]",
+    re.I | re.M,
+)
+
+
+def is_ssh_config(text: str) -> bool:
+    """Whether it looks like one: a block `Host`, and a word of ssh below it."""
+    return _HEAD.search(text) is not None
+
+
+def read_ssh_config(text: str, name: str, tell: Tell) -> Foreign:
+    """The hosts that it names, each with what the first block says that fits; patterns name none.
+
+    Args:
+        text: The file.
+        name: Its name, for messages.
+        tell: Called with a line on what was ignored.
+
+    Raises:
+        AssayError: A block depends on what only ssh can find out.
+    """
+    found, blocks = Foreign(), list[tuple[list[str], dict[str, str]]]()
+    blocks.append((["*"], {}))
+    others: dict[str, None] = {}
+    for number, raw in enumerate(text.splitlines(), start=1):
+        match = _LINE.fullmatch(raw)
+        if not match or raw.lstrip().startswith("#"):
+            continue
+        word, value = match[1].lower(), match[2].strip('"')
+        if word == "match":
+            message = f"{name}:{number}: `Match` depends on what only ssh finds out"
+            raise AssayError(message, "name the hosts in the study: ssh reads its own configuration")
+        if word == "host":
+            blocks.append((value.split(), {}))
+            for alias in value.split():
+                if not set(alias) & set("*?!"):
+                    found.lines.setdefault(alias, number)
+        elif word in _FIELDS:
+            blocks[-1][1].setdefault(_FIELDS[word], value)
+        else:
+            others[match[1]] = None
+    for alias in found.lines:
+        found.fields[alias] = _fields(alias, blocks)
+    if others:
+        tell(f"note: {name}: {', '.join(list(others)[:8])}: not taken from there; ssh's own configuration holds")
+    return found
+
+
+def _fields(alias: str, blocks: list[tuple[list[str], dict[str, str]]]) -> dict[str, object]:
+    fields: dict[str, object] = {}
+    for patterns, block in blocks:
+        if any(_fits(alias, one) for one in patterns) and not any(
+            one[:1] == "!" and _fits(alias, one[1:]) for one in patterns
+        ):
+            for key, value in block.items():
+                fields.setdefault(key, value)
+    if fields.get("jump") == "none":
+        del fields["jump"]
+    if "port" in fields and str(fields["port"]).isdigit():
+        fields["port"] = int(str(fields["port"]))
+    if "address" in fields:
+        fields["address"] = str(fields["address"]).replace("%h", alias)
+    return fields
+
+
+def _fits(alias: str, pattern: str) -> bool:
+    """A pattern of ssh: `*` any letters, `?` one."""
+    plain = re.escape(pattern).replace(r"\*", ".*").replace(r"\?", ".")
+    return re.fullmatch(plain, alias) is not None
