@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from assay.launch.binary import MEND, find_shipped
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.extras import is_installed
+from assay.model.own_program import absolute_only
 from assay.servers.filling import how_to_get
 from assay.servers.kinds import ServerKind, load_kind
 
@@ -57,7 +58,14 @@ def run(words: Sequence[str], what: str, given: str = "") -> str:
     environment = {**os.environ, "PATH": search_path(), "LC_ALL": "C"}
     try:
         done = subprocess.run(
-            words, input=given, capture_output=True, text=True, timeout=LONGEST_SECONDS, check=False, env=environment
+            words,
+            input=given,
+            capture_output=True,
+            text=True,
+            timeout=LONGEST_SECONDS,
+            check=False,
+            env=environment,
+            cwd="/",
         )
     except OSError as error:
         raise AssayError(f"{what}: {words[0]} cannot be started: {error.strerror}", "", EXIT_REFUSED) from error
@@ -72,7 +80,7 @@ def run(words: Sequence[str], what: str, given: str = "") -> str:
 
 def search_path() -> str:
     """$PATH with the places of the administrator's programs, which users often lack."""
-    return f"{os.environ.get('PATH', '/usr/bin:/bin')}:/usr/local/sbin:/usr/sbin:/sbin"
+    return f"{absolute_only(os.environ.get('PATH', '')) or '/usr/bin:/bin'}:/usr/local/sbin:/usr/sbin:/sbin"
 
 
 def find_program(name: str) -> str | None:

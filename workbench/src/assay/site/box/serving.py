@@ -129,6 +129,7 @@ class Serving:
                     stderr=out,
                     timeout=READY_SECONDS,
                     check=False,
+                    cwd="/",
                 )
             except subprocess.TimeoutExpired:
                 message = f"{self.what}: `{command.argv[0]}` does not end, nor go into the background"
