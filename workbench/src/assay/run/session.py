@@ -658,8 +658,7 @@ class _Session:
         if self.fleet is None or not mounts:
             return contextlib.nullcontext()
         known = {entry.name: entry.details for entry in self.store.journal() if entry.kind == MOUNT}
-        store = self.store
-        return Mounting(self.fleet.shells, mounts, store.record, store.removed, known, self.say)
+        return Mounting(self.fleet.shells, mounts, self.store, known, self.say)
 
     @contextlib.contextmanager
     def _counting(self) -> Iterator[None]:
