@@ -24,6 +24,7 @@ from assay.launch.answers import KEPT_ERR, MOST_OUT, collect, end
 from assay.launch.ssh_faults import explain
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
+from assay.model.secret import redacted
 from assay.model.site.host import Host
 from assay.model.units import about_size
 
@@ -82,7 +83,7 @@ class Answer:
     def last_line(self) -> str:
         """The last line on standard error that says something; else how it ended."""
         lines = [line.strip() for line in self.err.splitlines() if line.strip()]
-        return plain(lines[-1]) if lines else f"exit code {self.code}"
+        return plain(redacted(lines[-1])) if lines else f"exit code {self.code}"
 
 
 class Shell(Protocol):

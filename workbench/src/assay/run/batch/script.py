@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assay.model.base import AssayError
+from assay.model.secret import redacted_word
 
 OURS = {
     "-a": "a run is one job",
@@ -30,6 +31,9 @@ OURS = {
     "--version": "`sbatch --version` tells it",
 }
 """Option of sbatch -> why it cannot be given."""
+_NO_SECRETS = ("--wckey",)
+"""Options that have the name of a secret, and have none."""
+KEEP_SECRETS = "set it in the environment instead: sbatch hands that on to the job"
 STOP_SECONDS = 120
 """How long before its end a job is told to stop, so that the repeat at hand ends and its data is removed."""
 STOP_SHARE = 4
@@ -66,6 +70,8 @@ def check_options(written: str) -> list[str]:
         raise AssayError(f"`{words[0]}` is no option of sbatch", 'write such as --slurm "-p compute -N 16 -t 1:00:00"')
     for word in words:
         name = word.partition("=")[0] if word.startswith("--") else word[:2]
+        if name not in _NO_SECRETS and redacted_word(word) != word:
+            raise AssayError(f"--slurm has a password in {name}, which the run would keep", KEEP_SECRETS)
         if name in OURS:
             raise AssayError(f"--slurm cannot have {name}: {OURS[name]}", "leave it out")
     return words

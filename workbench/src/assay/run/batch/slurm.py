@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from assay.launch.parallel.command import ALLOCATION
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
+from assay.model.secret import redacted
 
 ANSWER_SECONDS = 60.0
 """Longest wait for one of Slurm's programs: a controller under load takes its time."""
@@ -95,7 +96,9 @@ def submit(script: str, options: Sequence[str], folder: str) -> str:
     said = _ask(words, "Slurm does not take the job", script)
     found = _SUBMITTED.fullmatch(said.strip().splitlines()[-1] if said.strip() else "")
     if found is None:
-        raise SlurmError(f"sbatch did not tell the job's id, but: {plain(said.strip()[:200])}", "", EXIT_REFUSED)
+        raise SlurmError(
+            f"sbatch did not tell the job's id, but: {plain(redacted(said.strip()[:200]))}", "", EXIT_REFUSED
+        )
     return found["id"]
 
 
@@ -243,4 +246,4 @@ def told(text: str) -> str:
     """What a program of Slurm complains of, in one line: `sbatch: error: Batch job submission failed: X` is X."""
     lines = [re.sub(r"^\w+: (error: |fatal: )?", "", line.strip()) for line in text.splitlines() if line.strip()]
     lines = [re.sub(r"^Batch job submission failed: ", "", line) for line in lines]
-    return plain("; ".join(dict.fromkeys(lines)))[:300]
+    return plain(redacted("; ".join(dict.fromkeys(lines))))[:300]
