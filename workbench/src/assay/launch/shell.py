@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, ClassVar, Protocol
 
-from assay.launch.answers import KEPT_ERR, MOST_OUT, collect, end
+from assay.launch.answers import KEPT_ERR, MOST_OUT, collect, end, said
 from assay.launch.ssh_faults import explain
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
@@ -286,12 +286,9 @@ class SshShell:
             return False
         command = [*self._ssh()[:-1], "-O", what, self.host.address]
         try:
-            done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=LEAVE_SECONDS, check=False
-            )
-        except (OSError, subprocess.TimeoutExpired):
+            return said(command, LEAVE_SECONDS).code == 0
+        except OSError:
             return False
-        return done.returncode == 0
 
     def _ssh(self, share: bool = True) -> list[str]:
         """The client with its options; the last word is the address."""

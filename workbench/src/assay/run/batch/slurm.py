@@ -6,14 +6,15 @@ Sources: sbatch(1), squeue(1), scontrol(1), sacct(1) of Slurm 22.05.
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from assay.launch.answers import MOST_OUT, said
 from assay.launch.parallel.command import ALLOCATION
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
 from assay.model.secret import redacted
+from assay.model.units import about_size
 
 ANSWER_SECONDS = 60.0
 """Longest wait for one of Slurm's programs: a controller under load takes its time."""
@@ -93,11 +94,11 @@ def submit(script: str, options: Sequence[str], folder: str) -> str:
         SlurmError: Slurm does not take it; the message has its words.
     """
     words = ["sbatch", "--parsable", f"--chdir={folder}", *options]
-    said = _ask(words, "Slurm does not take the job", script)
-    found = _SUBMITTED.fullmatch(said.strip().splitlines()[-1] if said.strip() else "")
+    answer = _ask(words, "Slurm does not take the job", script)
+    found = _SUBMITTED.fullmatch(answer.strip().splitlines()[-1] if answer.strip() else "")
     if found is None:
         raise SlurmError(
-            f"sbatch did not tell the job's id, but: {plain(redacted(said.strip()[:200]))}", "", EXIT_REFUSED
+            f"sbatch did not tell the job's id, but: {plain(redacted(answer.strip()[:200]))}", "", EXIT_REFUSED
         )
     return found["id"]
 
@@ -220,26 +221,21 @@ def _ask(words: Sequence[str], what: str, given: str = "") -> str:
     """
     environment = {**os.environ, "LC_ALL": "C", "SLURM_TIME_FORMAT": "standard"}
     try:
-        done = subprocess.run(
-            words,
-            input=given,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=ANSWER_SECONDS,
-            check=False,
-            env=environment,
-        )
+        heard = said(words, ANSWER_SECONDS, given.encode(), environment)
     except FileNotFoundError:
         raise SlurmError(f"{what}: {words[0]} was not found", "run it on a login node", EXIT_REFUSED) from None
     except OSError as error:
         raise SlurmError(f"{what}: {words[0]} cannot be started: {error.strerror}", "", EXIT_REFUSED) from None
-    except subprocess.TimeoutExpired:
+    if heard.long:
+        message = f"{what}: {words[0]} says more than {about_size(MOST_OUT)}"
+        raise SlurmError(message, "see with `type -a` which program that is", EXIT_REFUSED)
+    if heard.late:
         message = f"{what}: {words[0]} has said nothing for {ANSWER_SECONDS:.0f} s"
-        raise SlurmError(message, "see with `sinfo` whether its controller answers", EXIT_REFUSED) from None
-    if done.returncode != 0:
-        raise SlurmError(f"{what}: {told(done.stderr) or f'exit code {done.returncode}'}", "", EXIT_REFUSED)
-    return done.stdout
+        raise SlurmError(message, "see with `sinfo` whether its controller answers", EXIT_REFUSED)
+    if heard.code != 0:
+        why = told(heard.err.decode("utf-8", "replace")) or f"exit code {heard.code}"
+        raise SlurmError(f"{what}: {why}", "", EXIT_REFUSED)
+    return heard.out.decode("utf-8", "replace")
 
 
 def told(text: str) -> str:

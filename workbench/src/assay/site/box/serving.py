@@ -261,7 +261,9 @@ def is_mounted(enter: list[str], mount: str) -> bool:
         mount: The directory.
     """
     words = [*enter, "sh", "-e", "-c", ANSWERS, "sh", mount]
-    return subprocess.run(words, capture_output=True, timeout=READY_SECONDS, check=False).returncode == 0
+    nothing = subprocess.DEVNULL
+    done = subprocess.run(words, stdin=nothing, stdout=nothing, stderr=nothing, timeout=READY_SECONDS, check=False)
+    return done.returncode == 0
 
 
 def last_words(log: Path) -> str:
