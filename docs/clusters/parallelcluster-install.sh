@@ -6,7 +6,7 @@ apt-get -qq update
 DEBIAN_FRONTEND=noninteractive apt-get -qq install -y python3-venv
 mkdir -p /tmp/assay
 aws s3 cp --recursive --exclude '*' --include 'assay-*.whl' "$1" /tmp/assay
-python3 -m venv /home/assay
+python3 -I -m venv /home/assay
 /home/assay/bin/pip install --quiet /tmp/assay/assay-*_"$(uname -m)".whl
 ln -sf /home/assay/bin/assay /usr/local/bin/assay
 # Everybody may have a directory here; Assay makes and marks its own in it.

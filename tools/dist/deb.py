@@ -40,7 +40,7 @@ Description: measures, prices and compares storage
  Assay measures storage, says what each number is worth and which limit it
  comes closest to, prices the options, and writes the report.
 """
-COMPILE = "#!/bin/sh\nset -e\n/usr/bin/python3 -m compileall -q /opt/assay/lib >/dev/null || true\n"
+COMPILE = "#!/bin/sh\nset -e\n/usr/bin/python3 -I -m compileall -q /opt/assay/lib >/dev/null || true\n"
 CLEAN = "#!/bin/sh\nset -e\nfind /opt/assay/lib -name __pycache__ -prune -exec rm -rf {} +\n"
 """What was compiled when it was installed is in no list of the package."""
 

@@ -15,6 +15,7 @@ try:
     from assay.cli.help.group import SETTINGS, Group
     from assay.cli.output import prepare_streams, say
     from assay.model.base import EXIT_BUG, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_USAGE, AssayError
+    from assay.model.own_program import without_working_directory
 except KeyboardInterrupt:
     # Whoever stops the command while it is still being loaded wants no traceback either.
     sys.exit(130)
@@ -171,6 +172,7 @@ def main(words: Sequence[str] | None = None) -> int:
     prepare_streams()
     collecting = gc.get_threshold()
     gc.set_threshold(MOST_UNCOLLECTED)
+    without_working_directory(os.environ)
     try:
         try:
             _check_folder()

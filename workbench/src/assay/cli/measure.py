@@ -2,7 +2,6 @@
 
 import shutil
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -61,7 +60,7 @@ def command(
         name: spelled(place, destroy)
         for name, place in zip(names_of([_whole(place) for place in places]), places, strict=True)
     }
-    cache, chosen = _first_look(targets, places, seconds, how)
+    cache, chosen = _first_look(targets, places, seconds, how, out)
     text = measure_text(measure_study(targets, chosen, cache), places)
     store = _run(text, out, how, quiet=False)
     try:
@@ -106,19 +105,20 @@ def _seconds(written: str) -> float:
 
 
 def _first_look(
-    targets: Mapping[str, Mapping[str, Any]], places: Sequence[str], seconds: float, how: Confirmed
+    targets: Mapping[str, Mapping[str, Any]], places: Sequence[str], seconds: float, how: Confirmed, out: Path
 ) -> "tuple[str, Scale]":
     """How the page cache is kept out, and how much can be done in the time: from a first short write to each place."""
     from assay.plan.measure import holds_files, probe_study, scale
+    from assay.run.first_look import first_look
 
     files = {name: target for name, target in targets.items() if holds_files(target)}
     if not files:
         return "keep", scale(seconds, {}, {})
     note("a first look, to see how much can be done in the time")
     for cache in ("direct", "evict"):
-        folder = Path(tempfile.mkdtemp(prefix="assay-first-look-"))
         try:
-            speeds, free = _probed(probe_study(files, cache, _room(places)), folder, how)
+            with first_look(out, note) as folder:
+                speeds, free = _probed(probe_study(files, cache, _room(places)), folder, how)
         except KeyboardInterrupt:
             note("stopped: nothing was measured, and what was made is removed")
             raise typer.Exit(EXIT_INTERRUPTED) from None
@@ -127,8 +127,6 @@ def _first_look(
                 note(f"{error.message}: the page cache is emptied instead")
                 continue
             raise
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
         return cache, scale(seconds, speeds, free)
     raise AssayError("no way to keep the page cache out of the numbers was found", "`assay doctor` says more")
 

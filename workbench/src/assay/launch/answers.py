@@ -5,6 +5,7 @@ import os
 import selectors
 import subprocess
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO
 
@@ -37,6 +38,25 @@ class Collected:
     err: bytes
     late: bool
     long: bool
+
+
+def said(
+    words: Sequence[str], seconds: float, given: bytes = b"", environment: Mapping[str, str] | None = None
+) -> Collected:
+    """What a program of this machine says: all that is read of programs is read so, or as `Conversation` does.
+
+    Args:
+        words: The command; it works in /.
+        seconds: Longest time.
+        given: For its standard input.
+        environment: Its variables; this process's if left out.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, env=environment, cwd="/")
+    return collect(process, given, seconds)
 
 
 def collect(process: Process, given: bytes | None, seconds: float, most: int = MOST_OUT) -> Collected:

@@ -7,9 +7,13 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any
 
+from assay.launch.answers import MOST_OUT
 from assay.launch.binary import find_engine, last_line
 from assay.model.base import AssayError
 from assay.model.foreign import plain
+
+MOST_LINE = 64 << 10
+"""Bytes of a frame in words."""
 
 
 def discover_disks(interfaces: Sequence[str], wait_ms: int, trace: bool) -> list[dict[str, Any]]:
@@ -47,7 +51,7 @@ def _asked(words: Sequence[str]) -> str:
     command = [str(find_engine()), "aoe", *words]
     with tempfile.TemporaryFile() as out, subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE) as process:
         told = b""
-        for line in process.stderr or ():
+        while line := process.stderr.readline(MOST_LINE) if process.stderr else b"":
             if line.startswith(b"error: "):
                 told = line
             else:
@@ -56,4 +60,4 @@ def _asked(words: Sequence[str]) -> str:
         if process.returncode:
             raise AssayError(last_line(told) or f"assay-engine aoe: exit code {process.returncode}")
         out.seek(0)
-        return out.read().decode()
+        return out.read(MOST_OUT).decode()

@@ -19,6 +19,7 @@ from assay.journal.entry import Entry
 from assay.journal.file import FileJournal, read_entries
 from assay.journal.owner import Process, start_time
 from assay.journal.removal import Remover, remove_open
+from assay.launch.answers import said
 from assay.launch.binary import find_engine, last_line
 from assay.launch.mounts import read_mounts
 from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
@@ -155,7 +156,7 @@ def _serve(disk: str, interfaces: Sequence[str], folder: Path, journal: FileJour
         heard, deadline = b"", time.monotonic() + READY_SECONDS
         while b"\n" not in heard and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.01)
-            heard += out.read() or b""
+            heard += out.read(MOST_LOG) or b""
     if b"\n" not in heard or not json.loads(heard).get("ready"):
         why = last_line(read_regular(log, MOST_LOG)) or f"no answer in {READY_SECONDS:.0f} s"
         raise AssayError(f"{disk} cannot be attached: {why}", "", EXIT_REFUSED)
@@ -164,12 +165,12 @@ def _serve(disk: str, interfaces: Sequence[str], folder: Path, journal: FileJour
 
 def _run(*words: str) -> str:
     try:
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        heard = said(words, READY_SECONDS)
     except FileNotFoundError:
         raise AssayError(f"{words[0]} is missing", "install the Debian package mount", EXIT_REFUSED) from None
-    if done.returncode:
-        raise AssayError(last_line(done.stderr.encode()) or f"{words[0]}: exit code {done.returncode}")
-    return done.stdout.strip()
+    if heard.code or heard.late or heard.long:
+        raise AssayError(last_line(heard.err) or f"{words[0]}: exit code {heard.code}")
+    return heard.out.decode("utf-8", "replace").strip()
 
 
 def _remove_loop(entry: Entry) -> list[str]:

@@ -17,6 +17,7 @@ from assay.contract._answers import BackendCapabilities, Capabilities
 from assay.launch.answers import Collected, collect
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
+from assay.model.secret import redacted
 from assay.model.units import about_size
 
 NAME = "assay-engine"
@@ -192,7 +193,7 @@ def answer_of(command: str, heard: Collected, seconds: float) -> str:
 def last_line(stderr: bytes) -> str:
     """The last line that says something, without a leading `error: `."""
     lines = [line.strip() for line in stderr.decode("utf-8", "replace").split("\n") if line.strip()]
-    return plain(lines[-1].removeprefix("error: ")) if lines else ""
+    return plain(redacted(lines[-1].removeprefix("error: "))) if lines else ""
 
 
 def _spec_version(text: str) -> int | None:

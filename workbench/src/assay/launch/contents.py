@@ -11,6 +11,7 @@ from pathlib import Path
 from assay.launch.shell import LocalShell
 from assay.model.base import AssayError
 from assay.model.foreign import plain
+from assay.model.own_program import absolute_only
 from assay.model.site.host import THIS_HOST
 from assay.model.units import about_size
 
@@ -78,7 +79,7 @@ def signatures(path: str) -> tuple[Signature, ...]:
 
 
 def _program() -> str | None:
-    return shutil.which(PROGRAM, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+    return shutil.which(PROGRAM, path=f"{absolute_only(os.environ.get('PATH', ''))}:/usr/sbin:/sbin")
 
 
 def part_of(path: str) -> str:

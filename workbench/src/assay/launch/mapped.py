@@ -3,10 +3,10 @@
 import contextlib
 import re
 import shutil
-import subprocess
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
+from assay.launch.answers import said
 from assay.model.result.layers import LayerKind
 
 TABLE_SECONDS = 5.0
@@ -42,16 +42,9 @@ def table_of(name: str) -> str:
     program = shutil.which("dmsetup", path="/usr/sbin:/sbin:/usr/bin:/bin")
     if program is None or not name:
         return ""
-    command = [program, "table", "--", name]
-    with contextlib.suppress(OSError, ValueError):
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        )
-        try:
-            return process.communicate(timeout=TABLE_SECONDS)[0][:TABLE_BYTES]
-        except subprocess.TimeoutExpired:
-            # It may wait in the kernel, where no signal ends it.
-            process.kill()
+    with contextlib.suppress(OSError):
+        heard = said([program, "table", "--", name], TABLE_SECONDS)
+        return "" if heard.late else heard.out[:TABLE_BYTES].decode("utf-8", "replace")
     return ""
 
 

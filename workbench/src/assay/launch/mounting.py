@@ -1,33 +1,113 @@
-"""Mounts that a study asks for, made on each host that generates its load, and taken away at the end."""
+"""Mounts that a study asks for, made on each host that generates its load, and taken away at the end.
+
+What a study may name is in `model/study/mounts.py`; a host's own answer decides where: in an empty directory that
+nobody but root can put another in the place of, with nothing mounted on it. What is taken away is the mount that was
+made, which the journal knows by its number, device, type and source.
+"""
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
-from assay.journal.entry import MOUNT
-from assay.launch.shell import Shell
+from assay.journal.entry import MOUNT, Journal
+from assay.launch.shell import Answer, Shell
 from assay.model.base import EXIT_REFUSED, AssayError, Say
+from assay.model.foreign import plain
+from assay.model.secret import redacted
 from assay.model.study.mounts import StudyMount
 
 SECONDS = 60.0
-_MADE, _OTHER = 31, 32
-"""Exit codes of the scripts below."""
+MOST_WORDS = 300
+"""Characters of what mount(8) complains of."""
+SEEN = "seen"
+"""In the journal: host -> what is mounted there, as `top` below says it, and whether the directory was made for it."""
+_BEGIN = r"""
+set -f
+at=$1 shown=$2
+no() { printf '%s\n' "$*"; exit 0; }
+read -r boot </proc/sys/kernel/random/boot_id
+top() {
+  seen=
+  while read -r id parent device root point rest; do
+    [ "$point" = "$shown" ] || continue
+    rest=${rest##* - }
+    type=${rest%% *} rest=${rest#* }
+    seen="$boot $id $device $type ${rest%% *}"
+  done </proc/self/mountinfo
+}
+top
+"""
+"""For sh, with the directory, and as the kernel shows it. `top` finds what is mounted there last."""
+_LOOK = (
+    _BEGIN
+    + r"""
+[ -z "$seen" ] || [ "$seen" != "$3" ] || no ours
+[ -z "$seen" ] || no mounted
+folder=
+while :; do
+  here=${folder:-/}
+  [ ! -L "$here" ] || no link "$here"
+  [ -e "$here" ] || break
+  [ -d "$here" ] || no file "$here"
+  owner=$(stat -c %u -- "$here") mode=0$(stat -c %a -- "$here")
+  case $owner in 0 | "$(id -u)") ;; *) no theirs "$here" ;; esac
+  [ $((mode & 022)) -eq 0 ] || [ $((mode & 01000)) -ne 0 ] || no open "$here"
+  [ "$folder" != "$at" ] || break
+  rest=${at#"$folder"/}
+  folder=$folder/${rest%%/*}
+done
+[ "$folder" = "$at" ] || no above "$here"
+! cut -d: -f6 /etc/passwd | grep -qxF -- "$at" || no home
+[ ! -e "$at" ] || [ -z "$(ls -A -- "$at")" ] || no full
+"""
+)
+"""The same, and with what this run has mounted there before."""
+_ASK = _LOOK + "no fit"
 _MAKE = (
-    "at=$1 type=$2 source=$3 options=$4; "
-    'if mountpoint -q "$at"; then '
-    '[ "$(findmnt -n -o SOURCE --mountpoint "$at" | tail -n 1)" = "$source" ] && [ "$5" = ours ] && exit 0; '
-    f"exit {_OTHER}; fi; "
-    'made=; [ -d "$at" ] || { mkdir "$at" || exit 1; made=1; }; '
-    'if mount -t "$type" ${options:+-o "$options"} "$source" "$at"; '
-    f'then [ -z "$made" ] || exit {_MADE}; else code=$?; [ -z "$made" ] || rmdir "$at"; exit $code; fi'
+    _LOOK
+    + r"""
+type=$4 source=$5 options=$6 made=kept
+[ -d "$at" ] || { mkdir -m 755 -- "$at" && made=made; } || no failed
+undo() { [ "$made" = kept ] || rmdir -- "$at"; no failed; }
+mount -t "$type" ${options:+-o "$options"} "$source" "$at" >&2 || undo
+top
+[ -n "$seen" ] || undo
+mount -i -o remount,bind,nosuid,nodev,noexec "$at" >&2 || { umount "$at"; undo; }
+no done $made "$seen"
+"""
 )
-"""For sh, with point, type, source, options and whether this run has mounted it before."""
+"""The same, and with type, source and options. Programs, devices and rights of what is served are never the host's."""
 _TAKE = (
-    'at=$1; n=0; while mountpoint -q "$at"; do umount "$at" && break; n=$((n+1)); [ $n -lt 20 ] || exit 1; sleep 0.5; '
-    'done; [ "$2" != made ] || rmdir "$at"'
+    _BEGIN
+    + r"""
+n=0
+while [ -n "$seen" ]; do
+  [ "$seen" = "$3" ] || no other
+  said=$(umount "$at" 2>&1) || { n=$((n+1)); [ $n -lt 20 ] || { echo "$said" >&2; no failed; }; sleep 0.5; }
+  top
+done
+[ "$4" != made ] || rmdir -- "$at"
+no gone
+"""
 )
-"""For sh, with point, and whether the directory was made for it. Servers may take a moment to be done."""
+"""For sh, with what was mounted, and whether the directory was made for it. Servers may take a moment to be done."""
+_WHY = {
+    "mounted": "something is mounted there already",
+    "link": "{} is a symbolic link",
+    "file": "{} is no directory",
+    "theirs": "{} is of another user, who could put another directory in its place",
+    "open": "{} can be changed by other users, who could put another directory in its place",
+    "above": "{} does not exist",
+    "home": "is the home directory of a user",
+    "full": "is not empty: what it holds would be hidden",
+}
+_HINTS = {
+    "mounted": "name a directory at which nothing is mounted, or leave `mounts` out and use what is there",
+    "link": "name the directory itself",
+    "above": "make it first",
+}
+_HINT = "name an empty directory, or one that does not exist yet, such as /mnt/assay"
 
 
 class Mounting:
@@ -37,8 +117,7 @@ class Mounting:
         self,
         shells: Sequence[Shell],
         mounts: Sequence[StudyMount],
-        record: Callable[[str, str, Mapping[str, Any]], int],
-        removed: Callable[[int], None],
+        journal: Journal,
         known: Mapping[str, Mapping[str, Any]],
         say: Say,
     ) -> None:
@@ -47,27 +126,29 @@ class Mounting:
         Args:
             shells: Of the hosts.
             mounts: Each is made on each host.
-            record: Records one before it is made: kind, name and details; its number.
-            removed: Records that it is gone.
+            journal: Where they are recorded: before they are made, and by what they are known again.
             known: Point -> details of what this run has recorded before it went on.
             say: Told of what stays.
         """
         self._shells, self._mounts, self._say = list(shells), list(mounts), say
-        self._record, self._removed, self._known = record, removed, known
-        self._made: list[tuple[Shell, StudyMount, bool]] = []
+        self._journal, self._known = journal, known
+        self._seen: dict[tuple[str, str], tuple[str, str]] = {}
+        """Point and host -> what is mounted there, and whether its directory was made for it."""
         self._entries: dict[str, int] = {}
 
     def __enter__(self) -> "Mounting":
-        """Make all of them.
+        """Make all of them, when all hosts have said that they can be.
 
         Raises:
             AssayError: One cannot be made; those that were are taken away.
         """
+        for mount in self._mounts:
+            for shell in self._shells:
+                self._ask(shell, mount, _ASK)
         try:
             for mount in self._mounts:
-                self._entries[mount.at] = self._record(MOUNT, mount.at, {"source": mount.source, "type": mount.type})
                 for shell in self._shells:
-                    self._made.append((shell, mount, self._make(shell, mount)))
+                    self._make(shell, mount)
         except BaseException:
             self._take_all()
             raise
@@ -79,33 +160,88 @@ class Mounting:
         """Take all of them away; what stays is told."""
         self._take_all()
 
-    def _make(self, shell: Shell, mount: StudyMount) -> bool:
-        """Mount one; whether its directory was made for it."""
-        ours = "ours" if self._known.get(mount.at, {}).get("source") == mount.source else ""
-        words = (mount.at, mount.type, mount.source, mount.all_options, ours)
-        answer = shell.run(["sh", "-c", _MAKE, "sh", *words], SECONDS)
-        if answer.code in (0, _MADE):
-            return answer.code == _MADE
+    def _ask(self, shell: Shell, mount: StudyMount, script: str, *words: str) -> list[str]:
+        """What a host answers: `fit`, `ours`, or `done` with whether the directory was made, and what is mounted.
+
+        Raises:
+            AssayError: It cannot be mounted there.
+        """
+        seen, _ = self._before(shell, mount)
+        answer = shell.run(["sh", "-c", script, "sh", mount.at, _shown(mount.at), seen, *words], SECONDS)
+        word, _, rest = answer.out.strip().partition(" ")
+        if word in ("fit", "ours", "done"):
+            return [word, *rest.split(" ", 1)]
         where = f"host {shell.host.name}: {mount.at}"
-        if answer.code == _OTHER:
-            hint = "name a directory at which nothing is mounted, or leave `mounts` out and use what is there"
-            raise AssayError(f"{where}: something is mounted there already", hint, EXIT_REFUSED)
+        if word in _WHY:
+            message = f"{where}: {plain(_WHY[word].format(rest))}"
+            raise AssayError(message, _HINTS.get(word, _HINT), EXIT_REFUSED)
         hint = "try the same with mount(8) there; it takes root, and the programs for the type"
-        raise AssayError(f"{where}: {mount.source} cannot be mounted: {answer.last_line}", hint, EXIT_REFUSED)
+        raise AssayError(f"{where}: {mount.source} cannot be mounted: {_complaint(answer)}", hint, EXIT_REFUSED)
+
+    def _before(self, shell: Shell, mount: StudyMount) -> tuple[str, str]:
+        """What this run has mounted on a host before it went on, and whether its directory was made for it."""
+        match self._recorded(mount).get(shell.host.name):
+            case [str(seen), str(made)]:
+                return seen, made
+        return "", ""
+
+    def _recorded(self, mount: StudyMount) -> dict[str, Any]:
+        """Host -> what this run has mounted there before it went on, if that was the same."""
+        known = self._known.get(mount.at, {})
+        seen = known.get(SEEN)
+        return seen if isinstance(seen, dict) and (known.get("source"), known.get("type")) == _named(mount) else {}
+
+    def _make(self, shell: Shell, mount: StudyMount) -> None:
+        """Mount one, and write down by what it is known again."""
+        source, kind = _named(mount)
+        before = self._recorded(mount)
+        details = {"source": source, "type": kind, SEEN: before}
+        entry = self._entries.setdefault(mount.at, self._journal.record(MOUNT, mount.at, details))
+        word, *rest = self._ask(shell, mount, _MAKE, kind, source, mount.all_options)
+        found = self._before(shell, mount) if word == "ours" else (rest[1], rest[0])
+        self._seen[mount.at, shell.host.name] = found
+        here = {host: list(seen) for (at, host), seen in self._seen.items() if at == mount.at}
+        self._journal.amend(entry, {**details, SEEN: {**before, **here}})
 
     def _take_all(self) -> None:
         left: set[str] = set()
-        for shell, mount, made in reversed(self._made):
-            reason = "it does not answer"
-            with contextlib.suppress(AssayError):
-                answer = shell.run(["sh", "-c", _TAKE, "sh", mount.at, "made" if made else ""], SECONDS)
-                if answer.code == 0:
-                    continue
-                reason = answer.last_line
-            left.add(mount.at)
-            self._say(f"warning: host {shell.host.name}: {mount.at}: could not be unmounted: {reason}")
-        self._made = []
+        for mount in reversed(self._mounts):
+            for shell in reversed(self._shells):
+                if (seen := self._seen.pop((mount.at, shell.host.name), None)) is not None:
+                    reason = _taken(shell, mount.at, *seen)
+                    if reason:
+                        left.add(mount.at)
+                        self._say(f"warning: host {shell.host.name}: {mount.at}: could not be unmounted: {reason}")
         for at, entry in self._entries.items():
             if at not in left:
-                self._removed(entry)
+                self._journal.removed(entry)
         self._entries = {}
+
+
+def _taken(shell: Shell, at: str, seen: str, made: str) -> str:
+    """Take a mount away; returns why it is still there."""
+    with contextlib.suppress(AssayError):
+        answer = shell.run(["sh", "-c", _TAKE, "sh", at, _shown(at), seen, made], SECONDS)
+        match answer.out.strip():
+            case "gone":
+                return ""
+            case "other":
+                return "something else is mounted there by now"
+        return _complaint(answer)
+    return "it does not answer"
+
+
+def _named(mount: StudyMount) -> tuple[str, str]:
+    return mount.source, mount.type
+
+
+def _complaint(answer: Answer) -> str:
+    """What mount(8) and its helpers say, in one line and without passwords."""
+    lines = [line.strip() for line in answer.err.splitlines()]
+    said = "; ".join(dict.fromkeys(line for line in lines if line and not line.startswith("Refer to the ")))
+    return plain(redacted(said))[:MOST_WORDS] or answer.last_line
+
+
+def _shown(path: str) -> str:
+    r"""A path as /proc/self/mountinfo has it: blanks and the like as `\040`."""
+    return "".join(f"\\{ord(sign):03o}" if sign in " \t\n\\" else sign for sign in path)

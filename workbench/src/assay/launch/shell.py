@@ -20,10 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, ClassVar, Protocol
 
-from assay.launch.answers import KEPT_ERR, MOST_OUT, collect, end
+from assay.launch.answers import KEPT_ERR, MOST_OUT, collect, end, said
 from assay.launch.ssh_faults import explain
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
+from assay.model.secret import redacted
 from assay.model.site.host import Host
 from assay.model.units import about_size
 
@@ -82,7 +83,7 @@ class Answer:
     def last_line(self) -> str:
         """The last line on standard error that says something; else how it ended."""
         lines = [line.strip() for line in self.err.splitlines() if line.strip()]
-        return plain(lines[-1]) if lines else f"exit code {self.code}"
+        return plain(redacted(lines[-1])) if lines else f"exit code {self.code}"
 
 
 class Shell(Protocol):
@@ -285,12 +286,9 @@ class SshShell:
             return False
         command = [*self._ssh()[:-1], "-O", what, self.host.address]
         try:
-            done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=LEAVE_SECONDS, check=False
-            )
-        except (OSError, subprocess.TimeoutExpired):
+            return said(command, LEAVE_SECONDS).code == 0
+        except OSError:
             return False
-        return done.returncode == 0
 
     def _ssh(self, share: bool = True) -> list[str]:
         """The client with its options; the last word is the address."""

@@ -4,6 +4,7 @@ import re
 
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
+from assay.model.secret import redacted
 from assay.model.site.host import Host
 
 _BY_HAND = "log in once by hand: ssh {address}"
@@ -75,7 +76,7 @@ def _error(host: Host, meaning: str, line: str, remedy: str) -> AssayError:
     user = host.user or "this user"
     words = {"address": host.address, "user": user}
     way = f" through {host.jump}" if host.jump else ""
-    said = plain(line.removeprefix("ssh: ").rstrip("."))
+    said = plain(redacted(line.removeprefix("ssh: ").rstrip(".")))
     return AssayError(
         f"host {host.name}: {meaning.format(**words)}{way} (ssh: {said})", remedy.format(**words), EXIT_REFUSED
     )

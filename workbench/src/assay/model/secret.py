@@ -1,6 +1,11 @@
-"""Passwords in what machines tell of themselves: mount sources and options, kernel command lines. They are not kept."""
+"""Passwords in what machines, programs and command lines say: they are not kept, and not repeated.
+
+What is written in studies and kept as it is, such as options of mounts and of sbatch, must have none.
+"""
 
 import re
+import shlex
+from collections.abc import Iterable
 
 NOT_KEPT = "(not kept)"
 _NAME = re.compile(
@@ -55,6 +60,11 @@ _MARK = "(not\0kept)"
 """While words are looked at: without a blank."""
 
 
+def redacted_line(words: Iterable[str]) -> str:
+    """A command line as a shell takes it, without what looks like a password."""
+    return shlex.join(" ".join(redacted_word(part) for part in word.split(" ")) for word in words)
+
+
 def redacted_word(word: str) -> str:
     """As `redacted`, of a single word that may have blanks in it, such as the source of a mount."""
     word = _AFTER_USER.sub(lambda found: f"{found[1]}%{NOT_KEPT}", word)
@@ -70,8 +80,12 @@ def _options(options: list[str]) -> list[str]:
         name, equals, value = option.partition("=")
         if after_secret and option not in _FLAGS and name not in _VALUED:
             continue
+        inner, assigned, rest = value.partition("=")
         if equals and _is_secret(name, value):
             option, after_secret = f"{name}={NOT_KEPT}", True
+        elif assigned and _is_secret(inner, rest):
+            # --export=TOKEN=x
+            option, after_secret = f"{name}={inner}={NOT_KEPT}", True
         elif name.lower() in ("user", "username") and "%" in value:
             after_secret = True
         kept.append(option)

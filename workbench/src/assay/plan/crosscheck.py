@@ -82,6 +82,24 @@ def _mounts(study: Study) -> Iterator[Fault]:
             if known[1] != mount.model_dump_json():
                 message = f"{mount.at} is already where target `{known[0]}` has something else mounted"
                 yield Fault(path=(*path, "at"), message=message, hint="give each mount a directory of its own")
+    yield from _covered(study)
+
+
+def _covered(study: Study) -> Iterator[Fault]:
+    """No mount hides another, or the directory of a target that does not lie in it on purpose."""
+    mounts = [(name, place, mount.at) for name, one in study.targets.items() for place, mount in enumerate(one.mounted)]
+    for name, place, at in mounts:
+        path, hint = ("targets", name, "mounts", place, "at"), "give each mount a directory of its own"
+        for other, _, below in mounts:
+            if below.startswith(f"{at}/"):
+                message = f"{at} covers {below}, where target `{other}` has something mounted"
+                yield Fault(path=path, message=message, hint=hint)
+        for other, target in study.targets.items():
+            if not target.through_kernel:
+                continue
+            if _nested(at, target.path) and at not in {mount.at for mount in target.mounted}:
+                message = f"{at} covers {target.path} of target `{other}`, which does not say that it is mounted there"
+                yield Fault(path=path, message=message, hint=f"add the same mount to target `{other}`, or move one")
 
 
 def _priced_targets(study: Study) -> Iterator[Fault]:

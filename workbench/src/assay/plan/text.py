@@ -5,6 +5,7 @@ from typing import Any
 
 import yaml
 
+from assay.model.secret import redacted
 from assay.model.source import plain_value
 from assay.model.written import Number
 
@@ -35,7 +36,7 @@ def study_text(data: dict[str, Any], lines: Iterable[str]) -> str:
 
     Args:
         data: Its values, as they were read.
-        lines: What it says of itself at its head.
+        lines: What it says of itself at its head; passwords that they repeat are left out.
     """
-    head = "".join(f"# {line}\n" for line in lines)
+    head = "".join(f"# {redacted(line)}\n" for line in lines)
     return head + yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)

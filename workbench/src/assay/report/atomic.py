@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from assay.journal.trees import scratch
 from assay.model.base import AssayError
 
 Write = Callable[[Path], None]
@@ -63,9 +64,9 @@ def _replace(path: Path, write: Write) -> None:
 
 
 def _write_into(path: Path, write: Write) -> None:
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch("assay-write-") as folder:
         # Some formats are not written from the front to the end.
-        temporary = Path(folder, "whole")
+        temporary = folder / "whole"
         write(temporary)
         # Without O_CREAT: what is there is neither made nor replaced.
         with temporary.open("rb") as source, os.fdopen(os.open(path, os.O_WRONLY | os.O_CLOEXEC), "wb") as target:

@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import platform
-import shlex
 import sys
 import time
 from collections import Counter
@@ -31,6 +30,7 @@ from assay.launch.room import Needs
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
 from assay.model.result.run import LAUNCHER
+from assay.model.secret import redacted_line
 from assay.model.study.blocks import Blocks
 from assay.model.units import about_duration, about_size
 from assay.plan.ceilings import stated_ceilings
@@ -333,7 +333,7 @@ def meta_of(plan: Plan) -> RunMeta:
         repeats_least=least if blocks is None else blocks.least,
         repeats_time=None if repeating.time is None else repeating.time / 1e9,
         blocks=blocks,
-        command=shlex.join(["assay", *sys.argv[1:]]),
+        command=redacted_line(["assay", *sys.argv[1:]]),
         base=str(Path.cwd()),
     )
 
@@ -661,8 +661,7 @@ class _Session:
         if self.fleet is None or not mounts:
             return contextlib.nullcontext()
         known = {entry.name: entry.details for entry in self.store.journal() if entry.kind == MOUNT}
-        store = self.store
-        return Mounting(self.fleet.shells, mounts, store.record, store.removed, known, self.say)
+        return Mounting(self.fleet.shells, mounts, self.store, known, self.say)
 
     @contextlib.contextmanager
     def _counting(self) -> Iterator[None]:

@@ -2,15 +2,16 @@
 
 In texts and commands these words are filled in: `$host`, `$address`, `$port`, `$access` and `$secret` (keys that are no
 secret), `$configuration` (path of the written configuration), `$log`, `$data`, `$mount`, `$source` (name of what it
-passes on), `$upstream` (address of the host that serves that), `$python` (Assay's own interpreter), `$exports`,
-`$devices`, `$buckets`, `$tables` and `$users` (the parts of all of them), `$peers` (the parts, or else the addresses,
-of all other servers of the kind), `$members` (addresses of all, itself among them), `$first` (that of the first), and
-each word of `find` and of `options`. In the part or command for one thing there are `$number` and `$name`, of exports
-and devices `$path`, of exports `$base`, its last part, of users `$user`, of peers `$peer`; on standard input
-`$password`.
+passes on), `$upstream` (address of the host that serves that), `$python` (Assay's own interpreter), `$assay` (the words
+that start Assay), `$exports`, `$devices`, `$buckets`, `$tables` and `$users` (the parts of all of them), `$peers` (the
+parts, or else the addresses, of all other servers of the kind), `$members` (addresses of all, itself among them),
+`$first` (that of the first), and each word of `find` and of `options`. In the part or command for one thing there are
+`$number` and `$name`, of exports and devices `$path`, of exports `$base`, its last part, of users `$user`, of peers
+`$peer`; on standard input `$password`.
 """
 
 import hashlib
+import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from string import Template
 
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.extras import how_to_install
+from assay.model.own_program import own_words
 from assay.model.site.serving import Server
 from assay.servers.kinds import ACCESS, OFFERS, SECRET_KEY, ServerKind, Step
 
@@ -135,6 +137,7 @@ class Filled:
             "configuration": str(place.configuration),
             "log": str(place.log),
             "python": sys.executable,
+            "assay": shlex.join(own_words()),
             "members": ",".join(addresses) or place.address,
             "first": next(iter(addresses), place.address),
         }

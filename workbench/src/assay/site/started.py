@@ -9,10 +9,8 @@ import os
 import re
 import secrets
 import select
-import shutil
 import signal
 import socket
-import stat
 import subprocess
 import sys
 import tempfile
@@ -24,6 +22,7 @@ from urllib.parse import urlsplit
 
 from assay.journal.entry import SERVER, Entry, Journal
 from assay.journal.owner import Process, boot_id, start_time
+from assay.journal.trees import Numbers, make_folder, remove_tree
 from assay.model.base import EXIT_REFUSED, AssayError, Say
 from assay.model.foreign import plain
 from assay.model.site.serving import Server
@@ -112,26 +111,35 @@ def started(name: str, journal: Journal, say: Say) -> Iterator[StartedServer]:
     folder = Path(tempfile.gettempdir()).resolve() / f"assay-server-{secrets.token_hex(8)}"
     entry = journal.record(SERVER, str(folder))
     server: StartedServer | None = None
+    made: Numbers | None = None
     try:
+        made = _make(folder)
+        journal.amend(entry, {"made": made})
         server = _start(load_kind(name), folder)
-        known = {"pid": server.process.pid, "start": start_time(server.process.pid), "boot": boot_id()}
+        known = {"made": made, "pid": server.process.pid, "start": start_time(server.process.pid), "boot": boot_id()}
         journal.amend(entry, known)
         _wait(server)
         yield server
     finally:
         if server is not None:
             _end(server)
-        left = _remove_folder(folder)
+        left = remove_tree(folder, made)
         for line in left:
             say(f"warning: could not be removed: {line}")
         if not left:
             journal.removed(entry)
 
 
+def _make(folder: Path) -> Numbers:
+    try:
+        return make_folder(folder)
+    except OSError as error:
+        raise AssayError(f"{folder}: {error.strerror}", "set TMPDIR to another folder", EXIT_REFUSED) from error
+
+
 def _start(kind: ServerKind, folder: Path) -> StartedServer:
     """Start its process; it may not answer yet."""
     try:
-        folder.mkdir(mode=0o700)
         (folder / "data").mkdir()
     except OSError as error:
         raise AssayError(f"{folder}: {error.strerror}", "set TMPDIR to another folder", EXIT_REFUSED) from error
@@ -226,7 +234,15 @@ def remove_left(entry: Entry) -> list[str]:
     pid, start = details.get("pid"), details.get("start")
     if isinstance(pid, int) and isinstance(start, int) and details.get("boot") == boot_id():
         _kill(Process(pid, start))
-    return _remove_folder(folder)
+    return remove_tree(folder, _numbers(details.get("made")))
+
+
+def _numbers(told: object) -> Numbers | None:
+    """Numbers of a folder, as they come out of a journal."""
+    match told:
+        case [int(device), int(inode)]:
+            return device, inode
+    return None
 
 
 def _kill(process: Process) -> None:
@@ -239,17 +255,3 @@ def _kill(process: Process) -> None:
                 select.select([fd], [], [], STOP_SECONDS)
         finally:
             os.close(fd)
-
-
-def _remove_folder(folder: Path) -> list[str]:
-    """Remove the folder of a server, which is this user's own; returns why it is still there, one line."""
-    try:
-        found = folder.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
-            return [f"{folder}: is no folder of this user: left alone"]
-        shutil.rmtree(folder)
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        return [f"{folder}: {error.strerror}"]
-    return []

@@ -12,8 +12,10 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 
+from assay.launch.answers import MOST_OUT, collect
 from assay.launch.shell import CONNECTION, NOT_FOUND, Answer, Process, Shell
 from assay.model.base import AssayError
+from assay.model.units import about_size
 
 SCRIPT = (
     "s=$1; shift; PATH=$PATH:/usr/sbin:/sbin; export PATH; "
@@ -90,15 +92,13 @@ class Leash:
         Raises:
             AssayError: It did not end in time.
         """
-        try:
-            out, err = self.process.communicate(timeout=self.seconds + SPARE_SECONDS)
-        except subprocess.TimeoutExpired:
+        heard = collect(self.process, None, self.seconds + SPARE_SECONDS)
+        code = heard.code
+        if heard.late or heard.long or code is None:
             self.release()
-            raise AssayError(
-                f"host {self.shell.host.name}: `{self.argv[0]}` did not end within {self.seconds:.0f} s"
-            ) from None
-        text, complaints = (self._heard + out).decode("utf-8", "replace"), err.decode("utf-8", "replace")
-        code = self.process.returncode
+            how = f"says more than {about_size(MOST_OUT)}" if heard.long else f"did not end within {self.seconds:.0f} s"
+            raise AssayError(f"host {self.shell.host.name}: `{self.argv[0]}` {how}")
+        text, complaints = (self._heard + heard.out).decode("utf-8", "replace"), heard.err.decode("utf-8", "replace")
         if code == CONNECTION and self.shell.host.kind == "ssh":
             raise AssayError(
                 f"host {self.shell.host.name}: the connection broke ({Answer(code, '', complaints).last_line})"

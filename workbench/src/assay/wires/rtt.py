@@ -95,7 +95,7 @@ def connect(leashes: Leashes, shell: Shell, server: str, address: str, port: int
     """Round trips of TCP handshakes, or of refusals, by whatever the client has: Python, or bash 5."""
     words = [address, str(port), str(count)]
     problem = "neither python3 nor bash was found"
-    for program in (["python3", "-c", CONNECT_PYTHON], ["bash", "-c", CONNECT_BASH, "bash"]):
+    for program in (["python3", "-I", "-c", CONNECT_PYTHON], ["bash", "-c", CONNECT_BASH, "bash"]):
         try:
             answer = leashes.run(shell, [*program, *words], count * (PATIENCE + 0.1) + 3.0)
         except AssayError as error:

@@ -1,6 +1,7 @@
 """Short questions: what is answered has bounds, and nothing is waited for without one."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -8,9 +9,10 @@ from pathlib import Path
 
 import pytest
 from hostile_tools import make_script
+from paths import REPOSITORY
 
 from assay.launch import answers, binary, questions
-from assay.launch.answers import collect
+from assay.launch.answers import KEPT_ERR, MOST_OUT, collect, said
 from assay.launch.binary import load_engine
 from assay.launch.launcher import LocalLauncher
 from assay.launch.questions import probe_target
@@ -18,6 +20,7 @@ from assay.launch.shell import LocalShell
 from assay.launch.ssh_faults import explain
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.host import Host
+from assay.run.batch import slurm
 
 HERE = LocalShell(Host(name="here", kind="local"))
 NONE = '{"kind": "null"}'
@@ -125,3 +128,45 @@ def test_texts_of_capabilities_can_be_printed() -> None:
 def test_what_ssh_complains_can_be_printed() -> None:
     told = explain(HERE.host, "ssh: \x1b]0;owned\x07 Connection refused\x9b31m")
     assert told.message.isprintable() and r"\x1b]0;owned" in told.message
+
+
+READS = re.compile(
+    r"capture_output|check_output|\.communicate\(|getoutput|os\.popen|stdout=(subprocess\.)?PIPE\b|stdout=pipe\b"
+)
+BOUNDED = {
+    "launch/answers.py": "the bound itself",
+    "launch/attached.py": "a line, by the time that it may take",
+    "launch/binary.py": "by `collect`",
+    "launch/install.py": "by `collect` and `Conversation`",
+    "launch/launcher.py": "by `collect` and `Conversation`",
+    "launch/parallel/step.py": "by `Conversation`",
+    "launch/shell.py": "by `collect`",
+    "model/named.py": "as many bytes as a file may have",
+    "store/lock.py": "a word of 64 bytes",
+    "site/box/up.py": "a line of so many bytes, of a program of ours",
+    "wires/leash.py": "by `collect`",
+}
+"""File that opens a pipe from a program -> how what comes out of it is bounded."""
+
+
+def test_all_that_is_read_of_programs_is_bounded() -> None:
+    source = REPOSITORY / "workbench" / "src" / "assay"
+    reads = {path.relative_to(source).as_posix() for path in source.rglob("*.py") if READS.search(path.read_text())}
+    assert reads == set(BOUNDED)
+
+
+def test_a_program_that_never_stops_talking_is_ended() -> None:
+    heard = said(["sh", "-c", "exec yes"], 60.0)
+    assert heard.long and heard.code == -9
+    assert len(heard.out) < MOST_OUT + (1 << 20)
+    loud = said(["sh", "-c", "yes | head -c 20000000 >&2; exit 3"], 60.0)
+    assert (loud.code, loud.long) == (3, False) and len(loud.err) <= KEPT_ERR
+
+
+@pytest.mark.parametrize("name", ["sbatch", "squeue"])
+def test_endless_words_of_slurm_are_an_error(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / name).write_text("#!/bin/sh\nexec /usr/bin/yes\n")
+    (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(slurm.SlurmError, match=f"{name} says more than 16.8 MB"):
+        slurm.submit("", (), "/") if name == "sbatch" else slurm.job_state("1")

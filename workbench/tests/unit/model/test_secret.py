@@ -8,8 +8,17 @@ from hypothesis import strategies as st
 from made_machine import machine
 from soak import times
 
+from assay.launch.binary import last_line
 from assay.launch.environment import capture_environment
-from assay.model.secret import redacted, redacted_word
+from assay.launch.shell import Answer
+from assay.launch.ssh_faults import explain
+from assay.model.base import AssayError
+from assay.model.secret import redacted, redacted_line, redacted_word
+from assay.model.site.host import Host
+from assay.plan.foreign.ior import ior_study
+from assay.plan.text import study_text
+from assay.run.batch.script import check_options
+from assay.run.batch.slurm import told as told_by_slurm
 
 SECRETS = st.text(
     st.characters(min_codepoint=0x21, max_codepoint=0x24F, exclude_characters='"'), min_size=1, max_size=20
@@ -107,3 +116,33 @@ def test_nothing_captured_has_a_password(tmp_path: Path) -> None:
     assert found["target b"]["source"] == "...@host:/x"
     assert found["target b"]["options"] == "rw,secret=(not kept),credentials=/etc/x"
     assert found["kernel"]["command_line"] == "quiet nfsroot=//...@h/x luks.key=(not kept) pass=(not kept)"
+
+
+SAID = (
+    *("AWS_SECRET_ACCESS_KEY=S3cret", "password=S3cret", "password2=S3cret", "pass=S3cret", "username=a%S3cret"),
+    *("//me:S3cret@nas1/share", "https://me:S3cret@host/x", "--export=ALL,TOKEN=S3cret", "--export=TOKEN=S3cret"),
+)
+
+
+@pytest.mark.parametrize("said", SAID)
+def test_what_programs_and_command_lines_say_is_told_without_passwords(said: str, tmp_path: Path) -> None:
+    """In the errors of ssh, mount, Slurm and engines, in the heads of studies, and in a run's command."""
+    host = Host(name="n1", kind="ssh", address="n1")
+    told = [
+        Answer(1, "", f"mount error: {said}\n").last_line,
+        explain(host, f"ssh: {said}\n").message,
+        told_by_slurm(f"sbatch: error: {said}"),
+        last_line(f"error: {said}\n".encode()),
+        redacted_line(["assay", "run", "x.yaml", said]),
+        redacted_line(["assay", "run", f"-x {said}"]),
+        study_text({}, [f"From: {said} mpirun -np 4 ior"]),
+        ior_study(f"{said} mpirun -np 4 ior -w -o /x/f", lambda path: "") if "=" in said and "-" not in said else "",
+    ]
+    assert not [text for text in told if "S3cret" in text]
+    if said.startswith("--"):
+        with pytest.raises(AssayError, match="--slurm has a password in --export"):
+            check_options(f"-N 2 {said}")
+
+
+def test_an_option_of_sbatch_that_only_sounds_so_is_taken() -> None:
+    assert check_options("--wckey=project -A token --mail-user=me@x.org -t 1:00:00 -p a") != []

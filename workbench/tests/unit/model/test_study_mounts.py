@@ -70,3 +70,57 @@ def test_mounts_are_for_hosts_and_for_what_lies_in_them() -> None:
     assert faults(store=right, other=target("/mnt/a", "/mnt/a/other")) == []
     with pytest.raises(AssertionError, match="no directory below /mnt/a"):
         study(targets={"store": target("/mnt/a", "/mnt/ab/assay")}, hosts="client1")
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        *(
+            "/etc",
+            "/etc/ssh",
+            "/usr/bin",
+            "/usr/local/lib",
+            "/bin",
+            "/lib64",
+            "/root",
+            "/root/.ssh",
+            "/home",
+            "/home/me",
+        ),
+        *("/home/me/.ssh", "/home/me/.config/x", "/mnt/.hidden", "/var", "/var/lib/x", "/run/assay", "/proc", "/sys/x"),
+        *("/dev/shm", "/boot", "/sbin", "/opt/x", "/var/tmp", "/var/spool/cron"),
+    ],
+)
+def test_nothing_of_a_systems_or_a_home_is_covered(at: str) -> None:
+    with pytest.raises(ValidationError, match="where nothing is mounted"):
+        StudyMount(**{**GOOD, "at": at})
+
+
+@pytest.mark.parametrize(
+    "at", ["/mnt", "/mnt/a", "/srv/a", "/data", "/home/me/mnt", "/root/mnt", "/var/tmp/a", "/files"]
+)
+def test_a_place_of_ones_own_may_be_named(at: str) -> None:
+    assert StudyMount(**{**GOOD, "at": at}).at == at
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        *({"options": f"vers=3.0,{one}"} for one in ("username=a%bcd", "password2=x", "pass=x", "passwd=x", "token=x")),
+        *({"options": one} for one in ("PASSWORD=x", "user=a%b", "suid", "dev", "exec", "users", "defaults")),
+        *({"source": one} for one in ("//me:word@nas1/share", "//me%word@nas1/share", "nas1:/x,password=y")),
+    ],
+)
+def test_passwords_and_rights_are_not_written_in_studies(fields: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError) as caught:
+        StudyMount(**{**GOOD, **fields})
+    shown = caught.value.errors(include_input=False)[0]["msg"]
+    assert not any(word in shown for word in ("bcd", "word@", "=x", "=y")), "what is refused is not repeated"
+
+
+def test_mounts_cover_neither_each_other_nor_targets() -> None:
+    outer, inner = target("/mnt/a", "/mnt/a/assay"), target("/mnt/a/in", "/mnt/a/in/assay")
+    assert any("covers /mnt/a/in, where target `inner`" in line for line in faults(outer=outer, inner=inner))
+    beside = {"kind": "file", "path": "/mnt/a/own", "mounts": []}
+    (told,) = faults(store=outer, beside=beside)
+    assert "covers /mnt/a/own of target `beside`" in told

@@ -1,5 +1,6 @@
 """What is left of a server whose run was killed is ended and removed, and nothing else is."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -18,6 +19,9 @@ NAME = "assay-server-0123456789abcdef"
 
 
 def entry(folder: Path, **details: Any) -> Entry:
+    """As a run has written it down that has made the folder."""
+    with contextlib.suppress(OSError):
+        details = {"made": [folder.stat().st_dev, folder.stat().st_ino]} | details
     return Entry(1, SERVER, str(folder), details, 0.0, None)
 
 

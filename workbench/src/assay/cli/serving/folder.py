@@ -6,7 +6,6 @@ becomes a path.
 
 import math
 import os
-import tempfile
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from urllib.parse import quote
 
 from assay.cli.export import Format, TableName, write_export
 from assay.cli.serving.kept import Kept
+from assay.journal.trees import scratch
 from assay.model.base import AssayError
 from assay.report import numbers
 from assay.report.build import build_document
@@ -123,8 +123,8 @@ class Folder:
         """
 
         def make() -> bytes:
-            with tempfile.TemporaryDirectory() as place:
-                path = Path(place) / f"export.{format_}"
+            with scratch("assay-export-") as place:
+                path = place / f"export.{format_}"
                 write_export(load_analysis(str(entry.folder), self.root), format_, TableName.RESULTS, path, True)
                 return path.read_bytes()
 

@@ -14,6 +14,10 @@ _MARK = b"~"
 _NODE, _NUMBER, _LETTER, _SIZE, _SUM = slice(1, 6), slice(6, 10), slice(10, 11), slice(11, 14), slice(14, 22)
 _TEXT = 22
 _KINDS = {b"e": "event", b"h": "host", b"x": "end"}
+MOST_HOSTS = 1 << 20
+"""So many have a number of five hexadecimal digits."""
+MOST_LINE = 64 << 10
+"""Bytes of a line of a host of which nothing else is known."""
 MOST_UNFINISHED = 1 << 20
 """Bytes of the launcher's own words without a newline, of which more are not kept."""
 
@@ -36,13 +40,25 @@ class Line:
 class Frames:
     """Reads a stream piece by piece."""
 
-    def __init__(self) -> None:
-        """Nothing was read yet."""
+    def __init__(self, hosts: int = MOST_HOSTS) -> None:
+        """Nothing was read yet.
+
+        Args:
+            hosts: How many there are: what says that it is of another one is no frame of ours.
+        """
         self._rest = b""
-        self._begun: dict[int, bytes] = {}
+        self._hosts = hosts
+        self._begun: dict[int, bytearray] = {}
         self._next: dict[int, int] = {}
+        self._most: dict[int, int] = {}
         self.lost: int | None = None
         """A host of which something is missing: the stream is not as it was written."""
+        self.long: int | None = None
+        """A host which has begun a line that is longer than any of its lines can be."""
+
+    def expect(self, node: int, most: int) -> None:
+        """Lines of a host have so many bytes at most."""
+        self._most[node] = max(most, MOST_LINE)
 
     def feed(self, piece: bytes) -> tuple[list[Line], list[bytes]]:
         """The lines that are whole with this piece, and what else there was, line by line."""
@@ -54,7 +70,7 @@ class Frames:
             head = text[: -(LENGTH - 1)] if len(text) >= LENGTH else b""
             frame = text[len(head) :]
             part = _read(frame)
-            if part is None:
+            if part is None or part.node >= self._hosts:
                 others.append(text)
                 continue
             if head:
@@ -68,11 +84,15 @@ class Frames:
         if part.number != self._next.get(part.node, 0):
             self.lost = part.node
         self._next[part.node] = (part.number + 1) & 0xFFFF
-        begun = self._begun.pop(part.node, b"") + part.text
+        begun = self._begun.pop(part.node, bytearray())
+        begun += part.text
+        if len(begun) > self._most.get(part.node, MOST_LINE):
+            self.long = part.node
+            return []
         if part.letter.islower():
             self._begun[part.node] = begun
             return []
-        return [Line(part.node, _KINDS[part.letter.lower()], begun)]
+        return [Line(part.node, _KINDS[part.letter.lower()], bytes(begun))]
 
 
 class _Part(NamedTuple):
@@ -85,6 +105,8 @@ class _Part(NamedTuple):
 def _read(frame: bytes) -> _Part | None:
     """What stands in a frame without its newline; None if it is none."""
     if len(frame) != LENGTH - 1 or frame[:1] != _MARK:
+        return None
+    if frame[_LETTER].lower() not in _KINDS:
         return None
     try:
         node, number = int(frame[_NODE], 16), int(frame[_NUMBER], 16)

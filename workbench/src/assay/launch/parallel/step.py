@@ -29,6 +29,10 @@ KEPT_WORDS = 16 << 10
 """Of the launcher's own words so much is kept."""
 SAME_PING_NS = 5_000_000
 """Hosts that are to be pinged within so long get one ping together."""
+MOST_NAME = 255
+"""Characters of what a host calls itself."""
+MOST_SIGNAL, MOST_CODE = 64, 255
+"""Exit codes are from the negative of the first to the second."""
 LEAVE_SECONDS = 5.0
 """A launcher whose processes have all ended is waited for so long, and so long again after SIGTERM."""
 WORDS_FILE = ".words-"
@@ -52,7 +56,7 @@ class Step:
         """
         self.process, self.hosts = process, hosts
         self._known = {name.partition(".")[0]: name for name in hosts}
-        self._words, self._frames = words, Frames()
+        self._words, self._frames = words, Frames(len(hosts))
         self._talks: dict[int, HostTalk] = {}
         self._named: dict[int, str] = {}
         self._own = b""
@@ -63,6 +67,7 @@ class Step:
     def join(self, node: int, talk: "HostTalk") -> None:
         """What this host says is heard by `talk`."""
         self._talks[node] = talk
+        self._frames.expect(node, talk.bounds.line_bytes)
 
     def say_job(self, job: bytes) -> None:
         """The job, which is one for all: each host puts its number in."""
@@ -144,6 +149,9 @@ class Step:
         if self._frames.lost is not None:
             for talk in self._talks.values():
                 talk.find_fault("the launcher has lost something of what the engines said")
+        if self._frames.long is not None:
+            for talk in self._talks.values():
+                talk.find_fault("the launcher's stream has a line that is longer than engines print")
         return True
 
     def _take(self, line: Line) -> None:
@@ -152,7 +160,7 @@ class Step:
             return
         match line.holds:
             case "host":
-                self._named[line.node] = plain(line.text.decode("utf-8", "replace"))
+                self._named[line.node] = plain(line.text.decode("utf-8", "replace"), MOST_NAME)
             case "event":
                 talk.hear(line.text)
             case _:
@@ -177,8 +185,11 @@ class HostProcess:
             return
         try:
             said = json.loads(text)
-            self.returncode, self.complaint = int(said["code"]), str(said["complaint"]).encode()
-        except (ValueError, KeyError, TypeError):
+            code, complaint = said["code"], said["complaint"]
+            if type(code) is not int or not -MOST_SIGNAL <= code <= MOST_CODE:
+                raise ValueError
+            self.returncode, self.complaint = code, str(complaint).encode("utf-8", "replace")
+        except (ValueError, KeyError, TypeError, RecursionError):
             self.returncode, self.complaint = 1, b"the host's last words cannot be read"
 
     def poll(self) -> int | None:

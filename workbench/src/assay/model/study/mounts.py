@@ -3,9 +3,10 @@
 import re
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from assay.model.frozen import Frozen
+from assay.model.secret import redacted_word
 from assay.model.study.axis import fault
 from assay.model.study.target import Path
 from assay.model.units import shown
@@ -15,10 +16,34 @@ TYPES = (
     *("lustre", "beegfs", "beegfs_nodev", "pvfs2", "gpfs"),
 )
 """Types of file systems over a network. Nothing of a host itself is mounted."""
+SYSTEM = (
+    *(
+        "bin",
+        "boot",
+        "dev",
+        "efi",
+        "etc",
+        "lib",
+        "lib32",
+        "lib64",
+        "libx32",
+        "opt",
+        "proc",
+        "run",
+        "sbin",
+        "snap",
+        "sys",
+    ),
+    *("nix", "gnu", "usr", "var", "lost+found"),
+)
+"""First parts of paths that are the system's own; below /var there are `OPEN`."""
+OPEN = ("/var/tmp", "/var/mnt", "/var/scratch")
+HOMES = "/home"
+"""Neither it nor a home in it is a place for mounts, as /root is none."""
 _SOURCE = re.compile(r"(//)?[A-Za-z0-9_\[][^\s\0]{0,1023}")
-_BARRED = r"r?bind$|r?move$|remount$|loop(=|$)|make-|[xX]-|credentials=|secret|pass(word)?="
+_BARRED = r"r?bind$|r?move$|remount$|loop(=|$)|make-|[xX]-|credentials=|(suid|dev|exec|users?|owner|group|defaults)$"
 _OPTION = re.compile(rf"(?!{_BARRED})[A-Za-z][^\s\0,/]{{0,255}}")
-"""No paths: helpers of mount(8) write to files that options name."""
+"""No paths: helpers of mount(8) write to files that options name. No rights: mounts are nosuid, nodev and noexec."""
 _LOGINS = {"cifs": "credentials", "smb3": "credentials", "ceph": "secretfile"}
 """Type -> the option that names a file with the password (mount.cifs(8), mount.ceph(8))."""
 _TEXT = {"type": "string"}
@@ -30,7 +55,20 @@ def _type(written: object) -> str:
     raise fault(f"{shown(written)} is no type of file system over a network", f"write one of {', '.join(TYPES)}")
 
 
+def _point(path: str) -> str:
+    """A place that is nobody's: what hosts need to work, and what people keep, is never covered."""
+    parts = path.split("/")[1:]
+    of_system = parts[0] in SYSTEM and not any(path.startswith(f"{place}/") for place in OPEN)
+    home = path in (HOMES, "/root") or (path.startswith(f"{HOMES}/") and len(parts) == 2)
+    if of_system or home or any(part.startswith(".") for part in parts):
+        what = "a home directory" if home else "the system's own" if of_system else "a hidden directory"
+        raise fault(f"{shown(path)} is {what}, where nothing is mounted", "write a new directory, such as /mnt/assay")
+    return path
+
+
 def _source(written: object) -> str:
+    if isinstance(written, str) and redacted_word(written) != written:
+        raise fault("the source has a password in it", "put it in a file on each host, and name that in `credentials`")
     if isinstance(written, str) and _SOURCE.fullmatch(written):
         return written
     raise fault(f"{shown(written)} is nothing that a server serves", "write such as nas1:/export or //nas1/share")
@@ -38,6 +76,8 @@ def _source(written: object) -> str:
 
 def _options(written: object) -> str:
     parts = written.split(",") if isinstance(written, str) else ()
+    if isinstance(written, str) and redacted_word(written) != written:
+        raise fault("the options have a password in them", "put it in a file, and name that in `credentials`")
     if parts and all(_OPTION.fullmatch(part) for part in parts):
         return ",".join(parts)
     hint = (
@@ -52,7 +92,10 @@ class StudyMount(Frozen):
     source: Annotated[str, BeforeValidator(_source), WithJsonSchema(_TEXT)] = Field(
         description="What, as mount(8) takes it: nas1:/export, //nas1/share."
     )
-    at: Path = Field(description="Where hosts see it; the directory is made if only that is not there.")
+    at: Annotated[Path, AfterValidator(_point)] = Field(
+        description="Where hosts see it: an empty directory that is not the system's; it is made if only that is not "
+        "there."
+    )
     type: Annotated[str, BeforeValidator(_type), WithJsonSchema(_TEXT)] = Field(
         description="Type of the file system, such as nfs4, cifs, glusterfs, ceph, lustre or beegfs."
     )

@@ -2,20 +2,18 @@
 
 import os
 import re
-import subprocess
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
+from assay.model.secret import redacted
 
 if TYPE_CHECKING:
     from assay.launch.answers import Collected
 
 ANSWER_SECONDS = 60.0
 """Longest wait for one of Slurm's programs: a controller under load takes its time."""
-MOST_ANSWER = 16 << 20
-"""Bytes: a queue of 100,000 jobs has less."""
 CLUSTERS = "SLURM_CLUSTERS"
 """Which cluster Slurm's programs ask where none is named to them."""
 
@@ -64,22 +62,20 @@ def call(words: Sequence[str], what: str, given: str = "", without: Collection[s
     Raises:
         SlurmError: It cannot be started.
     """
-    from assay.launch.answers import collect
+    from assay.launch.answers import said
 
     environment = {name: value for name, value in os.environ.items() if name not in without}
     environment |= {"LC_ALL": "C", "SLURM_TIME_FORMAT": "standard"}
-    pipe = subprocess.PIPE
     try:
-        process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, env=environment)
+        return said(words, ANSWER_SECONDS, given.encode(), environment)
     except FileNotFoundError:
         raise SlurmError(f"{what}: {words[0]} was not found", "run it on a login node", EXIT_REFUSED) from None
     except OSError as error:
         raise SlurmError(f"{what}: {words[0]} cannot be started: {error.strerror}", "", EXIT_REFUSED) from None
-    return collect(process, given.encode(), ANSWER_SECONDS, MOST_ANSWER)
 
 
 def told(text: str) -> str:
     """What a program of Slurm complains of, in one line: `sbatch: error: Batch job submission failed: X` is X."""
     lines = [re.sub(r"^\w+: (error: |fatal: )?", "", line.strip()) for line in text.splitlines() if line.strip()]
     lines = [re.sub(r"^Batch job submission failed: ", "", line) for line in lines]
-    return plain("; ".join(dict.fromkeys(lines)))[:300]
+    return plain(redacted("; ".join(dict.fromkeys(lines))))[:300]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assay.model.base import AssayError
+from assay.model.secret import redacted_word
 
 OURS = {
     "-a": "a run is one job",
@@ -35,6 +36,9 @@ OPTIONS_OF_ENVIRONMENT = tuple(
     for name in (*("ARRAY_INX", "ERROR", "JOB_NAME", "NO_REQUEUE", "OPEN_MODE", "OUTPUT", "REQUEUE", "SIGNAL", "WAIT"),)
 )
 """Variables by which sbatch would take for its own what the script says (sbatch(1), INPUT ENVIRONMENT VARIABLES)."""
+_NO_SECRETS = ("--wckey",)
+"""Options that have the name of a secret, and have none."""
+KEEP_SECRETS = "set it in the environment instead: sbatch hands that on to the job"
 STOP_SECONDS = 120
 """How long before its end a job is told to stop, so that the repeat at hand ends and its data is removed."""
 STOP_SHARE = 4
@@ -75,6 +79,8 @@ def check_options(written: str) -> list[str]:
         )
     for word in words:
         name = word.partition("=")[0] if word.startswith("--") else word[:2]
+        if name not in _NO_SECRETS and redacted_word(word) != word:
+            raise AssayError(f"--slurm has a password in {name}, which the run would keep", KEEP_SECRETS)
         # sbatch takes the beginning of a long option for the whole of it.
         ours = next((one for one in OURS if one == name or (len(name) > 2 and one.startswith(name))), None)
         if ours is not None:

@@ -1,12 +1,12 @@
 """Handing a run to Slurm: its folder is made, and a job measures into it as if it were resumed."""
 
 import contextlib
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError, Say
+from assay.model.own_program import own_words
 from assay.model.study.case import Case
 from assay.model.units import about_duration
 from assay.plan.estimate import estimate_study
@@ -96,7 +96,7 @@ def submit_again(folder: Path, options: str | None, words: Sequence[str] | None,
     with contextlib.closing(RunStore.open(folder)) as store:
         _refuse_too_few_nodes(given, store.cases(), batch.words, len(store.info().stages))
     place = folder.absolute()
-    command = [sys.executable, "-m", "assay", "run", str(place), "--resume", *batch.words]
+    command = [*own_words(), "run", str(place), "--resume", *batch.words]
     text = script_text(folder.name, place / BATCH_OUTPUT, given, command)
     try:
         (folder / BATCH_SCRIPT).write_text(text, encoding="utf-8")

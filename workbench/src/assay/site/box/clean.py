@@ -5,6 +5,7 @@ import os
 import time
 from pathlib import Path
 
+from assay.journal.trees import LEFT, remove_known
 from assay.launch.cgroup import remove_group
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.serving import NAME
@@ -22,7 +23,6 @@ from assay.site.box.folders import (
     remove_empty,
 )
 from assay.site.box.process import inits_of, kill, wait_gone
-from assay.site.box.removal import LEFT, remove_known
 from assay.site.box.serving import SECRETS
 from assay.site.box.users import ACCOUNTS
 

@@ -10,10 +10,10 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.journal.trees import remove_known
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box import Disk, HostSpec
 from assay.site.box.programs import run
-from assay.site.box.removal import remove_known
 
 GROUPS = Path("/sys/fs/cgroup")
 LOOPS = Path("/sys/block")

@@ -2,14 +2,18 @@
 
 import os
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.launch.answers import MOST_OUT, said
 from assay.launch.binary import MEND, find_shipped
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.extras import is_installed
+from assay.model.foreign import plain
+from assay.model.own_program import absolute_only
+from assay.model.secret import redacted
+from assay.model.units import about_size
 from assay.servers.filling import how_to_get
 from assay.servers.kinds import ServerKind, load_kind
 
@@ -56,23 +60,22 @@ def run(words: Sequence[str], what: str, given: str = "") -> str:
     """
     environment = {**os.environ, "PATH": search_path(), "LC_ALL": "C"}
     try:
-        done = subprocess.run(
-            words, input=given, capture_output=True, text=True, timeout=LONGEST_SECONDS, check=False, env=environment
-        )
+        heard = said(words, LONGEST_SECONDS, given.encode(), environment)
     except OSError as error:
         raise AssayError(f"{what}: {words[0]} cannot be started: {error.strerror}", "", EXIT_REFUSED) from error
-    except subprocess.TimeoutExpired:
-        raise AssayError(f"{what}: {words[0]} has not ended in {LONGEST_SECONDS} s", "", EXIT_REFUSED) from None
-    if done.returncode != 0:
-        lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-        said = lines[0] if lines else f"exit code {done.returncode}"
-        raise AssayError(f"{what}: {said.removeprefix('error: ')}", "", EXIT_REFUSED)
-    return done.stdout
+    if heard.late or heard.long:
+        how = f"says more than {about_size(MOST_OUT)}" if heard.long else f"has not ended in {LONGEST_SECONDS} s"
+        raise AssayError(f"{what}: {words[0]} {how}", "", EXIT_REFUSED)
+    if heard.code != 0:
+        lines = [line.strip() for line in heard.err.decode("utf-8", "replace").splitlines() if line.strip()]
+        complaint = plain(redacted(lines[0])) if lines else f"exit code {heard.code}"
+        raise AssayError(f"{what}: {complaint.removeprefix('error: ')}", "", EXIT_REFUSED)
+    return heard.out.decode("utf-8", "replace")
 
 
 def search_path() -> str:
     """$PATH with the places of the administrator's programs, which users often lack."""
-    return f"{os.environ.get('PATH', '/usr/bin:/bin')}:/usr/local/sbin:/usr/sbin:/sbin"
+    return f"{absolute_only(os.environ.get('PATH', '')) or '/usr/bin:/bin'}:/usr/local/sbin:/usr/sbin:/sbin"
 
 
 def find_program(name: str) -> str | None:

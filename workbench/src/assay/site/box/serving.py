@@ -129,6 +129,7 @@ class Serving:
                     stderr=out,
                     timeout=READY_SECONDS,
                     check=False,
+                    cwd="/",
                 )
             except subprocess.TimeoutExpired:
                 message = f"{self.what}: `{command.argv[0]}` does not end, nor go into the background"
@@ -260,7 +261,9 @@ def is_mounted(enter: list[str], mount: str) -> bool:
         mount: The directory.
     """
     words = [*enter, "sh", "-e", "-c", ANSWERS, "sh", mount]
-    return subprocess.run(words, capture_output=True, timeout=READY_SECONDS, check=False).returncode == 0
+    nothing = subprocess.DEVNULL
+    done = subprocess.run(words, stdin=nothing, stdout=nothing, stderr=nothing, timeout=READY_SECONDS, check=False)
+    return done.returncode == 0
 
 
 def last_words(log: Path) -> str:

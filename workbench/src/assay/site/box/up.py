@@ -29,6 +29,8 @@ PATIENCE_SECONDS = 1.0
 """Longest wait for another command that only looks whether something was left of a box of that name."""
 SSHD_SECONDS = 10
 """Longest that an sshd may take to listen."""
+MOST_LINE = 4096
+"""Bytes of what a host's first process says."""
 TOGETHER = 8
 """Hosts that are made at the same time."""
 
@@ -209,15 +211,15 @@ class _Builder:
         pipe = subprocess.PIPE
         with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True, cwd="/") as first:
             assert first.stdin and first.stdout and first.stderr
-            line = first.stdout.readline().strip()
+            line = first.stdout.readline(MOST_LINE).strip()
             if line.isdigit():
                 process = Process(int(line), start_time(int(line)) or 0)
                 self.journal.init(process)
                 first.stdin.write("go\n")
                 first.stdin.flush()
-                line = first.stdout.readline().strip()
+                line = first.stdout.readline(MOST_LINE).strip()
             if line != "ready":
-                said = first.stderr.readline().strip().removeprefix("error: ")
+                said = first.stderr.readline(MOST_LINE).strip().removeprefix("error: ")
                 raise AssayError(f"host {name} cannot be made: {said or 'its init died'}", "", EXIT_REFUSED)
         return process
 

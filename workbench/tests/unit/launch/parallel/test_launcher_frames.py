@@ -1,13 +1,17 @@
 """Lines of many hosts come out of one stream as they went in, whatever is between them."""
 
 import random
+import selectors
+import subprocess
 import zlib
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.launch.parallel.frames import LENGTH, Frames, Line
+from assay.launch.parallel.step import HostProcess, Step
 
 GOLDEN = Path(__file__).parents[5] / "contract/golden/frames.txt"
 ROOM = LENGTH - 23
@@ -89,3 +93,69 @@ def test_numbers_start_again_after_their_last() -> None:
     many = [("event", b"{}")] * 70_000
     _, _, frames = read(b"".join(framed(2, many)), 1 << 16)
     assert frames.lost is None
+
+
+def forged(node: int, letter: bytes, text: bytes, number: int = 0) -> bytes:
+    head = f"{node:05x}{number & 0xFFFF:04x}".encode() + letter + f"{len(text):03x}".encode()
+    return b"~" + head + f"{zlib.crc32(head + text):08x}".encode() + text.ljust(ROOM) + b"\n"
+
+
+def test_frames_of_no_known_kind_and_of_no_host_are_the_launchers_own_words() -> None:
+    frames = Frames(2)
+    for frame in (forged(0, b"q", b"x"), forged(0, b"\xff", b"x"), forged(2, b"e", b"x"), forged(0xFFFFF, b"e", b"x")):
+        assert frames.feed(frame) == ([], [frame.rstrip(b"\n")])
+    assert frames.long is frames.lost is None
+
+
+def test_a_line_without_end_is_not_kept() -> None:
+    frames, most = Frames(2), 1 << 18
+    frames.expect(1, most)
+    for number in range(3 * most // ROOM):
+        frames.feed(forged(1, b"e", b"x" * ROOM, number))
+        assert sum(map(len, frames._begun.values())) <= most
+    assert frames.long == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(b'{"code":1e999,"complaint":""}', b'{"code":99999999999,"complaint":""}', b'{"code":true,"complaint":""}'),
+        *(
+            b"[" * 100_000,
+            b"\xff",
+            b"[]",
+            b'{"code":1}',
+            b'{"code":"1","complaint":"x"}',
+            b'{"code":NaN,"complaint":1}',
+        ),
+    ],
+)
+def test_last_words_that_are_none_are_a_fault_and_no_more(words: bytes) -> None:
+    with subprocess.Popen(["true"]) as process:
+        talk = HostProcess(Step(process, Silent(), ["a"]), 0)
+        talk.ended_with(words)
+    assert (talk.returncode, talk.complaint) == (1, b"the host's last words cannot be read")
+
+
+class Silent:
+    """Takes words for nobody."""
+
+    def say(self, to: str, line: bytes) -> None:
+        """See `Words`."""
+
+    def attach(self, selector: selectors.BaseSelector) -> None:
+        """See `Words`."""
+
+    def end(self) -> None:
+        """See `Words`."""
+
+
+def test_random_streams_of_forged_frames_end_in_no_other_error() -> None:
+    chance = random.Random(3)
+    frames = Frames(4)
+    for _ in range(3000):
+        text = chance.randbytes(chance.randrange(0, ROOM))
+        frame = bytearray(forged(chance.randrange(0, 6), bytes([chance.randrange(256)]), text.replace(b"\n", b"")))
+        if chance.random() < 0.3:
+            frame[chance.randrange(len(frame))] = chance.randrange(256)
+        frames.feed(bytes(frame))

@@ -16,13 +16,13 @@ from loop_devices import loop_device, need_root
 
 from assay.journal.entry import CGROUP, DIRECTORY, PROCESS
 from assay.journal.owner import boot_id, start_time
+from assay.journal.trees import DEEPEST
 from assay.model.base import AssayError
 from assay.site.box.clean import clean, remove_lost_disks, take_down
 from assay.site.box.disks import find_hierarchy, group_prefix, loops_of
 from assay.site.box.find import running_boxes, sweep
 from assay.site.box.folders import MARKER, boxes_root, disks_root, foreign, locked, make_disks_folder
 from assay.site.box.journal import NAME, Journal
-from assay.site.box.removal import DEEPEST
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,179 @@
+"""The one removal of folders that this program makes for itself: never through a link and never across a mount.
+
+A folder is known by its numbers, taken when it was made: what somebody has put in its place meanwhile stays.
+Directories under test are the engine's (`posix/src/place/remove.rs`). See `tools/check_removals.py`.
+"""
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NO_FOLDER = (errno.ENOTDIR, errno.ELOOP)
+LEFT = "left alone"
+"""How a line ends that says what no second try removes."""
+DEEPEST = 100
+"""Levels of folders in folders; each keeps a descriptor open while what is below it is removed."""
+
+Numbers = tuple[int, int]
+"""Device and inode of a folder."""
+
+
+def make_folder(folder: Path) -> Numbers:
+    """Make a folder that only this user may enter; returns by what it is known again.
+
+    Raises:
+        OSError: It cannot be made, or there is something of this name.
+    """
+    folder.mkdir(mode=0o700)
+    with _opened(folder) as fd:
+        return _numbers(fd)
+
+
+@contextlib.contextmanager
+def scratch(prefix: str, parent: Path | None = None) -> Iterator[Path]:
+    """A new folder for the length of a `with` block; what is mounted in it then stays, and so does the folder.
+
+    Args:
+        prefix: How its name begins.
+        parent: The folder for it; TMPDIR if left out.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    folder = Path(parent or tempfile.gettempdir()).resolve() / f"{prefix}{secrets.token_hex(8)}"
+    made = make_folder(folder)
+    try:
+        yield folder
+    finally:
+        remove_tree(folder, made)
+
+
+def remove_tree(folder: Path, made: Numbers | None) -> list[str]:
+    """Remove a folder that this user has made, with all that is in it on the same mount.
+
+    Args:
+        folder: The folder; links on the way to it are followed, it is none itself.
+        made: Its numbers when it was made; None if they are not known, and it goes only when it is empty.
+
+    Returns:
+        What is left and why, one line each; empty if it is gone.
+    """
+    try:
+        with _opened(folder.parent) as above, _opened(folder.name, above) as fd:
+            if _mount(fd) != _mount(above):
+                return [f"{folder}: is a mount: {LEFT}"]
+            if os.fstat(fd).st_uid != os.geteuid():
+                return [f"{folder}: is no folder of this user: {LEFT}"]
+            if made is None and not _names(fd):
+                os.rmdir(folder.name, dir_fd=above)
+                return []
+            if _numbers(fd) != made:
+                return [f"{folder}: is not the folder that was made: {LEFT}"]
+            return _empty(fd, folder, _mount(fd), DEEPEST) or _remove_empty(folder, fd, above)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        why = f"is no folder of this user: {LEFT}" if error.errno in _NO_FOLDER else error.strerror
+        return [f"{folder}: {why}"]
+
+
+def _remove_empty(folder: Path, fd: int, above: int) -> list[str]:
+    """Remove the name of an empty folder, which may be another's by now: the kernel takes only an empty one."""
+    found = os.stat(folder.name, dir_fd=above, follow_symlinks=False)
+    if not stat.S_ISDIR(found.st_mode) or (found.st_dev, found.st_ino) != _numbers(fd):
+        return [f"{folder}: was replaced at this moment: {LEFT}"]
+    os.rmdir(folder.name, dir_fd=above)
+    return []
+
+
+def remove_known(folder: Path, known: Callable[[str], bool], last: str) -> list[str]:
+    """Remove from a folder what Assay makes there, and leave all else.
+
+    Args:
+        folder: Which no other user may change. It stays.
+        known: Whether Assay makes something of this name there.
+        last: Name of what goes only when nothing else is left.
+
+    Returns:
+        What is left and why, one line each; empty if the folder is empty, or is not there.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            above = stack.enter_context(_opened(folder.parent))
+            fd = stack.enter_context(_opened(folder.name, above))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            return [f"{folder}: {error.strerror}"]
+        if _mount(fd) != _mount(above):
+            return [f"{folder}: is a mount: {LEFT}"]
+        left = []
+        for name in sorted(_names(fd) - {last}):
+            shown = folder / name
+            left += _remove(fd, name, shown, _mount(fd)) if known(name) else [f"{shown}: is not Assay's: {LEFT}"]
+        return left or _remove(fd, last, folder / last, _mount(fd))
+
+
+def _remove(fd: int, name: str, shown: Path, mount: int, levels: int = DEEPEST) -> list[str]:
+    """Remove an entry of an open folder that is on a mount, with all that is below on the same."""
+    try:
+        try:
+            with _opened(name, fd) as below:
+                if _mount(below) != mount:
+                    return [f"{shown}: is a mount: {LEFT}"]
+                if not levels:
+                    return [f"{shown}: lies too deep: {LEFT}"]
+                left = _empty(below, shown, mount, levels - 1)
+            if not left:
+                os.rmdir(name, dir_fd=fd)
+        except OSError as error:
+            if error.errno not in _NO_FOLDER:
+                raise
+            left = []
+            os.unlink(name, dir_fd=fd)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        # The kernel says so of a mount on a file, and of one that came just now.
+        return [f"{shown}: {'is a mount: ' + LEFT if error.errno == errno.EBUSY else error.strerror}"]
+    return left
+
+
+def _empty(fd: int, shown: Path, mount: int, levels: int) -> list[str]:
+    """Remove what is in an open folder, in the order of the names."""
+    return [line for name in sorted(_names(fd)) for line in _remove(fd, name, shown / name, mount, levels)]
+
+
+@contextlib.contextmanager
+def _opened(path: str | Path, above: int | None = None) -> Iterator[int]:
+    fd = os.open(path, _FOLDER, dir_fd=above)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _names(fd: int) -> set[str]:
+    return set(os.listdir(fd))
+
+
+def _numbers(fd: int) -> Numbers:
+    found = os.fstat(fd)
+    return found.st_dev, found.st_ino
+
+
+def _mount(fd: int) -> int:
+    """The mount that an open folder is on; a bind mount has a number of its own, though the device is the same.
+
+    Source: proc_pid_fdinfo(5), `mnt_id`.
+    """
+    for line in Path("/proc/self/fdinfo", str(fd)).read_text().splitlines():
+        if line.startswith("mnt_id:"):
+            return int(line.split()[1])
+    raise OSError(errno.ENOSYS, "the kernel does not tell mounts")

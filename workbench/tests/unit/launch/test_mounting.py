@@ -1,0 +1,166 @@
+"""What a study has mounted covers nothing of a host's, and only what was mounted is unmounted. Needs root."""
+
+import os
+import random
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from mounts import needs_mounts
+
+from assay.journal.entry import MOUNT
+from assay.journal.file import FileJournal
+from assay.launch.mounting import Mounting
+from assay.launch.mounts import read_mounts
+from assay.launch.shell import LocalShell
+from assay.model.base import AssayError
+from assay.model.site.host import THIS_HOST
+from assay.model.study.mounts import StudyMount
+
+pytestmark = needs_mounts
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Path]:
+    """A folder below which all mounts go at the end of the test."""
+    yield tmp_path
+    for mount in reversed(read_mounts()):
+        if mount.point.startswith(f"{tmp_path}/"):
+            subprocess.run(["umount", mount.point], check=True)
+
+
+def mount(at: Path, source: str = "ours", type_: str = "tmpfs") -> StudyMount:
+    return StudyMount.model_construct(at=str(at), source=source, type=type_, options=None, credentials=None)
+
+
+def mounting_of(place: Path, *mounts: StudyMount, say: list[str] | None = None) -> Mounting:
+    """As a run has it, which goes on if it has been there before."""
+    journal = FileJournal(place / "journal")
+    known = {entry.name: entry.details for entry in journal.journal() if entry.kind == MOUNT}
+    return Mounting([LocalShell(THIS_HOST)], mounts, journal, known, (say if say is not None else []).append)
+
+
+def points(place: Path) -> dict[str, tuple[str, ...]]:
+    return {seen.point: seen.options for seen in read_mounts() if seen.point.startswith(f"{place}/")}
+
+
+def test_a_mount_gives_no_rights_and_goes(place: Path) -> None:
+    """At a directory that was there and at one that is made, with a blank in its name."""
+    (place / "there").mkdir()
+    with mounting_of(place, mount(place / "there"), mount(place / "new one")):
+        seen = points(place)
+        assert set(seen) == {str(place / "there"), str(place / "new one")}
+        assert all({"nosuid", "nodev", "noexec"} <= set(options) for options in seen.values())
+    assert points(place) == {} and (place / "there").is_dir() and not (place / "new one").exists()
+    assert FileJournal(place / "journal").journal() == []
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        ("mkdir at && touch at/file", "is not empty"),
+        ("mkdir at && touch at/.hidden", "is not empty"),
+        ("mkdir at && mount -t tmpfs theirs at", "something is mounted there already"),
+        ("touch at", "is no directory"),
+        ("mkdir real && ln -s real at", "is a symbolic link"),
+        ("mkdir real && ln -s real up && mkdir real/at", "up is a symbolic link"),
+        ("ln -s /etc at", "is a symbolic link"),
+        ("mkdir at && chown 65534 at", "is of another user"),
+        ("mkdir up && chown 65534 up && mkdir up/at", "up is of another user"),
+        ("mkdir at && chmod 777 at", "can be changed by other users"),
+        ("mkdir -p up/at && chmod 775 up", "up can be changed by other users"),
+        ("true", ""),
+    ],
+)
+def test_what_hides_something_or_may_be_replaced_is_refused_before_anything_is_mounted(
+    place: Path, make: str, why: str
+) -> None:
+    subprocess.run(["sh", "-ec", make], cwd=place, check=True)
+    at = place / "up" / "at" if "up" in make else place / "at"
+    if not why:
+        at, why = place / "no" / "at", "no does not exist"
+    before = points(place)
+    with pytest.raises(AssayError) as caught, mounting_of(place, mount(place / "first"), mount(at)):
+        pass
+    assert why in caught.value.message and str(at) in caught.value.message
+    assert points(place) == before and not (place / "first").exists()
+
+
+def test_a_home_is_no_place_for_a_mount(place: Path) -> None:
+    with pytest.raises(AssayError, match="is the home directory of a user"), mounting_of(place, mount(Path("/root"))):
+        pass
+
+
+def test_what_mount_says_is_said_whatever_its_exit_code(place: Path) -> None:
+    """32 means that it failed, not that something is mounted there."""
+    program = place / "bin" / "mount"
+    program.parent.mkdir()
+    words = "mount error(13): access denied by nas1 for username=a%hidden"
+    program.write_text(f"#!/bin/sh\necho '{words}' >&2\necho 'Refer to the mount.cifs(8) manual page' >&2\nexit 32\n")
+    program.chmod(0o755)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+        with pytest.raises(AssayError) as caught, mounting_of(place, mount(place / "at", "//nas1/x", "cifs")):
+            pass
+    told = caught.value.message
+    assert "cannot be mounted: mount error(13): access denied by nas1" in told
+    assert "hidden" not in told and "already" not in told and "Refer" not in told
+    assert not (place / "at").exists()
+
+
+def test_a_run_that_goes_on_takes_its_own_mounts_over_and_no_others(place: Path) -> None:
+    ours = mount(place / "at")
+    mounting_of(place, ours).__enter__()
+    with mounting_of(place, ours):
+        assert list(points(place)) == [str(place / "at")], "nothing was mounted over it"
+    assert points(place) == {} and not (place / "at").exists()
+    mounting_of(place, ours).__enter__()
+    subprocess.run(["umount", place / "at"], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "theirs", place / "at"], check=True)
+    theirs = points(place)
+    with pytest.raises(AssayError, match="something is mounted there already"), mounting_of(place, ours):
+        pass
+    assert points(place) == theirs
+
+
+def test_what_was_mounted_over_it_meanwhile_stays(place: Path) -> None:
+    said: list[str] = []
+    with mounting_of(place, mount(place / "at"), say=said):
+        subprocess.run(["mount", "-t", "tmpfs", "theirs", place / "at"], check=True)
+        (place / "at" / "letter").write_text("dear")
+    assert (place / "at" / "letter").read_text() == "dear"
+    assert "something else is mounted there by now" in said[0]
+    assert [entry.name for entry in FileJournal(place / "journal").journal()] == [str(place / "at")]
+
+
+def test_hundreds_of_places_hide_nothing(place: Path) -> None:
+    """Directories, links and files at random: what is mounted lies on nothing that held anything."""
+    chance = random.Random(5)
+    for number in range(25):
+        root = place / str(number)
+        (root / "theirs").mkdir(parents=True)
+        (root / "theirs" / "letter").write_text("dear")
+        at = root
+        for name in ("a", "b"):
+            act = chance.choice(["dir", "dir", "dir", "link", "file", "full", "open", "none"])
+            at = at / name
+            if not at.parent.is_dir() or at.exists():
+                break
+            if act in ("dir", "full", "open"):
+                at.mkdir()
+                at.chmod(0o777 if act == "open" else 0o755)
+            if act == "full":
+                (at / "letter").write_text("dear")
+            if act == "link":
+                at.symlink_to(root / chance.choice(["theirs", "theirs/letter", "nowhere"]))
+            if act == "file":
+                at.write_text("dear")
+        try:
+            with mounting_of(root, mount(at)):
+                assert list(points(place)) == [str(at)]
+                assert not any(path.name == "letter" and path.parent == at for path in root.rglob("letter"))
+        except AssayError:
+            pass
+        assert points(place) == {}
+        assert all(path.read_text() == "dear" for path in root.rglob("letter"))
