@@ -75,6 +75,19 @@ def test_device_is_held_for_the_whole_run(tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
 
 
+def test_a_device_is_measured_by_whatever_name(tmp_path: Path) -> None:
+    # As the links of /dev/disk/by-id and /dev/VG do, it leads over another link to the device.
+    link, other = tmp_path / "usb-Example_32GB_AB-0:0", tmp_path / "other"
+    with loop_device(tmp_path, 16 << 20) as device:
+        other.symlink_to(device)
+        link.symlink_to("other")
+        assay(tmp_path, "run", device_study(tmp_path, str(link), "100ms"), "--destroy")
+    with RunStore.open(only_run(tmp_path)) as store:
+        assert set(store.outcome_counts()) == {"ok"}
+        assert [place.path for place in store.info().places] == [str(link)], "as it was written"
+        assert {job.job["target"]["path"] for job in store.jobs()} == {device}
+
+
 def test_device_is_looked_at_before_each_repeat(tmp_path: Path) -> None:
     with loop_device(tmp_path, 16 << 20) as device:
         with running_on_device(tmp_path, device, "1s") as process:

@@ -82,6 +82,18 @@ def test_plan_shows_cases_reasons_and_absolute_paths(good):
         assert words in result.stdout
 
 
+def test_a_plan_needs_no_engine(tmp_path, monkeypatch):
+    for name in ("ASSAY_ENGINE", "ASSAY_ENGINE_MPI"):
+        monkeypatch.setenv(name, "/none")
+    file = tmp_path / "study.yaml"
+    target = "{kind: mpiio, path: /var/tmp/assay-plan}"
+    work = "{operations: [write], file_size: 1MiB, record_size: 64KiB, cache: keep, collective: [false, true]}"
+    head = "study: mpi\nquestion: q?\nlauncher: mpirun\nhosts: a[1-2]\nrepeats: 3\n"
+    file.write_text(f"{head}targets: {{disk: {target}}}\nworkloads: {{w: {work}}}\ndefaults: {{layout: shared}}\n")
+    result = run_here(tmp_path, "plan", "study.yaml")
+    assert (result.returncode, "disk / w / collective=true" in result.stdout) == (0, True), result
+
+
 def test_plan_as_json(good):
     result = run_here(good.parent, "plan", good.name, "--json")
     plan = json.loads(result.stdout)

@@ -78,7 +78,7 @@ MAY_LOAD = {
     ("show", "last"): LISTED
     | {"assay.model.result", "assay.model.site", "assay.model.study", "assay.report.growth", "assay.run"},
     ("plan", "study.yaml"): PLANNED,
-    ("check", "study.yaml"): PLANNED | {"assay.journal", "assay.site"},
+    ("check", "study.yaml"): PLANNED | {"assay.journal", "assay.launch.environment", "assay.site", "assay.store"},
 }
 """Quick command -> the packages that it may load, of `LARGE` none."""
 

@@ -6,6 +6,7 @@ import typer
 
 from assay.cli.changes import ON_ROOT, ONLY, REPEATS, SET, TARGET, asked
 from assay.cli.output import as_path
+from assay.cli.settings import RUNS
 
 
 def command(
@@ -14,12 +15,14 @@ def command(
     repeats: int | None = REPEATS,
     only: list[str] = ONLY,
     targets: list[str] = TARGET,
+    out: Path = RUNS,
     on_root: bool = typer.Option(False, "--yes-on-root", help=ON_ROOT),
 ) -> None:
     """Check a study file and its targets without writing anything.
 
-    A bucket, table or export is asked whether this machine may use it, unless the study has hosts of its own: `assay
-    run` then asks from each of them.
+    What `assay run` refuses before it measures is refused here, as far as this machine can tell: nothing is made,
+    mounted or started. A bucket, table or export is asked whether this machine may use it. Other hosts are asked by
+    `assay preflight`, and by `assay run`.
 
     Each problem is one line `file:line: error: ...` with a hint below it; the exit code is then 2.
 
@@ -27,4 +30,4 @@ def command(
     """
     from assay.cli.studies.checked import check_file
 
-    check_file(study, asked(values, repeats, only, targets), on_root)
+    check_file(study, asked(values, repeats, only, targets), out, on_root)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 import typer
 
 from assay.cli.output import note, print_problem
-from assay.launch.abilities import impossible_faults, leave_out_impossible, mpi_faults
+from assay.launch.abilities import impossible_faults, leave_out_impossible
 from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
 from assay.model.foreign import plain
 from assay.model.named import UnreadableError, read_named
@@ -136,7 +136,7 @@ def plan_study(path: Path, data: bytes, made: bool = False, places: Source | Non
     faults = [*expansion.faults, *general_faults(study, expansion.cases, backends), *price_faults]
     if made:
         _refuse_made(path, loaded, faults)
-    faults += [*impossible_faults(study, expansion.cases), *mpi_faults(study, expansion.cases)]
+    faults += impossible_faults(study, expansion.cases)
     if faults:
         raise StudyProblemsError(path, sorted_problems([loaded.source.problem(fault) for fault in faults]))
     cases, impossible = leave_out_impossible(study, expansion.cases)

@@ -109,6 +109,9 @@ class Probing(Protocol):
     def device(self, path: str) -> BackendCapabilities:
         """Likewise with a device of this machine."""
 
+    def directory(self, kind: str, seen: Seen) -> BackendCapabilities:
+        """What it can do in a directory of this machine, by what lies below: nothing is tried there."""
+
 
 class Cleaning(Protocol):
     """Removes what engines that were killed have left."""
@@ -161,6 +164,17 @@ class Keeper(ABC, Generic[T]):
         """What the engine can do there."""
 
     @abstractmethod
+    def foresee(self, probing: Probing, seen: Seen) -> BackendCapabilities | None:
+        """What the engine can do there, from this machine, found before anything is made.
+
+        Returns:
+            None if no more is known than what it can do anywhere.
+
+        Raises:
+            AssayError: `probe` would be refused.
+        """
+
+    @abstractmethod
     def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
         """The target of a job that starts now: since the last one, something may have changed.
 
@@ -201,6 +215,10 @@ class EnginesKeeper(Keeper[T]):
     def probe(self, probing: Probing) -> BackendCapabilities:
         """As `Keeper.probe`: a place without the mark is refused here, unless the user has confirmed it."""
         return probing.tried(self.target.job_target(destroy=probing.destroy))
+
+    def foresee(self, probing: Probing, seen: Seen) -> BackendCapabilities | None:
+        """As `Keeper.foresee`: it is asked, which reads only. A server that Assay starts does not run yet."""
+        return None if self.target.started else self.probe(probing)
 
     def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
         """As `Keeper.current`: the engine looks for its mark."""

@@ -30,19 +30,31 @@ def drop_fault() -> str | None:
     return None
 
 
-def tuning_problems(parameters: Parameters, sysfs: Path = Path("/sys")) -> Iterator[tuple[str, str]]:
-    """CPUs, NUMA node and huge pages that a case asks for and this machine does not have: (message, hint)."""
+def tuning_faults(cases: Iterable[Case]) -> list[Fault]:
+    """CPUs, NUMA nodes and huge pages that cases ask for and this machine does not have, each thing once."""
+    asked = dict.fromkeys((case.workload, case.parameters) for case in cases)
+    found = {
+        Fault(path=("workloads", workload, field), message=message, hint=hint): None
+        for workload, parameters in asked
+        for field, message, hint in tuning_problems(parameters)
+    }
+    return list(found)
+
+
+def tuning_problems(parameters: Parameters, sysfs: Path = Path("/sys")) -> Iterator[tuple[str, str, str]]:
+    """CPUs, NUMA node and huge pages that a case asks for and this machine does not have: (field, message, hint)."""
     usable = os.sched_getaffinity(0)
     missing = [cpu for cpu in cpu_numbers(parameters.cpus) if cpu not in usable] if parameters.cpus else []
     if missing:
         named = ", ".join(str(cpu) for cpu in missing[:8])
-        yield f"cpus: there is no CPU {named}, or this process may not use it", f"usable are {_listed(sorted(usable))}"
+        message = f"there is no CPU {named}, or this process may not use it"
+        yield "cpus", message, f"usable are {_listed(sorted(usable))}"
     node = parameters.numa_node
     if node is not None and not (sysfs / "devices/system/node" / f"node{node}").exists():
-        yield f"numa_node: this machine has no node {node}", "`lscpu` names them"
+        yield "numa_node", f"this machine has no node {node}", "`lscpu` names them"
     reserved = [path.read_text().strip() for path in (sysfs / "kernel/mm/hugepages").glob("*/nr_hugepages")]
     if parameters.huge_pages and not any(int(count) for count in reserved):
-        yield "huge_pages: none are reserved on this machine", "reserve some: sysctl vm.nr_hugepages=64"
+        yield "huge_pages", "none are reserved on this machine", "reserve some: sysctl vm.nr_hugepages=64"
 
 
 def _listed(numbers: Sequence[int]) -> str:

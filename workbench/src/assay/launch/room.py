@@ -6,7 +6,7 @@ from pathlib import Path as OsPath
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from assay.contract._answers import Space
+from assay.contract._answers import BackendCapabilities, CacheAction, PlaceCapabilities, Space
 from assay.kinds.place import Seen
 from assay.launch.mounts import Mount, read_mounts, unescaped
 from assay.model.study.study import Study
@@ -21,6 +21,8 @@ FSTAB = OsPath("/etc/fstab")
 MOUNT_FOLDERS = ("/mnt", "/media", "/run/media", "/net", "/nfs")
 """Below these people mount things (hier(7), FHS 3.0: /mnt and /media)."""
 IN_MEMORY = ("tmpfs", "ramfs")
+BY_SECTORS = ("ext2", "ext3", "ext4", "xfs")
+"""File systems whose direct I/O is in whole sectors of the device (open(2), O_DIRECT); others have their own rules."""
 
 Problem = tuple[str, str]
 
@@ -160,6 +162,41 @@ def _points(fstab: Iterable[str] | None) -> list[str]:
     fields = [line.split() for line in fstab if not line.lstrip().startswith("#")]
     points = [unescaped(found[1]) for found in fields if len(found) > 1 and found[1].startswith("/")]
     return sorted((str(PurePosixPath(point)) for point in points), key=len, reverse=True)
+
+
+def by_place(general: BackendCapabilities, place: Lying) -> BackendCapabilities:
+    """What can be done in a directory, as far as the kernel tells what it lies on; its engine finds out the rest.
+
+    Args:
+        general: What can be done in directories anywhere.
+        place: Where it lies.
+    """
+    if place.mount is None:
+        return general
+    filesystem = place.mount.filesystem
+    told = PlaceCapabilities(path=place.path, filesystem=filesystem, limits=[])
+    able: dict[str, object] = {"place": told}
+    if filesystem in IN_MEMORY:
+        able |= {"direct_bypasses_cache": False, "cache": [CacheAction.keep]}
+    if filesystem in BY_SECTORS:
+        able["direct_alignment_bytes"] = sector_bytes(place.mount.number) or general.direct_alignment_bytes
+    return general.model_copy(update=able)
+
+
+def sector_bytes(number: str, blocks: OsPath = OsPath("/sys/dev/block")) -> int | None:
+    """Bytes of a logical sector of a block device; None if the kernel does not tell.
+
+    Args:
+        number: The device as major:minor.
+        blocks: Where the kernel tells.
+    """
+    folder = blocks / number
+    for queue in (folder / "queue", folder.resolve().parent / "queue"):
+        try:
+            return int((queue / "logical_block_size").read_text())
+        except (OSError, ValueError):
+            continue
+    return None
 
 
 @dataclass(frozen=True)

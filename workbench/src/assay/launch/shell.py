@@ -327,9 +327,21 @@ def _start(host: Host, command: Sequence[str], stdin: Stream, stdout: Stream, st
             cwd="/",
         )
     except OSError as error:
-        reason = "was not found" if isinstance(error, FileNotFoundError) else f"cannot be started: {error.strerror}"
-        hint = "apt-get install openssh-client" if command[0] == "ssh" else "install it there"
-        raise AssayError(f"host {host.name}: `{command[0]}` {reason}", hint, EXIT_REFUSED) from None
+        raise missing_program(host, command[0], error) from None
+
+
+def missing_program(host: Host, program: str, error: OSError | None = None) -> AssayError:
+    """That a program cannot be started.
+
+    Args:
+        host: Where, or on the way to which.
+        program: Its name.
+        error: What came of starting it; None: it was looked for, and is not there.
+    """
+    gone = error is None or isinstance(error, FileNotFoundError)
+    reason = "was not found" if gone or error is None else f"cannot be started: {error.strerror}"
+    hint = "apt-get install openssh-client" if program == "ssh" else "install it there"
+    return AssayError(f"host {host.name}: `{program}` {reason}", hint, EXIT_REFUSED)
 
 
 class _Starter(Protocol):

@@ -24,6 +24,7 @@ from assay.plan.load import load_study
 from assay.run import claims, targets
 from assay.run.ceilings_run import CeilingMeter
 from assay.run.executor import Interruption
+from assay.run.preconditions import refuse_place
 from assay.store import RunMeta, RunStore, new_run_id
 from assay.store.entries import RUN_LOCK
 from assay.store.find import run_folders
@@ -71,7 +72,7 @@ def measure_place(path: Path, destroy: bool, say: Say) -> Measured:
     interruption = Interruption()
     try:
         _remove_leftovers(root, say)
-        targets.inspect_targets(study, [NAME], destroy)
+        refuse_place(study, NAME, destroy)
         with interruption.watch():
             store = _create(root, text)
             try:

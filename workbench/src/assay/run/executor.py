@@ -269,12 +269,14 @@ class Executor:
         begun = time.monotonic()
         planned = self._plan(case, repeat, estimated)
         planned = planned.model_copy(update={"job": self.spending.limited(planned.job, case.target)})
+        # From here on there is one job: the one that is kept, sent, and held against what engines say.
+        planned, refused = self._checked(planned, case.target)
         job: dict[str, Any] = planned.job.model_dump(mode="json")
         attempt = self.store.begin_attempt(case.id, repeat, job)
         progress.begin(case, repeat)
         shared = self.shared.directory(case)
         name = shared or planned.id
-        hindrance = None if name in self.made else self._hindrance(case, name, progress)
+        hindrance = refused or (None if name in self.made else self._hindrance(case, name, progress))
         outcome = hindrance or self._execute(planned, case, estimated, progress)
         outcome, samples = read_repeat(case.id, repeat, planned.job, outcome, self.fleet is not None)
         samples = tuple(self._counted(sample, case) for sample in samples)
@@ -327,7 +329,6 @@ class Executor:
         started_at, bounds = time.time(), bounds_of(planned.job, estimated)
         limit = (planned.job.stall_limit_ns or 0) / 1e9 + SPEAK_SECONDS
         try:
-            planned = self._checked(planned, case.target)
             teller = _Teller(progress, self.known.closest(case))
             if self.fleet is not None:
                 empty = self._emptying(case)
@@ -375,14 +376,17 @@ class Executor:
 
         return empty
 
-    def _checked(self, planned: PlannedJob, name: str) -> PlannedJob:
-        """The job with its target as it is now: since the last repeat somebody may have mounted it."""
-        keeper = keeper_of(self.study.targets[name])
+    def _checked(self, planned: PlannedJob, name: str) -> tuple[PlannedJob, Outcome | None]:
+        """The job with its target as it is now, and what comes of it if it must not start.
+
+        Since the last repeat somebody may have mounted a device; and engines open it by the kernel's own name.
+        """
+        keeper, started_at = keeper_of(self.study.targets[name]), time.time()
         try:
             now = keeper.current(planned.job.target, MachineLooking(self.destroy, self.owner))
         except AssayError as error:
-            raise _ImpossibleError(error.message) from None
-        return planned.model_copy(update={"job": planned.job.model_copy(update={"target": now})})
+            return planned, Outcome("refused", error.message, started_at, time.time() - started_at, False)
+        return planned.model_copy(update={"job": planned.job.model_copy(update={"target": now})}), None
 
     @contextlib.contextmanager
     def _capped(self, memory_limit: int | None) -> Iterator["_Cap | None"]:

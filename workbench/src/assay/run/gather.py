@@ -9,7 +9,7 @@ from assay.launch.binary import Engine, find_mpi_engine
 from assay.launch.install import launcher_for
 from assay.launch.parallel.find import steps_of, through_mpi
 from assay.launch.shell import close_shells
-from assay.model.base import EXIT_REFUSED, AssayError, Say
+from assay.model.base import AssayError, Say
 from assay.model.study.case import Case
 from assay.model.study.study import Study
 from assay.run.fleet import Fleet
@@ -58,8 +58,6 @@ def gathered(
         AssayError: A host cannot be reached or used; the site is given back.
     """
     needed = max((case.parameters.hosts for case in cases), default=1)
-    if not study.local:
-        _refuse_local_targets(study, cases)
     with brought_up(site_of(study, base, kept=True), needed, say) as standing:
         if standing.here:
             yield None, standing
@@ -76,13 +74,3 @@ def gathered(
             yield Fleet(used, launchers, standing, steps=steps, mpi_steps=mpi), standing
         finally:
             close_shells()
-
-
-def _refuse_local_targets(study: Study, cases: Sequence[Case]) -> None:
-    for name in sorted({case.target for case in cases}):
-        if study.targets[name].whole_device:
-            raise AssayError(
-                f"target {name}: devices are measured on this machine only", "leave hosts and testbed out", EXIT_REFUSED
-            )
-    if any(case.parameters.cache == "limit" for case in cases):
-        raise AssayError("cache: limit works on this machine only", "use another cache policy", EXIT_REFUSED)

@@ -54,6 +54,7 @@ from assay.run.gather import gathered, keep_companions
 from assay.run.listener import Listener, Progress, TimeLeft
 from assay.run.methods import find_methods
 from assay.run.planned import Plan
+from assay.run.preconditions import Asked, refuse_impossible
 from assay.run.rounds import run_rounds
 from assay.run.series import run_rows
 from assay.run.settle import settle_all, spent
@@ -109,8 +110,8 @@ def start(
     listener.say(beforehand(plan, estimate))
     if plan.blocks is None:
         listener.say(f"whole run: {whole_time(study, plan.cases, estimate, past_of(out, study.name)).words}")
-    needs = Needs(estimate.peak_space, on_root)
-    for name, place in targets.inspect_targets(study, plan.places, destroy, needs=needs).items():
+    asked = Asked(plan, engine, destroy, Needs(estimate.peak_space, on_root), out)
+    for name, place in refuse_impossible(asked).items():
         listener.say(f"{name} lies on {place.words}")
     store = RunStore.create(out, meta_of(plan), whole.cases, plan.excluded, whole.order, plan.text, plan.prices)
     try:
@@ -167,7 +168,7 @@ def resume(
         if begins:
             store.set_begun(time.time())
             listener.say(beforehand(plan, estimate))
-        found = targets.inspect_targets(plan.study, plan.places, destroy, claims.owner_of(store), needs)
+        found = refuse_impossible(Asked(plan, engine, destroy, needs, owner=claims.owner_of(store)))
         for name, place in found.items() if begins else ():
             listener.say(f"{name} lies on {place.words}")
         meter = meters.make_meter(amount, prices, store, estimate)

@@ -6,32 +6,31 @@ from types import MappingProxyType
 
 from pydantic import BaseModel
 
-from assay.contract._answers import BackendCapabilities, Look, Mark
+from assay.contract._answers import BackendCapabilities, Look
 from assay.kinds.place import Seen, keeper_of
-from assay.launch.abilities import tuning_problems
-from assay.launch.binary import Engine, NoAnswerError, load_engine, probe_device
+from assay.launch.binary import Engine, NoAnswerError, probe_device
 from assay.launch.cgroup import find_hierarchy
 from assay.launch.devices import device_words, inspect_device
-from assay.launch.environment.remote import AT_ONCE
-from assay.launch.launcher import Launcher, LocalLauncher
+from assay.launch.launcher import Launcher
 from assay.launch.layers import buffered_loop, device_of
 from assay.launch.locks import close_all, hold_device
-from assay.launch.looking import MachineLooking
-from assay.launch.places import Owner, check_apart, living_problem, look_at
+from assay.launch.places import Owner, look_at
 from assay.launch.placing import MARGIN_SECONDS, patience_of
 from assay.launch.questions import probe_target
-from assay.launch.room import Lying, Needs, lying_of, place_problems
+from assay.launch.room import by_place, lying
 from assay.model.base import EXIT_REFUSED, AssayError, Say
 from assay.model.result.layers import in_memory
 from assay.model.result.run import IN_MEMORY, Place
-from assay.model.source import Fault, Source
+from assay.model.source import Source
 from assay.model.study.case import Case
 from assay.model.study.study import Study
 from assay.model.study.target import Target
 from assay.model.units import about_size
 from assay.plan.capable import backends_by_kind, capability_faults
 from assay.run.below import MachineLayering
-from assay.store import foreign_run_state
+
+SERVICE = "correct what the study says of it, or see to its service"
+PLACE = "name another place, or see to this one"
 
 
 def refuse(problems: Sequence[tuple[str, str]]) -> None:
@@ -58,52 +57,6 @@ def used_targets(study: Study, cases: Iterable[Case]) -> list[str]:
 def target_path(study: Study, name: str) -> str:
     """Where a target is; empty if it is nowhere."""
     return study.targets[name].path
-
-
-def inspect_targets(
-    study: Study, names: Sequence[str], destroy: bool, owner: Owner | None = None, needs: Needs | None = None
-) -> dict[str, Lying]:
-    """Look at the targets without changing anything.
-
-    Args:
-        study: The study.
-        names: The targets that are used.
-        destroy: The user has confirmed that devices may be overwritten.
-        owner: The run that is resumed, whose markers are no obstacle.
-        needs: What is asked of them besides.
-
-    Returns:
-        Directory of this machine -> where it lies.
-
-    Raises:
-        AssayError: Assay must not write to one of them; nothing was written.
-    """
-    looking = MachineLooking(destroy, owner, patience=patience_of(study))
-    seen = {name: _seen(study.targets[name], looking) for name in study.seen_here(names)}
-    refuse([(f"target {name}: {text}", hint) for name, found in seen.items() for text, hint in found.problems])
-    refuse(check_apart({name: found.real_path for name, found in seen.items() if found.real_path}))
-    for name, found in seen.items():
-        if found.mark is not None:
-            refuse(_in_use(name, target_path(study, name), found.mark, owner))
-    if needs is not None:
-        wrong = place_problems(study, seen, needs)
-        refuse([(f"target {name}: {text}", hint) for name, found in wrong.items() for text, hint in found])
-    return lying_of(study, seen)
-
-
-def _seen(target: Target, looking: MachineLooking) -> Seen:
-    """What was seen of a target; storage that hangs is one more thing that is wrong with it."""
-    try:
-        return keeper_of(target).inspect(looking)
-    except AssayError as error:
-        return Seen([(f"{target.path}: {error.message}", error.hint or "choose another place, or change the rights")])
-
-
-def _in_use(name: str, path: str, mark: Mark, owner: Owner | None) -> list[tuple[str, str]]:
-    if owner is not None and owner.owns(mark):
-        return []
-    problem = living_problem(path, mark, foreign_run_state)
-    return [(f"target {name}: {problem[0]}", problem[1])] if problem else []
 
 
 def probe_targets(
@@ -136,37 +89,15 @@ def probe_targets(
             found[name] = keeper_of(study.targets[name]).probe(probing)
         except AssayError as error:
             hung = f"{target_path(study, name)}: storage does not answer: " if isinstance(error, NoAnswerError) else ""
-            raise AssayError(f"target {name}: {hung}{error.message}", error.hint, EXIT_REFUSED) from None
+            raise AssayError(
+                f"target {name}: {hung}{error.message}", hint_of(study.targets[name], error), EXIT_REFUSED
+            ) from None
     return found
 
 
-def service_faults(study: Study, names: Sequence[str]) -> list[Fault]:
-    """Services that this machine cannot use: it has no credentials, they are refused, or nobody answers.
-
-    They are asked what a run asks first, which is to read: two requests for each bucket or table. Whether they may be
-    written to although they are somebody else's is asked by `run`.
-
-    Args:
-        study: The study, whose load this machine generates.
-        names: The targets that are used.
-
-    Raises:
-        AssayError: There is no engine.
-    """
-    # A server that Assay starts does not run yet, and takes its keys.
-    asked = [name for name in names if study.targets[name].made_by_engines and not study.targets[name].started]
-    if not asked:
-        return []
-    engine = load_engine()
-    probing = EngineProbing(engine, LocalLauncher(engine.path), "", patience_of(study) + MARGIN_SECONDS, destroy=True)
-    found = []
-    for name in asked:
-        try:
-            keeper_of(study.targets[name]).probe(probing)
-        except AssayError as error:
-            hint = error.hint or "correct what the study says of it, or see to its service: a run would be refused, too"
-            found.append(Fault(path=("targets", name), message=error.message, hint=hint))
-    return found
+def hint_of(target: Target, error: AssayError) -> str:
+    """How to mend what an engine said of a target: what it knows itself, or where to look."""
+    return error.hint or (PLACE if target.on_machine else SERVICE)
 
 
 class MachineTaking:
@@ -237,6 +168,7 @@ class EngineProbing:
         text, seconds = target.model_dump_json(), self.patience if may_hang else None
         if not everywhere or not self.hosts:
             return probe_target(self.launcher, text, seconds)
+        from assay.launch.environment.remote import AT_ONCE
 
         def ask(host: str) -> BackendCapabilities:
             try:
@@ -251,6 +183,10 @@ class EngineProbing:
     def device(self, path: str) -> BackendCapabilities:
         """Likewise with a device of this machine."""
         return probe_device(self.engine.path, path)
+
+    def directory(self, kind: str, seen: Seen) -> BackendCapabilities:
+        """What it can do in a directory of this machine, by what lies below."""
+        return by_place(self.general(kind), lying(seen.real_path, seen.space))
 
 
 def check_capable(cases: Sequence[Case], backends: dict[str, BackendCapabilities], source: Source, file: str) -> None:
@@ -267,7 +203,6 @@ def check_capable(cases: Sequence[Case], backends: dict[str, BackendCapabilities
     """
     problems = [source.problem(fault) for fault in capability_faults(cases, backends)]
     refuse([(f"{file}:{problem.line}: {problem.message}", problem.hint) for problem in problems])
-    refuse([(f"{file}: {text}", hint) for case in cases for text, hint in tuning_problems(case.parameters)])
     if any(case.parameters.cache == "limit" for case in cases):
         find_hierarchy()
 

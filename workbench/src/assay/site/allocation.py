@@ -86,6 +86,10 @@ class AllocationSite:
         if current_scheduler(self._environment) is not None:
             refuse_too_few(needed, [host.name for host in self._hosts()], self.more)
 
+    def ready(self, needed: int) -> None:
+        """See `Site`: all is known from the beginning. A job of its own is still to come where there is none."""
+        self.check(needed)
+
     def up(self, say: Say) -> Standing:
         """See `Site`; nothing is made."""
         hosts = self._hosts()

@@ -41,9 +41,12 @@ class LocalSite:
         return {}
 
     def check(self, needed: int) -> None:
-        """See `Site`: there is one host, and its servers are installed."""
+        """See `Site`: there is one host."""
         if needed > 1:
             raise AssayError(f"the study needs {needed} hosts, but names none", self.more, EXIT_REFUSED)
+
+    def ready(self, _needed: int) -> None:
+        """See `Site`: its servers are installed."""
         if self._wanted:
             from assay.site.started import check_installed
 

@@ -52,13 +52,24 @@ class Site(Protocol):
         ...
 
     def check(self, needed: int) -> None:
-        """See whether the site is as it must be, before anything is touched.
+        """See whether the site can be as the study needs it, wherever and whenever that is measured.
 
         Args:
             needed: Clients that are needed.
 
         Raises:
             AssayError: It is not, or has too few.
+        """
+        ...
+
+    def ready(self, needed: int) -> None:
+        """See whether it could come up now: its files, programs and rights. No other host is asked.
+
+        Args:
+            needed: Clients that are needed.
+
+        Raises:
+            AssayError: It could not.
         """
         ...
 
@@ -88,6 +99,7 @@ def brought_up(site: Site, needed: int, say: Say) -> Iterator[Standing]:
         AssayError: It cannot come up, or has too few clients.
     """
     site.check(needed)
+    site.ready(needed)
     standing = site.up(say)
     try:
         refuse_too_few(needed, [host.name for host in standing.clients], site.more)

@@ -34,6 +34,7 @@ from assay.store.entries import (
     opened_folder,
     remove_folder,
 )
+from assay.store.keeping import not_kept
 from assay.store.lock import RunLock, is_locked
 from assay.store.reader import RETRIED, RunReader
 from assay.store.records import RunMeta
@@ -108,7 +109,7 @@ class RunStore(RunReader):
         except (OSError, sqlite3.Error, AssayError) as error:
             remove_folder(work)
             reason = getattr(error, "strerror", None) or str(error)
-            raise AssayError(f"{root}: cannot keep the run here: {reason}", "choose one with --out") from error
+            raise AssayError(*not_kept(root, reason)) from error
         for lock in locks:
             lock.path = folder / lock.path.name
         return cls(folder, connect(folder / DATABASE, write=True), locks)

@@ -393,7 +393,7 @@ def test_tuning_that_the_host_cannot_do_is_named(tmp_path: Path) -> None:
 
     def problems(**changes: Any) -> str:
         parameters = Parameters(file_size=4096, record_size=4096, **changes)
-        return " | ".join(f"{text}; {hint}" for text, hint in abilities.tuning_problems(parameters, tmp_path))
+        return " | ".join(f"{text}; {hint}" for _, text, hint in abilities.tuning_problems(parameters, tmp_path))
 
     usable = sorted(os.sched_getaffinity(0))
     assert problems(cpus=",".join(map(str, usable)), numa_node=0) == problems() == ""

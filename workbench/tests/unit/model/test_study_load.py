@@ -104,7 +104,10 @@ def test_a_fault_in_defaults_is_told_once_with_its_line():
     assert '"lanes": 0' in json.dumps(data, indent=1).splitlines()[problem.line - 1]
 
 
-@pytest.mark.parametrize(("path", "meant"), [("/a/b", "/a/b"), ("b", "/here/b"), ("/a//b/", "/a/b"), ("//a", "/a")])
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [("/a/b", "/a/b"), ("b", "/here/b"), ("./b/", "/here/b"), (".//b", "/here/b"), ("/a//b/", "/a/b"), ("//a", "/a")],
+)
 def test_paths_are_absolute_and_plain(path, meant):
     found = load(written(targets={"disk": {"kind": "file", "path": path}}), "/here").study
     assert found is not None
@@ -112,7 +115,8 @@ def test_paths_are_absolute_and_plain(path, meant):
 
 
 @pytest.mark.parametrize(
-    "path", ["/a/../b", "../b", "/a/./b", "~/b", "~", "/", "//", "", "/a\nb", "/a\0b", 5, None, ["/a"]]
+    "path",
+    ["/a/../b", "../b", "/a/./b", "./b/..", ".", "./", "~/b", "~", "/", "//", "", "/a\nb", "/a\0b", 5, None, ["/a"]],
 )
 def test_doubtful_paths_are_refused(path):
     (problem,) = load(written(targets={"disk": {"kind": "file", "path": path}})).problems

@@ -42,6 +42,9 @@ class Stack:
     def check(self, needed: int) -> None:
         self.log.append(f"check {needed}")
 
+    def ready(self, needed: int) -> None:
+        self.log.append(f"ready {needed}")
+
     def up(self, say: Say) -> Standing:
         self.log.append("up")
         say("a stack comes up")
@@ -124,7 +127,7 @@ def test_a_run_takes_any_site_and_gives_it_back(tmp_path: Path, monkeypatch: pyt
         resolved = many().with_targets(standing.targets).targets["store"]
         assert isinstance(resolved, NfsTarget)
         assert resolved.servers == ("10.1.2.3",)
-        assert stack.log == ["check 1", "up"]
+        assert stack.log == ["check 1", "ready 1", "up"]
     assert stack.log[-1] == "down"
     assert said == ["a stack comes up"]
 
@@ -135,4 +138,4 @@ def test_a_site_is_given_back_when_it_has_too_few_hosts() -> None:
         pass
     assert refused.value.hint == "ask for more machines"
     assert isinstance(stack, Stack)
-    assert stack.log == ["check 1", "up", "down"]
+    assert stack.log == ["check 1", "ready 1", "up", "down"]

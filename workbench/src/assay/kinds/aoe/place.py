@@ -34,6 +34,10 @@ class AoeKeeper(Keeper[AoeTarget]):
             raise AssayError(message, "confirm with --destroy that it may be overwritten", EXIT_REFUSED)
         return probing.tried(self.target.job_target(destroy=True), everywhere=True)
 
+    def foresee(self, probing: Probing, seen: Seen) -> BackendCapabilities | None:
+        """As `Keeper.foresee`."""
+        return self.probe(probing)
+
     def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
         """As `Keeper.current`: the engine looks at the disk before each job."""
         return job_target

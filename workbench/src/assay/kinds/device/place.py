@@ -27,6 +27,10 @@ class DeviceKeeper(Keeper[DeviceTarget]):
         """As `Keeper.probe`."""
         return probing.device(self.target.path)
 
+    def foresee(self, probing: Probing, seen: Seen) -> BackendCapabilities | None:
+        """As `Keeper.foresee`."""
+        return probing.device(self.target.path)
+
     def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
         """As `Keeper.current`: somebody may have mounted it.
 

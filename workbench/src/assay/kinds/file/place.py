@@ -37,6 +37,10 @@ class FileKeeper(Keeper[FileTarget]):
         """As `Keeper.probe`."""
         return probing.tried(self.target.job_target(run=probing.run), may_hang=True)
 
+    def foresee(self, probing: Probing, seen: Seen) -> BackendCapabilities | None:
+        """As `Keeper.foresee`."""
+        return probing.directory(self.target.kind, seen)
+
     def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
         """As `Keeper.current`: the engine looks for the mark."""
         return job_target

@@ -27,6 +27,10 @@ class MpiioKeeper(Keeper[MpiioTarget]):
         """As `Keeper.probe`."""
         return probing.tried(self.target.job_target(run=probing.run), may_hang=True)
 
+    def foresee(self, probing: Probing, seen: Seen) -> BackendCapabilities | None:
+        """As `Keeper.foresee`."""
+        return None
+
     def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
         """As `Keeper.current`: the engine looks for the mark."""
         return job_target

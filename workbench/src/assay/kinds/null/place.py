@@ -29,6 +29,10 @@ class NullKeeper(Keeper[NullTarget]):
         """As `Keeper.probe`: what can be done is the same everywhere."""
         return probing.general(self.target.kind)
 
+    def foresee(self, probing: Probing, seen: Seen) -> BackendCapabilities | None:
+        """As `Keeper.foresee`."""
+        return None
+
     def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
         """As `Keeper.current`."""
         return job_target

@@ -1,6 +1,7 @@
 """A place under test: what every kind of target says of itself, and what their study files have in common."""
 
 import posixpath
+import re
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from types import ModuleType
@@ -42,9 +43,11 @@ def _path(written: object, info: ValidationInfo) -> str:
         raise fault("the path has unprintable characters", hint)
     if written.startswith("~"):
         raise fault(f"`~` is not expanded in `{written}`", "write the whole path of the home directory")
-    if any(part in ("..", ".") for part in written.split("/")):
+    # As shells complete it.
+    plain = re.sub(r"^(\./+)+(?=.)", "", written)
+    if any(part in ("..", ".") for part in plain.split("/")):
         raise fault(f"`{written}` has a `.` or `..` part", "write the path without them")
-    path = posixpath.join((info.context or {}).get("base", "/"), written)
+    path = posixpath.join((info.context or {}).get("base", "/"), plain)
     path = "/" + posixpath.normpath(path).lstrip("/")
     if path == "/":
         raise fault("`/` cannot be a target", "name a directory below it that Assay may create")

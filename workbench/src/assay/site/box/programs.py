@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from assay.model.foreign import plain
 from assay.model.own_program import absolute_only
 from assay.model.secret import redacted
 from assay.model.units import about_size
-from assay.servers.filling import how_to_get
+from assay.servers.filling import found_words, how_to_get
 from assay.servers.kinds import ServerKind, load_kind
 
 if TYPE_CHECKING:
@@ -39,6 +39,11 @@ PACKAGES = {
     "mkfs.ext4": "e2fsprogs",
     "mkfs.xfs": "xfsprogs",
     "mkfs.btrfs": "btrfs-progs",
+    "mount.nfs": "nfs-common",
+    "mount.nfs4": "nfs-common",
+    "mount.glusterfs": "glusterfs-client",
+    "mount.moosefs": "moosefs-client",
+    "mount.ceph": "ceph-common",
 }
 """Program -> the Debian package that has it."""
 INSTEAD = "without a box, targets on this machine and hosts over ssh can be measured"
@@ -121,17 +126,25 @@ def missing_capabilities(status: str) -> list[str]:
     return [name for name, bit in CAPABILITIES.items() if not effective >> bit & 1]
 
 
-def check_programs(box: "Box") -> None:
+def check_programs(box: "Box", types: Iterable[str] = ()) -> None:
     """See whether the programs that a box needs are there.
 
+    Args:
+        box: The box.
+        types: Types of file systems that a study mounts on its hosts.
+
     Raises:
-        AssayError: Some are not; the hint says which packages have them, or where else to get them.
+        AssayError: Some are not, or files of theirs are missing; the hint says which packages have them, or where
+            else to get them.
     """
     needed = {"ip": "", "tc": "", "nsenter": "", "sshd": "", "ssh-keygen": ""}
     needed |= {"setpriv": ""} if box.users else {}
     others: dict[str, str] = {}
+    finds: list[ServerKind] = []
+    mounted = [*types, *(mount.type for spec in box.hosts.values() for mount in spec.mounts)]
+    needed |= {"mount": ""} if mounted else {}
+    needed |= {helper: "" for kind in mounted if (helper := f"mount.{kind}") in PACKAGES}
     for spec in box.hosts.values():
-        needed |= dict.fromkeys(["mount"], "") if spec.mounts else {}
         for disk in spec.disks:
             needed |= {"losetup": "", "mount": "", "mountpoint": ""}
             needed |= {f"mkfs.{disk.kept_as}": ""} if disk.mount is not None else {}
@@ -140,6 +153,7 @@ def check_programs(box: "Box") -> None:
             needed |= dict.fromkeys(kind.programs, " ".join(kind.packages)) if kind.packages else {}
             needed |= {"findmnt": "", "umount": ""} if server.mount is not None else {}
             others |= dict.fromkeys(absent(kind, programs=not kind.packages), how_to_get(kind))
+            finds.append(kind)
     missing = [name for name in needed if find_program(name) is None]
     if missing or others:
         packages = dict.fromkeys(needed[name] or PACKAGES[name] for name in missing)
@@ -150,6 +164,8 @@ def check_programs(box: "Box") -> None:
             "; ".join([*ways, *dict.fromkeys(others.values()), INSTEAD]),
             EXIT_REFUSED,
         )
+    for kind in finds:
+        found_words(kind)
 
 
 def absent(kind: ServerKind, programs: bool = True) -> list[str]:

@@ -1,7 +1,7 @@
 """A cluster in a box as the site of a run: one that comes up for it, or one that is up already."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +15,7 @@ from assay.model.units import one_of
 from assay.site.box.box import load_box, preset_names, read_box_file
 from assay.site.box.find import running_boxes
 from assay.site.box.running import RunningBox
-from assay.site.box.up import bring_up
+from assay.site.box.up import bring_up, check_possible
 from assay.site.inventory.names import node_names
 from assay.site.kept import as_named
 from assay.site.site import Standing, refuse_too_few
@@ -65,6 +65,12 @@ class BoxSite:
             names = list(expanded(self._written.nodes, "host"))
         refuse_too_few(needed, names, "take a larger testbed, or name more of its hosts")
 
+    def ready(self, _needed: int) -> None:
+        """See `Site`: programs and rights are there, and the box has the hosts that are named."""
+        box = self._load()
+        self._chosen([member.name for member in box.members()])
+        check_possible(box, {mount.type for target in self._targets.values() for mount in target.mounted})
+
     def up(self, say: Say) -> Standing:
         """See `Site`."""
         box = self._load()
@@ -72,7 +78,9 @@ class BoxSite:
         # The same description may be used several times at once: each has a box of its own.
         self._running = bring_up(box, f"{box.name[:16].rstrip('-')}-run-{os.getpid()}", owned=True)
         try:
-            standing = standing_of(self._running, self._chosen(self._running))
+            known = {host.name: host for host in box_hosts(self._running)}
+            names = self._chosen(known) or with_role(self._running, CLIENT, known)
+            standing = standing_of(self._running, tuple(known[name] for name in names))
             return replace(standing, targets=self._signed_in(self._running))
         except BaseException:
             self.down(say)
@@ -100,16 +108,19 @@ class BoxSite:
         with as_named(self._base / self._file, self._ref):
             return load_box(self._ref if self._ref in preset_names() else self._file, self._base)
 
-    def _chosen(self, running: RunningBox) -> tuple[Host, ...]:
-        """The hosts that generate the load."""
+    def _chosen(self, known: Iterable[str]) -> Sequence[str]:
+        """Names of the hosts that are to generate the load; none for the clients of the box.
+
+        Args:
+            known: Names of all hosts of the box.
+        """
         if self._written.inventory is not None:
             raise AssayError("a study has a testbed or an inventory, not both", "remove one of the two")
-        known = {host.name: host for host in box_hosts(running)}
-        names = expanded(self._written.nodes, "host") or with_role(running, CLIENT, known)
-        missing = [name for name in names if name not in known]
+        names, has = expanded(self._written.nodes, "host"), list(known)
+        missing = [name for name in names if name not in has]
         if missing:
-            raise AssayError(f"the testbed has no host {missing[0]}", f"it has {', '.join(known)}")
-        return tuple(known[name] for name in names)
+            raise AssayError(f"the testbed has no host {missing[0]}", f"it has {', '.join(has)}")
+        return names
 
 
 class OpenBox:
@@ -135,6 +146,9 @@ class OpenBox:
     def check(self, _needed: int) -> None:
         """See `Site`; a box that is up is as it must be."""
         self._find()
+
+    def ready(self, _needed: int) -> None:
+        """See `Site`: it is up."""
 
     def up(self, say: Say) -> Standing:
         """See `Site`; the box is up, and nothing is made."""

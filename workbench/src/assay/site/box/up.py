@@ -3,7 +3,7 @@
 import itertools
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -53,10 +53,7 @@ def bring_up(box: Box, name: str = "", owned: bool = False) -> RunningBox:
     name = name or box.name
     if not NAME.fullmatch(name):
         raise AssayError(f"`{name}` is not a name for a box", "write small letters, digits and `-`, a letter first")
-    check_rights()
-    check_programs(box)
-    switch = find_switch()
-    _check_hidden(box, [switch, str(boxes_root()), str(disks_root())])
+    switch = check_possible(box)
     sweep()
     with locked(name, PATIENCE_SECONDS) as folder:
         if is_up(read_state(folder)):
@@ -67,6 +64,26 @@ def bring_up(box: Box, name: str = "", owned: bool = False) -> RunningBox:
         except BaseException:
             clean(folder)
             raise
+
+
+def check_possible(box: Box, types: Iterable[str] = ()) -> str:
+    """See whether a box can be brought up on this machine, by looking only.
+
+    Args:
+        box: As `load_box` reads it.
+        types: Types of file systems that a study mounts on its hosts.
+
+    Returns:
+        Path of the program for its switches.
+
+    Raises:
+        AssayError: This process may not, a program is missing, or a directory of it would hide what hosts need.
+    """
+    check_rights()
+    check_programs(box, types)
+    switch = find_switch()
+    _check_hidden(box, [switch, str(boxes_root()), str(disks_root())])
+    return switch
 
 
 def _each(spec: HostSpec) -> list[Disk]:

@@ -1,14 +1,16 @@
 """Hosts that are there already."""
 
 import contextlib
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from assay.launch.shell import missing_program
 from assay.model.base import Say
 from assay.model.study.hosts import Hosts
 from assay.site.inventory.hosts import known_hosts, portable_inventory, resolve_hosts
 from assay.site.kept import as_named
-from assay.site.site import Standing
+from assay.site.site import Standing, refuse_too_few
 from assay.store.entries import INVENTORY
 
 
@@ -36,10 +38,21 @@ class InventorySite:
         return {} if name is None else {INVENTORY: lambda: portable_inventory(self._base / name)}
 
     def check(self, _needed: int) -> None:
-        """See `Site`: hosts are looked up when they are reached, since their file may be made until then."""
+        """See `Site`: the file that names the hosts may still be made."""
+
+    def ready(self, needed: int) -> None:
+        """See `Site`: the file is there, has enough hosts, and there is a way to them."""
+        clients = self._hosts(lambda _: None).clients
+        refuse_too_few(needed, [host.name for host in clients], self.more)
+        far = next((host for host in clients if host.kind == "ssh"), None)
+        if far is not None and shutil.which("ssh") is None:
+            raise missing_program(far, "ssh")
 
     def up(self, say: Say) -> Standing:
         """See `Site`; nothing is made."""
+        return self._hosts(say)
+
+    def _hosts(self, say: Say) -> Standing:
         written = self._written.model_copy(update={"inventory": self._inventory}).written
         if self._inventory is None:
             return Standing(resolve_hosts(written, self._base, say))

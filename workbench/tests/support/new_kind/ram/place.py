@@ -26,6 +26,10 @@ class RamKeeper(Keeper[RamTarget]):
         """As `Keeper.probe`."""
         return probing.general("null")
 
+    def foresee(self, probing: Probing, seen: Seen) -> BackendCapabilities | None:
+        """As `Keeper.foresee`."""
+        return None
+
     def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
         """As `Keeper.current`."""
         return job_target
