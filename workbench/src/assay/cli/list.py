@@ -7,7 +7,6 @@ from pathlib import Path
 import typer
 
 from assay.cli.settings import RUNS
-from assay.store.entries import BATCH
 
 
 def command(
@@ -19,10 +18,12 @@ def command(
     Example: `assay list --json`
     """
     from assay.cli.output import note, print_json, print_table
+    from assay.store.door import look_at
+    from assay.store.entries import BATCH
     from assay.store.find import list_runs
 
     runs = list_runs(out)
-    if any((Path(run.folder) / BATCH).exists() for run in runs):
+    if any(look_at(Path(run.folder), BATCH) for run in runs):
         from assay.run.batch.states import with_jobs
 
         runs = with_jobs(runs, note)

@@ -9,6 +9,7 @@ from assay.cli.changes import ON_ROOT, ONLY, REPEATS, SET, TARGET, asked
 from assay.cli.settings import RUNS
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, AssayError
 from assay.model.named import look
+from assay.store.door import look_at
 from assay.store.entries import BATCH
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def _unfinished(study: str, how: How) -> Path:
 def _go_on(folder: Path, how: How, by: str = "by going on") -> "RunStore":
     from assay.run.session import resume
 
-    if how.slurm is not None or look(folder / BATCH) == "file":
+    if how.slurm is not None or look_at(folder, BATCH):
         from assay.cli.scheduler.following import resumed
 
         def measured(listener: "Listener") -> "RunStore":

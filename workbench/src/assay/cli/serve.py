@@ -1,5 +1,6 @@
 """`assay serve`."""
 
+import os
 from pathlib import Path
 
 import typer
@@ -52,7 +53,7 @@ def _check(folder: Path) -> None:
     from assay.store.entries import DATABASE
 
     try:
-        if (folder / DATABASE).is_file():
+        if os.path.lexists(folder / DATABASE):
             hint = f"give the folder that it is in, {folder.absolute().parent}"
             raise AssayError(f"{folder} is a run, and not a folder of runs", hint)
         missing = not folder.is_dir()

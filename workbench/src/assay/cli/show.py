@@ -11,6 +11,7 @@ from assay.cli.settings import RUNS, runs_of
 from assay.model.base import AssayError
 from assay.model.units import about_rate
 from assay.run.brief import first_results, page_of, results_of
+from assay.store.door import look_at
 from assay.store.entries import BATCH
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def _head(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
     from assay.report.growth.stages import stage_lines
 
     yield "run", f"{info.id} ({info.status}, {info.finished} of {info.planned} repeats done)"
-    if (store.folder / BATCH).exists() and (words := _job(store)):
+    if look_at(store.folder, BATCH) and (words := _job(store)):
         yield "job", words
     for place in info.places:
         yield "target", f"{place.target}: {', '.join(filter(None, (place.path, place.lies_on)))}"

@@ -18,7 +18,7 @@ KERNEL = (
 
 
 class IrregularError(Exception):
-    """A FIFO, socket or device, or a file of the kernel."""
+    """A FIFO, socket or device, a file of the kernel, or with `at` what leads elsewhere; its text says which."""
 
 
 class TooLargeError(Exception):
@@ -37,7 +37,11 @@ def read_regular(path: str | os.PathLike[str], most: int) -> bytes:
         IrregularError: It is no regular file; it was not opened.
         TooLargeError: It has more bytes.
     """
-    fd = open_regular(path, most)
+    return read_whole(open_regular(path, most), most)
+
+
+def read_whole(fd: int, most: int) -> bytes:
+    """What an open file has, which is closed then. Arguments and errors as in `read_regular`."""
     try:
         parts: list[bytes] = []
         left = most + 1
@@ -60,12 +64,51 @@ def open_regular(path: str | os.PathLike[str], most: int) -> int:
         if stat.S_ISDIR(about.st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
         if not stat.S_ISREG(about.st_mode) or _is_of_kernel(about.st_dev):
-            raise IrregularError
-        if about.st_size > most:
-            raise TooLargeError
-        return os.open(f"/proc/self/fd/{place}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            raise IrregularError("a special file")
+        return _opened(place, about, most)
     finally:
         os.close(place)
+
+
+def open_entry(folder: int, name: str, most: int) -> int:
+    """A descriptor of a regular file of a folder that may be somebody else's, to be closed by the caller.
+
+    Args:
+        folder: A descriptor of it.
+        name: Of the file in it.
+        most: Bytes that it may have.
+
+    Raises:
+        OSError: It is not there, or cannot be read.
+        IrregularError: It is a link, has another name besides, or is no regular file; it was not opened.
+        TooLargeError: It has more bytes.
+    """
+    place = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        about = os.fstat(place)
+        kernel = about.st_dev != os.fstat(folder).st_dev and _is_of_kernel(about.st_dev)
+        if strange := strangeness(about) or ("a file of the kernel" if kernel else ""):
+            raise IrregularError(strange)
+        return _opened(place, about, most)
+    finally:
+        os.close(place)
+
+
+def strangeness(about: os.stat_result) -> str:
+    """What an entry of a folder is that is not a file of this folder alone; empty if it is one."""
+    if stat.S_ISLNK(about.st_mode):
+        return "a symbolic link"
+    if stat.S_ISDIR(about.st_mode):
+        return "a folder"
+    if not stat.S_ISREG(about.st_mode):
+        return "a special file"
+    return "a file with another name elsewhere (a hard link)" if about.st_nlink > 1 else ""
+
+
+def _opened(place: int, about: os.stat_result, most: int) -> int:
+    if about.st_size > most:
+        raise TooLargeError
+    return os.open(f"/proc/self/fd/{place}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
 def _is_of_kernel(device: int) -> bool:

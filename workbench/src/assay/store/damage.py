@@ -12,9 +12,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 from pydantic import ValidationError
 
 from assay.model.base import AssayError
-from assay.model.regular import IrregularError, TooLargeError, read_regular
-
-HINT = "restore it from a copy"
+from assay.store.door import DAMAGE_HINT
 
 
 class _HasFolder(Protocol):
@@ -42,12 +40,12 @@ def damage_told(folder: Path) -> Iterator[None]:
         # Such as a table that is missing, or JSON that is none; the others come from outside, such as a lock.
         # Of text that is no UTF-8 Python itself complains, without a code.
         if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) == sqlite3.SQLITE_ERROR:
-            raise AssayError(f"{folder} is damaged: {error}", HINT) from error
+            raise AssayError(f"{folder} is damaged: {error}", DAMAGE_HINT) from error
         raise AssayError(f"{folder}: cannot be read: {error}", "see its rights and the space on its disk") from error
     except OSError as error:
-        raise AssayError(f"{error.filename or folder}: cannot be read: {error.strerror}", HINT) from error
+        raise AssayError(f"{error.filename or folder}: cannot be read: {error.strerror}", DAMAGE_HINT) from error
     except (sqlite3.Error, ValueError, LookupError, TypeError, RecursionError, zlib.error) as error:
-        raise AssayError(f"{folder} is damaged: {words_of(error)}", HINT) from error
+        raise AssayError(f"{folder} is damaged: {words_of(error)}", DAMAGE_HINT) from error
 
 
 def tells_damage(
@@ -61,26 +59,6 @@ def tells_damage(
             return read(self, *args, **kwargs)
 
     return reading
-
-
-def read_kept(path: Path, most: int) -> bytes:
-    """A file of a run as it is.
-
-    Args:
-        path: Where it is.
-        most: Bytes that it may have.
-
-    Raises:
-        AssayError: It cannot be read, is no regular file, or is larger.
-    """
-    try:
-        return read_regular(path, most)
-    except OSError as error:
-        raise AssayError(f"{path}: cannot be read: {error.strerror}", HINT) from error
-    except IrregularError:
-        raise AssayError(f"{path.parent} is damaged: {path.name} is not a regular file", HINT) from None
-    except TooLargeError:
-        raise AssayError(f"{path.parent} is damaged: {path.name} has more than {most} bytes", HINT) from None
 
 
 def mapping(text: str, *keys: str) -> dict[str, Any]:

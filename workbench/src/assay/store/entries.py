@@ -5,12 +5,13 @@ A folder may come from somebody else: names in it may lead anywhere.
 
 import contextlib
 import os
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.regular import IrregularError, TooLargeError, open_entry, strangeness
+from assay.store.door import entered, strange
 
 DATABASE = "run.sqlite"
 STUDY = "study.yaml"
@@ -25,7 +26,9 @@ BATCH, BATCH_NEW = "scheduler.json", "scheduler.new"
 BATCH_SCRIPT, BATCH_OUTPUT, PROGRESS = "job.sh", "job.out", "progress.ndjson"
 """What was submitted last, what the jobs have printed, and what they tell whoever follows."""
 OF_BATCH = (BATCH, BATCH_NEW, BATCH_SCRIPT, BATCH_OUTPUT, PROGRESS)
-DATABASES = (DATABASE, *(f"{DATABASE}-{end}" for end in ("wal", "shm", "journal")))
+LOG, INDEX, JOURNAL = (f"{DATABASE}-{end}" for end in ("wal", "shm", "journal"))
+DATABASES = (DATABASE, LOG, INDEX, JOURNAL)
+"""The last three are SQLite's."""
 SERIES = (INTERVALS, f".{INTERVALS}.new")
 WRITTEN = (*DATABASES, STUDY, PRICES, *SERIES, ALIVE, ALIVE_NEW, TESTBED, INVENTORY, *OF_BATCH)
 FILES = (*WRITTEN, RUN_LOCK, ENGINE_LOCK)
@@ -33,6 +36,7 @@ FILES = (*WRITTEN, RUN_LOCK, ENGINE_LOCK)
 NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
 """End of a journal of SQLite that names another file, which SQLite would delete: that of several databases that are
 changed together, which runs never are (SQLite, database file format, section 3)."""
+MOST_JOURNAL = 1 << 40
 
 
 def check_entries(folder: Path) -> None:
@@ -44,38 +48,38 @@ def check_entries(folder: Path) -> None:
     Raises:
         AssayError: A name is a link, a folder, a pipe or a device, or a file that leads to another.
     """
-    for name in FILES:
-        path = folder / name
-        try:
-            mode = path.lstat().st_mode
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            raise AssayError(f"{path}: {error.strerror}", "see the rights of the run's folder") from error
-        if not stat.S_ISREG(mode):
-            what = "a symbolic link" if stat.S_ISLNK(mode) else "a folder" if stat.S_ISDIR(mode) else "a special file"
-            hint = "a run's folder holds plain files; remove it, or take the run from where it was made"
-            raise AssayError(f"{path}: is {what}, not a file of a run", hint, EXIT_REFUSED)
-    check_journal(folder / DATABASE)
+    try:
+        with entered(folder) as place:
+            for name in FILES:
+                with contextlib.suppress(FileNotFoundError):
+                    if what := strangeness(os.stat(name, dir_fd=place, follow_symlinks=False)):
+                        raise strange(folder / name, what)
+            refuse_named(folder / JOURNAL, place)
+    except OSError as error:
+        raise AssayError(f"{folder}: {error.strerror}", "see the rights of the run's folder") from error
 
 
-def check_journal(database: Path) -> None:
+def refuse_named(journal: Path, place: int) -> None:
     """See whether the journal that a killed process may have left beside a database is of this one alone.
+
+    Args:
+        journal: What it is called in messages.
+        place: Descriptor of the folder with it, or with a copy of it.
 
     Raises:
         AssayError: It names another file.
     """
-    path = database.with_name(f"{database.name}-journal")
-    with contextlib.suppress(OSError):
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        try:
-            size = os.fstat(fd).st_size
-            end = os.pread(fd, len(NAMES_ANOTHER), max(0, size - len(NAMES_ANOTHER)))
-        finally:
-            os.close(fd)
-        if end == NAMES_ANOTHER:
-            message = f"{path}: names another file, which no journal of a run does"
-            raise AssayError(message, "take the run from where it was made", EXIT_REFUSED)
+    try:
+        fd = open_entry(place, JOURNAL, MOST_JOURNAL)
+    except (OSError, IrregularError, TooLargeError):
+        return
+    try:
+        end = os.pread(fd, len(NAMES_ANOTHER), max(0, os.fstat(fd).st_size - len(NAMES_ANOTHER)))
+    finally:
+        os.close(fd)
+    if end == NAMES_ANOTHER:
+        message = f"{journal}: names another file, which no journal of a run does"
+        raise AssayError(message, "take the run from where it was made", EXIT_REFUSED)
 
 
 def open_new(path: Path) -> BinaryIO:
@@ -86,6 +90,16 @@ def open_new(path: Path) -> BinaryIO:
     """
     path.unlink(missing_ok=True)
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644), "wb")
+
+
+def open_to_append(path: Path) -> BinaryIO:
+    """A file of a run, to write at its end; it is made if it is not there.
+
+    Raises:
+        OSError: It cannot be made or written, or is a link.
+    """
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    return os.fdopen(os.open(path, flags, 0o644), "ab")
 
 
 @contextlib.contextmanager

@@ -1,6 +1,7 @@
 """Find runs by what a user types."""
 
 import contextlib
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from assay.model.base import AssayError
 from assay.store.damage import damage_told
 from assay.store.entries import DATABASE
 from assay.store.lock import run_is_alive
-from assay.store.schema import connect
+from assay.store.snapshot import open_to_read
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,25 @@ def run_folders(root: Path) -> list[Path]:
             raise AssayError(f"{root}: is no folder", "give the folder of the runs with --out")
         if not root.is_dir():
             return []
-        visible = (folder for folder in root.iterdir() if not folder.name.startswith("."))
-        return sorted(folder for folder in visible if (folder / DATABASE).is_file())
+        return sorted(folder for folder in root.iterdir() if not folder.name.startswith(".") and _may_be_run(folder))
     except OSError as error:
         raise AssayError(
             f"{root}: cannot be read: {error.strerror}", "give the folder of the runs with --out"
         ) from error
+
+
+def _may_be_run(folder: Path) -> bool:
+    """Whether something has the name of a run's database, whatever it is; what cannot be seen may be."""
+    try:
+        if folder.is_symlink():
+            # It is not followed, and listed with that.
+            return (folder / DATABASE).exists()
+        (folder / DATABASE).lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def list_runs(root: Path) -> list[RunSummary]:
@@ -65,7 +79,7 @@ def list_runs(root: Path) -> list[RunSummary]:
 def run_summary(folder: Path) -> RunSummary:
     """The run in a folder; if it cannot be read, with the reason."""
     try:
-        with damage_told(folder), contextlib.closing(connect(folder / DATABASE, write=False)) as connection:
+        with damage_told(folder), contextlib.closing(open_to_read(folder)) as connection:
             found = connection.execute(
                 "SELECT id, study, status, created_at, planned, (SELECT count(*) FROM outcomes),"
                 " (SELECT count(*) FROM cases) FROM run"
@@ -92,8 +106,8 @@ def find_run(ref: str, root: Path) -> Path:
     """
     path = Path(ref)
     try:
-        if ref and (path / DATABASE).is_file():
-            return path
+        if ref and os.path.lexists(path / DATABASE):
+            return _followed(path)
         is_folder, is_file = bool(ref) and path.is_dir(), bool(ref) and path.is_file()
     except OSError as error:
         raise AssayError(f"{ref}: cannot be read: {error.strerror}", "`assay list` names the runs") from error
@@ -113,7 +127,13 @@ def find_run(ref: str, root: Path) -> Path:
     if len(found) > 1:
         names = ", ".join(Path(run.folder).name for run in found[:3]) + (", ..." if len(found) > 3 else "")
         raise AssayError(f"{ref!r} fits {len(found)} runs in {root}: {names}", "type more of the name")
-    return Path(found[0].folder)
+    folder = Path(found[0].folder)
+    return _followed(folder) if folder.name == ref else folder
+
+
+def _followed(path: Path) -> Path:
+    """The folder itself, where a user names a link to it: the only link of a run that is followed."""
+    return path.resolve() if path.is_symlink() else path
 
 
 def _near(ref: str, runs: list[RunSummary]) -> str:

@@ -13,7 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from assay.model.regular import IrregularError, TooLargeError, read_regular
+from assay.model.base import AssayError
+from assay.store.door import read_file
 from assay.store.entries import ALIVE, ALIVE_NEW, open_new
 
 MOST_BYTES = 1 << 20
@@ -23,9 +24,9 @@ BEAT_SECONDS = 1.0
 def last_alive(folder: Path) -> tuple[float, ...]:
     """When each session was last known alive, in seconds since 1970; those that nobody knows of are left out."""
     try:
-        found = json.loads(read_regular(folder / ALIVE, MOST_BYTES))
+        found = json.loads(read_file(folder, ALIVE, MOST_BYTES))
         moments = tuple(float(moment) for moment in found)
-    except (OSError, IrregularError, TooLargeError, ValueError, TypeError, OverflowError, RecursionError):
+    except (AssayError, OSError, ValueError, TypeError, OverflowError, RecursionError):
         return ()
     return tuple(moment for moment in moments if math.isfinite(moment))
 

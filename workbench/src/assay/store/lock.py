@@ -14,7 +14,11 @@ import time
 from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
+from assay.store.door import open_file
 from assay.store.entries import ENGINE_LOCK, RUN_LOCK
+
+MOST_BYTES = 1 << 20
+"""Of a lock, which is empty."""
 
 
 class RunLock:
@@ -68,10 +72,9 @@ class RunLock:
 
 def is_locked(path: Path) -> bool:
     """Whether some process holds the lock on this file; a missing file is not locked."""
-    # What stands in a marker may lead to anything: without O_NONBLOCK a FIFO there would keep us for ever.
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError:
+        fd = open_file(path.parent, path.name, MOST_BYTES)
+    except (AssayError, OSError):
         return False
     try:
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -92,7 +95,7 @@ import fcntl, os, sys
 word = "over"
 for name in sys.argv[1:]:
     try:
-        fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         word = "at work"

@@ -11,9 +11,9 @@ from pydantic import ValidationError
 
 from assay.model.base import AssayError
 from assay.model.money.priced import PRICES_SCHEMA, FrozenPrices
-from assay.model.regular import IrregularError, TooLargeError, read_regular
 from assay.model.result.result import PricedRun
-from assay.store.damage import HINT, damage_told
+from assay.store.damage import damage_told
+from assay.store.door import DAMAGE_HINT, read_file
 from assay.store.entries import PRICES
 from assay.store.reader import RunReader
 
@@ -57,17 +57,13 @@ def read_prices(folder: Path, study_text: str) -> FrozenPrices | None:
         AssayError: They are missing, damaged, or of a newer Assay.
     """
     try:
-        data = read_regular(folder / PRICES, MOST_BYTES)
+        data = read_file(folder, PRICES, MOST_BYTES)
     except FileNotFoundError:
         if _names_prices(study_text):
-            raise AssayError(f"run {folder.name} is damaged: {PRICES} is missing", HINT) from None
+            raise AssayError(f"run {folder.name} is damaged: {PRICES} is missing", DAMAGE_HINT) from None
         return None
-    except IrregularError:
-        raise _damaged(folder, "it is not a regular file") from None
-    except TooLargeError:
-        raise _damaged(folder, f"it has more than {MOST_BYTES >> 20} MiB") from None
     except OSError as error:
-        raise AssayError(f"run {folder.name}: {PRICES} cannot be read: {error.strerror}", HINT) from error
+        raise AssayError(f"run {folder.name}: {PRICES} cannot be read: {error.strerror}", DAMAGE_HINT) from error
     try:
         _check_version(folder, json.loads(data))
         prices = FrozenPrices.model_validate_json(data)
@@ -97,7 +93,7 @@ def _check_version(folder: Path, data: Any) -> None:
     version = data.get("schema_version")
     if version is None:
         message = f"run {folder.name}: {PRICES} is damaged, or made by a newer Assay: it has no schema_version"
-        raise AssayError(message, f"update Assay, or {HINT}")
+        raise AssayError(message, f"update Assay, or {DAMAGE_HINT}")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise _damaged(folder, "its schema_version is not a number from 1")
     if version > PRICES_SCHEMA:
@@ -144,4 +140,4 @@ def _words(error: ValidationError) -> str:
 
 
 def _damaged(folder: Path, words: str) -> AssayError:
-    return AssayError(f"run {folder.name}: {PRICES} is damaged: {words}", HINT)
+    return AssayError(f"run {folder.name}: {PRICES} is damaged: {words}", DAMAGE_HINT)

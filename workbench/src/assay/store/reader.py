@@ -21,7 +21,8 @@ from assay.model.result.stage import StageDone
 from assay.model.study.blocks import Blocks
 from assay.model.study.case import Case, Excluded
 from assay.model.written import MOST_BYTES
-from assay.store.damage import damage_told, mapping, read_kept, tells_damage
+from assay.store.damage import damage_told, mapping, tells_damage
+from assay.store.door import read_kept
 from assay.store.entries import STUDY
 from assay.store.heartbeat import last_alive
 from assay.store.lock import RunLock, run_is_alive
@@ -139,7 +140,7 @@ class RunReader:
     @tells_damage
     def study_text(self) -> str:
         """The study file as it was."""
-        return read_kept(self.folder / STUDY, MOST_BYTES).decode()
+        return read_kept(self.folder, STUDY, MOST_BYTES).decode()
 
     @tells_damage
     def cases(self, case_id: str | None = None) -> tuple[Case, ...]:

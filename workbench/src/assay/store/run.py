@@ -38,8 +38,9 @@ from assay.store.keeping import not_kept
 from assay.store.lock import RunLock, is_locked
 from assay.store.reader import RETRIED, RunReader
 from assay.store.records import RunMeta
-from assay.store.schema import connect, create
+from assay.store.schema import connect_to_write, create
 from assay.store.series import write_series
+from assay.store.snapshot import open_to_read
 
 if TYPE_CHECKING:
     from assay.model.money.priced import FrozenPrices
@@ -112,7 +113,7 @@ class RunStore(RunReader):
             raise AssayError(*not_kept(root, reason)) from error
         for lock in locks:
             lock.path = folder / lock.path.name
-        return cls(folder, connect(folder / DATABASE, write=True), locks)
+        return cls(folder, connect_to_write(folder), locks)
 
     @classmethod
     def open(cls, folder: Path, write: bool = False, wait: float = 0.0) -> "RunStore":
@@ -128,16 +129,18 @@ class RunStore(RunReader):
                 folder leads elsewhere.
         """
         if not write:
-            return cls(folder, connect(folder / DATABASE, write=False), ())
+            return cls(folder, open_to_read(folder), ())
         check_entries(folder)
-        connect(folder / DATABASE, write=False).close()
+        open_to_read(folder).close()
         run_lock = RunLock(folder / RUN_LOCK)
         end = time.monotonic() + wait
         while is_locked(folder / ENGINE_LOCK) and time.monotonic() < end:
             time.sleep(0.05)
         try:
             engine_lock = RunLock(folder / ENGINE_LOCK)
-            return cls(folder, connect(folder / DATABASE, write=True), (run_lock, engine_lock))
+            # What was there before the lock was taken may be something else by now.
+            check_entries(folder)
+            return cls(folder, connect_to_write(folder), (run_lock, engine_lock))
         except AssayError:
             run_lock.release()
             raise

@@ -1,10 +1,14 @@
 """The tables of `run.sqlite`."""
 
+import contextlib
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 from assay.model.base import AssayError
-from assay.store.entries import BATCH, check_journal
+from assay.model.foreign import plain
+from assay.store.door import DAMAGE_HINT, look_at
+from assay.store.entries import BATCH, DATABASE
 
 TABLES = """
     CREATE TABLE run (
@@ -58,73 +62,84 @@ TABLES = """
 
 SCHEMA_VERSION = 4
 """Of these tables; a file that was written with others is refused."""
+_KNOWN = frozenset(statement.strip() for statement in TABLES.split(";"))
 
 
-def connect(path: Path, write: bool) -> sqlite3.Connection:
-    """Open an existing run's database.
-
-    Args:
-        path: `run.sqlite`.
-        write: Open it for writing; the caller holds the run's lock.
+def connect_to_write(folder: Path) -> sqlite3.Connection:
+    """Open an existing run's database for writing; the caller holds the run's lock, and has looked at its entries.
 
     Raises:
         AssayError: It is missing, broken, or of another version of Assay.
     """
-    if not path.is_file():
-        raise AssayError(f"{path.parent}: not a run (it has no {path.name})", "`assay list` names the runs")
-    check_journal(path)
+    path = folder / DATABASE
+    with told_of(path):
+        connection = _writing(path)
+        check_schema(connection, path)
+        connection.execute("PRAGMA temp_store = MEMORY")
+        return connection
+
+
+@contextlib.contextmanager
+def told_of(path: Path) -> Iterator[None]:
+    """Turn what goes wrong while a database is opened into one line.
+
+    Raises:
+        AssayError: It is broken, or cannot be opened.
+    """
     try:
-        if not write:
-            _roll_back(path)
-        connection = _open(path, write)
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        yield
     except sqlite3.OperationalError as error:
         raise AssayError(f"{path}: cannot be opened: {error}", "see its rights and the space on its disk") from error
     except sqlite3.DatabaseError as error:
         raise AssayError(f"{path}: cannot be read: {error}", "restore the run's folder from a copy") from error
-    if version == SCHEMA_VERSION:
-        connection.execute("PRAGMA temp_store = MEMORY")
-        return connection
-    connection.close()
+    except OSError as error:
+        raise AssayError(f"{path}: cannot be read: {error.strerror}", "see its rights") from error
+
+
+def check_schema(connection: sqlite3.Connection, path: Path) -> None:
+    """See whether a database has tables of this version of Assay and nothing besides.
+
+    What is called as one of them may otherwise be a view that never ends.
+
+    Args:
+        connection: To it.
+        path: Its name in messages.
+
+    Raises:
+        AssayError: It has something else, or was written by another version.
+    """
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version == 0:
         raise AssayError(f"{path}: holds no run", "its creation did not end; remove the folder")
-    who, hint = ("a newer", "update Assay") if version > SCHEMA_VERSION else ("an older", "measure its study again")
-    known = f"version {version} of the store, this one knows {SCHEMA_VERSION}"
-    raise AssayError(f"{path}: written by {who} Assay ({known})", hint)
+    if version != SCHEMA_VERSION:
+        newer = version > SCHEMA_VERSION
+        who, hint = ("a newer", "update Assay") if newer else ("an older", "measure its study again")
+        known = f"version {version} of the store, this one knows {SCHEMA_VERSION}"
+        raise AssayError(f"{path}: written by {who} Assay ({known})", hint)
+    for name, sql in connection.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"):
+        # What SQLite itself adds, such as the statistics of ANALYZE, has names that nothing else can have.
+        if sql not in _KNOWN and not str(sql).startswith("CREATE TABLE sqlite_"):
+            message = f"{path.parent} is damaged: {plain(str(name))} in its database is not what a run has"
+            raise AssayError(message, DAMAGE_HINT)
 
 
-def _open(path: Path, write: bool) -> sqlite3.Connection:
-    mode = "rwc" if write else "ro"
-    uri = f"{path.absolute().as_uri()}?mode={mode}"
+def _writing(path: Path) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?mode=rwc"
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30)
+    connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA foreign_keys = ON")
-    if write:
-        # With WAL, NORMAL survives the death of the process whole; fsync only at checkpoints keeps the store's own
-        # writes out of what is measured. Losing power can cost the last repeats, which --resume then runs again.
-        # In a batch job it lies on a file system that several machines see, on which WAL does not work: it needs
-        # memory that all who have the file open share. With a journal SQLite's locks do, where the file system has any.
-        batch = path.with_name(BATCH).exists()
-        connection.execute(f"PRAGMA journal_mode = {'DELETE' if batch else 'WAL'}")
-        connection.execute("PRAGMA synchronous = NORMAL")
+    # With WAL, NORMAL survives the death of the process whole; fsync only at checkpoints keeps the store's own
+    # writes out of what is measured. Losing power can cost the last repeats, which --resume then runs again.
+    # In a batch job it lies on a file system that several machines see, on which WAL does not work: it needs
+    # memory that all who have the file open share. With a journal SQLite's locks do, where the file system has any.
+    batch = look_at(path.parent, BATCH) is not None
+    connection.execute(f"PRAGMA journal_mode = {'DELETE' if batch else 'WAL'}")
+    connection.execute("PRAGMA synchronous = NORMAL")
     return connection
-
-
-def _roll_back(path: Path) -> None:
-    """Undo a transaction in which a process died: only a connection that may write can do it.
-
-    SQLite's locks keep this away from the journal of a process that is alive.
-    """
-    if not path.with_name(f"{path.name}-journal").exists():
-        return
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=30)
-    try:
-        connection.execute("PRAGMA user_version").fetchone()
-    finally:
-        connection.close()
 
 
 def create(path: Path) -> sqlite3.Connection:
     """Make a new database with all tables."""
-    connection = _open(path, write=True)
+    connection = _writing(path)
     connection.executescript(f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
     return connection

@@ -234,9 +234,13 @@ def test_transaction_that_kill_9_cut_short_is_undone_when_the_run_is_read(tmp_pa
         before = len(store.journal())
     subprocess.run([sys.executable, "-c", CUT_SHORT, str(folder / "run.sqlite")], check=False)
     assert (folder / "run.sqlite-journal").stat().st_size > 0
+    left = {path.name: path.read_bytes() for path in folder.iterdir()}
     with RunStore.open(folder) as reader:
         assert len(reader.journal()) == before
-    assert not (folder / "run.sqlite-journal").exists()
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == left
+    with RunStore.open(folder, write=True) as store:
+        assert len(store.journal()) == before
+        assert not (folder / "run.sqlite-journal").exists()
 
 
 def test_kill_9_between_and_inside_writes_loses_and_doubles_nothing(tmp_path: Path) -> None:

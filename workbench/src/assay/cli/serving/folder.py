@@ -24,6 +24,7 @@ from assay.report.pages.frame import with_links
 from assay.report.pages.runs import DOWNLOADS, RunLine
 from assay.run.analysis import load_analysis
 from assay.run.known import compare_in
+from assay.store.door import look_at
 from assay.store.entries import DATABASE, INTERVALS, PRICES, STUDY
 from assay.store.find import RunSummary, run_folders, run_summary
 from assay.store.run import RunStore
@@ -155,13 +156,9 @@ class Folder:
 def _stamp(folder: Path) -> Stamp:
     found: list[object] = []
     for name in _LOOKED_AT:
-        try:
-            state = (folder / name).stat()
-        except OSError:
-            found.append(None)
-        else:
-            # Readers leave empty logs behind.
-            found.append((state.st_mtime_ns, state.st_size, state.st_ino) if state.st_size else None)
+        state = look_at(folder, name)
+        # An empty log is as good as none.
+        found.append((state.st_mtime_ns, state.st_size, state.st_ino) if state and state.st_size else None)
     return tuple(found)
 
 

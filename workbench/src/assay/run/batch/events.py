@@ -15,11 +15,12 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
-from assay.model.regular import IrregularError, TooLargeError, open_regular
+from assay.model.base import AssayError
 from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.run.listener import Heard, Limits, Listener, Progress, Stretch, TimeLeft
-from assay.store.entries import PROGRESS
+from assay.store.door import open_file
+from assay.store.entries import PROGRESS, open_to_append
 
 MOST_READ = 1 << 24
 """Bytes that are read at once; the rest the next time."""
@@ -47,8 +48,8 @@ class TellingListener:
         """Append a line. That it cannot be done is said once: who follows sees less then, and the run goes on."""
         line = json.dumps({"at": time.time(), "what": what, **facts}, separators=(",", ":"))
         try:
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(line + "\n")
+            with open_to_append(self._path) as file:
+                file.write(f"{line}\n".encode())
         except OSError as error:
             if not self._fails:
                 self._inner.say(f"warning: {self._path}: cannot be written: {(error.strerror or str(error)).lower()}")
@@ -168,19 +169,19 @@ class Reader:
 
     def __init__(self, folder: Path) -> None:
         """Nothing is read yet."""
-        self._path = folder / PROGRESS
+        self._folder = folder
         self._place = 0
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """What was told since the last time; a line that is not whole yet is left for the next time."""
         try:
             # Opened anew each time: NFS asks its server then.
-            fd = open_regular(self._path, MOST_BYTES)
+            fd = open_file(self._folder, PROGRESS, MOST_BYTES)
             try:
                 data = os.pread(fd, MOST_READ, self._place)
             finally:
                 os.close(fd)
-        except (OSError, IrregularError, TooLargeError):
+        except (AssayError, OSError):
             return
         end = data.rfind(b"\n") + 1
         self._place += end

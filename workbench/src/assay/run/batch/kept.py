@@ -7,9 +7,9 @@ from pydantic import ValidationError
 
 from assay.model.base import AssayError
 from assay.model.frozen import Frozen
-from assay.model.regular import IrregularError, TooLargeError, open_regular, read_regular
 from assay.run.batch.slurm import Job
-from assay.store.entries import BATCH, BATCH_NEW, BATCH_OUTPUT
+from assay.store.door import look_at, open_file, read_file
+from assay.store.entries import BATCH, BATCH_NEW, BATCH_OUTPUT, open_new
 
 MOST_BYTES = 1 << 20
 MOST_TAIL = 1 << 16
@@ -64,10 +64,10 @@ def read_batch(folder: Path) -> Batch | None:
     """
     path = folder / BATCH
     try:
-        return Batch.model_validate_json(read_regular(path, MOST_BYTES))
+        return Batch.model_validate_json(read_file(folder, BATCH, MOST_BYTES))
     except FileNotFoundError:
         return None
-    except (OSError, IrregularError, TooLargeError, ValidationError) as error:
+    except (OSError, ValidationError) as error:
         reason = getattr(error, "strerror", None) or "it does not say which jobs the run had"
         raise AssayError(f"{path}: cannot be read: {reason}", "restore the run's folder from a copy") from None
 
@@ -80,7 +80,8 @@ def write_batch(folder: Path, batch: Batch) -> None:
     """
     new = folder / BATCH_NEW
     try:
-        new.write_text(batch.model_dump_json(indent=1) + "\n", encoding="utf-8")
+        with open_new(new) as file:
+            file.write(f"{batch.model_dump_json(indent=1)}\n".encode())
         new.replace(folder / BATCH)
     except OSError as error:
         message = f"{folder / BATCH}: cannot be written: {(error.strerror or str(error)).lower()}"
@@ -89,10 +90,8 @@ def write_batch(folder: Path, batch: Batch) -> None:
 
 def output_size(folder: Path) -> int:
     """Bytes that the jobs of a run have printed."""
-    try:
-        return (folder / BATCH_OUTPUT).stat().st_size
-    except OSError:
-        return 0
+    about = look_at(folder, BATCH_OUTPUT)
+    return 0 if about is None else about.st_size
 
 
 def last_words(folder: Path, after: int = 0) -> list[str]:
@@ -103,12 +102,12 @@ def last_words(folder: Path, after: int = 0) -> list[str]:
         after: Byte of the file with which it begins.
     """
     try:
-        fd = open_regular(folder / BATCH_OUTPUT, MOST_OUTPUT)
+        fd = open_file(folder, BATCH_OUTPUT, MOST_OUTPUT)
         try:
             begin = max(after, os.fstat(fd).st_size - MOST_TAIL)
             text = os.pread(fd, MOST_TAIL, begin).decode(errors="replace")
         finally:
             os.close(fd)
-    except (OSError, IrregularError, TooLargeError):
+    except (AssayError, OSError):
         return []
     return [line for line in text.splitlines() if line.strip()]

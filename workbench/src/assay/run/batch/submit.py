@@ -20,7 +20,7 @@ from assay.run.gather import keep_companions
 from assay.run.planned import Plan
 from assay.run.session import beforehand, meta_of
 from assay.store import RunStore
-from assay.store.entries import BATCH_OUTPUT, BATCH_SCRIPT, remove_folder
+from assay.store.entries import BATCH_OUTPUT, BATCH_SCRIPT, open_new, remove_folder
 
 
 def submit_new(plan: Plan, out: Path, options: str, words: Sequence[str], say: Say) -> Path:
@@ -99,7 +99,8 @@ def submit_again(folder: Path, options: str | None, words: Sequence[str] | None,
     command = [*own_words(), "run", str(place), "--resume", *batch.words]
     text = script_text(folder.name, place / BATCH_OUTPUT, given, command)
     try:
-        (folder / BATCH_SCRIPT).write_text(text, encoding="utf-8")
+        with open_new(folder / BATCH_SCRIPT) as file:
+            file.write(text.encode())
     except OSError as error:
         message = f"{folder / BATCH_SCRIPT}: cannot be written: {(error.strerror or str(error)).lower()}"
         raise AssayError(message, "see the rights, the space and your quota there") from None

@@ -1,0 +1,246 @@
+"""A run's database, opened to be read: nothing in its folder is written, and SQLite finds nothing there to undo.
+
+SQLite opens files by their names, follows links, rolls back a journal that lies beside, and removes the file that such
+a journal names. A run's folder may come from somebody else, so that happens at most to a copy, in a private folder:
+
+* A run that has ended is one file. It is read where it is, as one that cannot change (`immutable`): then SQLite looks
+  for nothing beside it.
+* Beside a run that is being measured lies what was not put into the file yet, beside one whose workbench was killed,
+  too. Both files are copied, the copies are joined, and the result is read.
+"""
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from queue import Empty, SimpleQueue
+
+from assay.model.base import EXIT_REFUSED, AssayError
+from assay.store.door import entered, open_in
+from assay.store.entries import DATABASE, JOURNAL, LOG, refuse_named, remove_folder
+from assay.store.schema import check_schema, told_of
+
+MOST_BYTES = 1 << 40
+_HEADER = 100
+_VERSIONS = slice(18, 20)
+"""Of a database's header: how it may be written and read; 2 means with a write-ahead log (section 1.3.4)."""
+_WITH_LOG = b"\2\2"
+_LOG_HEADER = 32
+TRIES, PAUSE_SECONDS = 60, 0.03
+CLOCK_TICK_NS = 20_000_000
+"""Two writes within a tick of the kernel's clock have the same time; none is longer than this."""
+OPEN_SECONDS = 5.0
+"""How long opening a file may take: what got its name meanwhile may be a pipe that nobody writes to."""
+_one_at_a_time = threading.Lock()
+
+
+class _ChangedError(Exception):
+    """The run was written while it was read."""
+
+
+def open_to_read(folder: Path) -> sqlite3.Connection:
+    """A connection to a run's database as it stands now.
+
+    Args:
+        folder: The run's.
+
+    Raises:
+        AssayError: It has no database or a broken one, it cannot be read, something of it is not a plain file of this
+            folder alone, a journal names another file, it was written by another version of Assay, or changes too fast.
+    """
+    with told_of(folder / DATABASE), entered(folder) as place:
+        for _ in range(TRIES):
+            with contextlib.suppress(_ChangedError):
+                return _opened(place, folder)
+            time.sleep(PAUSE_SECONDS)
+    raise AssayError(f"{folder}: changes faster than it can be read", "try again when less is written", EXIT_REFUSED)
+
+
+def _opened(place: int, folder: Path) -> sqlite3.Connection:
+    with contextlib.ExitStack() as stack:
+        files = {}
+        for name in (DATABASE, LOG, JOURNAL):
+            try:
+                files[name] = open_in(place, folder, name, MOST_BYTES)
+            except FileNotFoundError:
+                if name == DATABASE:
+                    raise AssayError(
+                        f"{folder}: not a run (it has no {DATABASE})", "`assay list` names the runs"
+                    ) from None
+                continue
+            stack.callback(os.close, files[name])
+        beside = {name: fd for name, fd in files.items() if name != DATABASE and os.fstat(fd).st_size}
+        database = files[DATABASE]
+        if not beside and os.pread(database, _HEADER, 0)[_VERSIONS] != _WITH_LOG:
+            connection = _checked(_in_place(database), folder)
+            if not connection.execute("SELECT 1 FROM run WHERE status = 'running'").fetchone():
+                return connection
+            # It may be a batch job's, which writes without a log: SQLite's locks would keep it and us apart.
+            connection.close()
+        return _checked(_copied(place, folder, {DATABASE: database, **beside}), folder)
+
+
+def _checked(connection: sqlite3.Connection, folder: Path) -> sqlite3.Connection:
+    try:
+        check_schema(connection, folder / DATABASE)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _in_place(database: int) -> sqlite3.Connection:
+    """The file of a descriptor, which nobody changes, and beside which SQLite looks for nothing."""
+    # SQLite makes a path of the descriptor and opens that. What it has opened is held against the descriptor before
+    # anything is asked of it.
+    with _one_at_a_time:
+        before = set(_descriptors())
+        connection = _Opener.connect(f"file:/proc/self/fd/{database}?mode=ro&immutable=1")
+        about = os.fstat(database)
+        if not any((device, inode) == (about.st_dev, about.st_ino) for _, device, inode in {*_descriptors()} - before):
+            connection.close()
+            raise _ChangedError
+    return _bounded(connection, about.st_size)
+
+
+def _descriptors() -> Iterator[tuple[int, int, int]]:
+    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208 - done twice for each of a thousand runs
+        with contextlib.suppress(OSError):
+            about = os.fstat(int(name))
+            yield int(name), about.st_dev, about.st_ino
+
+
+class _Opener:
+    """A thread that opens databases; if one never opens, it is left behind, and the next has another thread."""
+
+    current: "_Opener | None" = None
+
+    def __init__(self) -> None:
+        self._asked: SimpleQueue[str] = SimpleQueue()
+        self._answers: SimpleQueue[sqlite3.Connection | sqlite3.Error] = SimpleQueue()
+        threading.Thread(target=self._work, name="opens runs", daemon=True).start()
+
+    def _work(self) -> None:
+        while True:
+            try:
+                self._answers.put(_connected(self._asked.get()))
+            except sqlite3.Error as error:
+                self._answers.put(error)
+
+    @classmethod
+    def connect(cls, uri: str) -> sqlite3.Connection:
+        """A connection; to be called by one thread at a time.
+
+        Raises:
+            AssayError: It takes too long.
+            sqlite3.Error: It cannot be opened.
+        """
+        opener = cls.current = cls.current or cls()
+        opener._asked.put(uri)
+        try:
+            found = opener._answers.get(timeout=OPEN_SECONDS)
+        except Empty:
+            cls.current = None
+            message = f"the database of a run was not opened in {OPEN_SECONDS:g} s"
+            raise AssayError(message, "see whether its disk answers, and who changes its folder") from None
+        if isinstance(found, sqlite3.Error):
+            raise found
+        return found
+
+
+def _forget_opener() -> None:
+    _Opener.current = None
+
+
+# A process that forks takes no threads along.
+os.register_at_fork(after_in_child=_forget_opener)
+
+
+def _connected(uri: str) -> sqlite3.Connection:
+    return sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+
+
+def _bounded(connection: sqlite3.Connection, size: int) -> sqlite3.Connection:
+    """With limits that follow from the file: no value is longer than it; and nothing in it is run."""
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(1 << 20, min(size, 1 << 30)))
+    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "query_only = ON", "temp_store = MEMORY"):
+        connection.execute(f"PRAGMA {pragma}")
+    return connection
+
+
+def _copied(place: int, folder: Path, files: Mapping[str, int]) -> sqlite3.Connection:
+    """What the files say together, from private copies that are gone again."""
+    before = _state(place, files)
+    private = Path(tempfile.mkdtemp(prefix="assay-read-"))
+    try:
+        needed, free = sum(os.fstat(fd).st_blocks * 512 for fd in files.values()), shutil.disk_usage(private).free
+        if needed > free:
+            message = f"{private.parent}: has no room for a copy of the run, {needed >> 20} MiB"
+            raise AssayError(message, "make room there, or let TMPDIR name another place")
+        for name, fd in files.items():
+            _copy(fd, private / name)
+        if _state(place, files) != before:
+            raise _ChangedError
+        with entered(private) as copies:
+            refuse_named(folder / JOURNAL, copies)
+        database = private / DATABASE
+        _join(database)
+        size = database.stat().st_size
+        return _bounded(_connected(f"{database.as_uri()}?mode=ro&immutable=1"), size)
+    finally:
+        # It is open by now, and goes with its last descriptor.
+        remove_folder(private)
+
+
+def _state(place: int, files: Mapping[str, int]) -> list[object]:
+    """Changes when what was copied before and what is copied after do not belong together."""
+    found: list[object] = []
+    for name in (DATABASE, LOG, JOURNAL):
+        try:
+            about = os.stat(name, dir_fd=place, follow_symlinks=False)
+        except FileNotFoundError:
+            found.append(None)
+            continue
+        if name == LOG:
+            # What is appended to it changes nothing that was there. When it begins anew, its header changes.
+            fd = files.get(LOG)
+            found += [about.st_ino, b"" if fd is None else os.pread(fd, _LOG_HEADER, 0)]
+            continue
+        if 0 <= time.time_ns() - about.st_mtime_ns < CLOCK_TICK_NS:
+            raise _ChangedError
+        found += [about.st_ino, about.st_size, about.st_mtime_ns]
+    return found
+
+
+def _copy(fd: int, path: Path) -> None:
+    """A copy that has the holes of the original: what claims to be large need not take room."""
+    size, at = os.fstat(fd).st_size, 0
+    copy = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        os.ftruncate(copy, size)
+        while at < size:
+            try:
+                begin = os.lseek(fd, at, os.SEEK_DATA)
+            except OSError:
+                # There is nothing but a hole.
+                break
+            at = min(size, os.lseek(fd, begin, os.SEEK_HOLE))
+            os.lseek(copy, begin, os.SEEK_SET)
+            while begin < at and (count := os.sendfile(copy, fd, begin, at - begin)):
+                begin += count
+    finally:
+        os.close(copy)
+
+
+def _join(database: Path) -> None:
+    """Put what lies beside a private copy of a database into it."""
+    with contextlib.closing(sqlite3.connect(f"{database.as_uri()}?mode=rw", uri=True, isolation_level=None)) as joined:
+        joined.execute("PRAGMA trusted_schema = OFF")
+        joined.execute("PRAGMA synchronous = OFF")
+        joined.execute("PRAGMA journal_mode = DELETE").fetchone()
