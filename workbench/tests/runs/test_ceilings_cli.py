@@ -16,7 +16,7 @@ from loop_devices import loop_device, small_ext4
 from run_tools import ASSAY, needs_engine
 
 from assay.plan import device_ceilings as plan
-from assay.run.ceilings_place import OWN_DIRECTORY
+from assay.run.ceilings.place import OWN_DIRECTORY
 from assay.store import run_is_alive
 from assay.store.find import run_folders
 

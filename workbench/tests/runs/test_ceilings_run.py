@@ -12,7 +12,7 @@ from run_tools import ASSAY, assay, check_whole, needs_engine, only_run, study
 
 from assay.model.result.ceiling import Ceiling
 from assay.run.analysis import judged_rows, with_seen
-from assay.run.ceilings_run import BEFORE
+from assay.run.ceilings.meter import BEFORE
 from assay.store import RunStore
 
 pytestmark = needs_engine

@@ -9,7 +9,7 @@ from assay.cli.output import ceiling_text, note, print_json, print_table, say
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, AssayError
 
 if TYPE_CHECKING:
-    from assay.run.ceilings_place import Measured
+    from assay.run.ceilings.place import Measured
 
 
 def command(
@@ -29,7 +29,7 @@ def command(
 
     Example: `assay ceilings /var/tmp`, `assay ceilings /dev/sdx --destroy --json`
     """
-    from assay.run.ceilings_place import measure_place
+    from assay.run.ceilings.place import measure_place
 
     if not target:
         raise AssayError("TARGET is empty", "name a directory or a block device")

@@ -45,8 +45,8 @@ from assay.run.answers import conclude
 from assay.run.batch.facts import own_job
 from assay.run.below import layer_notes
 from assay.run.budget import read_budget
-from assay.run.ceilings_during import CeilingPasses
-from assay.run.ceilings_run import CeilingMeter
+from assay.run.ceilings.during import CeilingPasses
+from assay.run.ceilings.meter import CeilingMeter
 from assay.run.control import describe_machine
 from assay.run.executor import BY_BUDGET, LEAVING_SECONDS, Executor, Interruption, silence_limit
 from assay.run.fleet import Fleet

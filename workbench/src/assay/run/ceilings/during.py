@@ -10,7 +10,7 @@ from assay.model.base import AssayError
 from assay.model.result.ceiling import Ceiling, When
 from assay.plan.ceiling_times import PASS_SECONDS, interval_seconds
 from assay.run.analysis import exceeded
-from assay.run.ceilings_run import CeilingMeter
+from assay.run.ceilings.meter import CeilingMeter
 from assay.store import RunStore
 
 
