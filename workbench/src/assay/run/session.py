@@ -109,7 +109,7 @@ def start(
     estimate = estimate_study(study, plan.cases)
     listener.say(beforehand(plan, estimate))
     if plan.blocks is None:
-        listener.say(f"whole run: {whole_time(study, plan.cases, estimate, past_of(out, study.name)).words}")
+        listener.say(f"whole run: {whole_time(plan, estimate, past_of(out, study.name)).words}")
     asked = Asked(plan, engine, destroy, Needs(estimate.peak_space, on_root), out)
     for name, place in refuse_impossible(asked).items():
         listener.say(f"{name} lies on {place.words}")

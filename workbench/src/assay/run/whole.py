@@ -5,22 +5,24 @@ between repeats, judging. What the last run of the same study took on this machi
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 from assay.model.base import AssayError
 from assay.model.study.case import Case
-from assay.model.study.study import Study
 from assay.model.units import about_duration
 from assay.plan.estimate import StudyEstimate
+from assay.run.planned import Plan
+from assay.run.wires import SHORT
+from assay.site.choose import site_of
 from assay.store import RunStore
 from assay.store.find import run_folders
+from assay.wires.preflight import estimate_seconds
 
-START_SECONDS, SITE_SECONDS, BOX_SECONDS = 1.0, 3.0, 12.0
-"""Before the first repeat, without ceilings: on this machine; on hosts by ssh, with the links between them; in a box,
-which starts its servers, too."""
+START_SECONDS = 1.0
+"""Before the first repeat, besides the site, the links and the ceilings: targets are looked at and prepared."""
 GAP_SECONDS = 0.12
 """Between two repeats: the store, cleaning, the next job."""
 END_SECONDS = 1.5
@@ -80,20 +82,20 @@ def key_of(case: Case) -> tuple[object, ...]:
     return (case.target, case.operations, *case.parameters.__dict__.values())
 
 
-def whole_time(study: Study, cases: Sequence[Case], estimate: StudyEstimate, past: Past | None) -> Whole:
+def whole_time(plan: Plan, estimate: StudyEstimate, past: Past | None) -> Whole:
     """Expected time of a whole run on this machine, as busy as it is now.
 
     Args:
-        study: The study.
-        cases: Its cases.
+        plan: The study and its cases.
         estimate: Of the same cases, by assumed speeds.
         past: An earlier run of the study.
     """
+    study, cases = plan.study, plan.cases
     known = {} if past is None else past.repeats
     seconds = [known.get(key_of(case), item.seconds) for case, item in zip(cases, estimate.cases, strict=True)]
     share = sum(key_of(case) in known for case in cases) / max(len(cases), 1)
     if past is None or share < MOST_KNOWN:
-        past = replace(_assumed(study), before=_assumed(study).before + estimate.ceilings_before)
+        past = Past("", {}, _before(plan) + estimate.ceilings_before, GAP_SECONDS, END_SECONDS, 0.0)
         spread, basis = FIRST_RANGE, "by assumed speeds"
     else:
         spread, basis = KNOWN_RANGE, f"as run {past.run} took"
@@ -110,10 +112,19 @@ def whole_time(study: Study, cases: Sequence[Case], estimate: StudyEstimate, pas
     return Whole(low * spread[0], (low + high) / 2 * factor, high * spread[1] * factor, basis)
 
 
-def _assumed(study: Study) -> Past:
-    """What is assumed where no run of the study is known."""
-    before = BOX_SECONDS if study.testbed else START_SECONDS if study.local else SITE_SECONDS
-    return Past("", {}, before, GAP_SECONDS, END_SECONDS, 0.0)
+def _before(plan: Plan) -> float:
+    """Seconds until the first repeat, without ceilings, where no run of the study is known."""
+    study = plan.study
+    clients = max((case.parameters.hosts for case in plan.cases), default=1)
+    try:
+        seconds = START_SECONDS + site_of(study, plan.folder).takes(clients)
+    except AssayError:
+        # What is wrong with the site is said by whoever needs it.
+        seconds = START_SECONDS
+    servers = {name for target in plan.places for name in study.targets[target].host_names}
+    if study.network == "measure" and servers:
+        seconds += estimate_seconds(clients, len(servers), SHORT)
+    return seconds
 
 
 def busy_share() -> float:

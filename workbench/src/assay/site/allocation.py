@@ -10,7 +10,7 @@ from assay.model.named import read_named
 from assay.model.site.host import MOST_HOSTS, Host, is_host_name
 from assay.model.site.nodes import expand_nodes
 from assay.model.units import UnitError, shown
-from assay.site.site import Standing, refuse_too_few
+from assay.site.site import REACH_SECONDS, REACHED_AT_ONCE, Standing, refuse_too_few
 
 MOST_BYTES = 1 << 20
 """Of a file with hosts."""
@@ -89,6 +89,10 @@ class AllocationSite:
     def ready(self, needed: int) -> None:
         """See `Site`: all is known from the beginning. A job of its own is still to come where there is none."""
         self.check(needed)
+
+    def takes(self, needed: int) -> float:
+        """See `Site`."""
+        return REACH_SECONDS * (1 + needed / REACHED_AT_ONCE)
 
     def up(self, say: Say) -> Standing:
         """See `Site`; nothing is made."""

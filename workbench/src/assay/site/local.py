@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from assay.model.base import EXIT_REFUSED, AssayError, Say
 from assay.model.site.host import THIS_HOST
 from assay.model.study.target import Target
-from assay.site.site import Standing
+from assay.site.site import SERVER_SECONDS, Standing
 
 if TYPE_CHECKING:
     from assay.journal.entry import Entry
@@ -52,6 +52,10 @@ class LocalSite:
 
             for kind in self._wanted:
                 check_installed(kind)
+
+    def takes(self, _needed: int) -> float:
+        """See `Site`."""
+        return SERVER_SECONDS * len(self._wanted)
 
     def up(self, say: Say) -> Standing:
         """See `Site`; each server is one process, however many targets it is for."""

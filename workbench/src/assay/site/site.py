@@ -38,6 +38,12 @@ class Standing:
     here: bool = False
 
 
+REACH_SECONDS, REACHED_AT_ONCE = 1.5, 8
+"""To reach a host by ssh and to give it the engine; so many hosts are reached side by side."""
+SERVER_SECONDS = 2.0
+"""To start a server and to wait until it answers; moto and GlusterFS take longer, most take less."""
+
+
 class Site(Protocol):
     """Where hosts, servers and targets come from."""
 
@@ -70,6 +76,14 @@ class Site(Protocol):
 
         Raises:
             AssayError: It could not.
+        """
+        ...
+
+    def takes(self, needed: int) -> float:
+        """About how many seconds it takes to come up, on an idle machine.
+
+        Args:
+            needed: Clients that are needed.
         """
         ...
 

@@ -38,7 +38,7 @@ def plan_file(path: Path, change: Change | None, most: int | None, budget: str |
     loaded = load_study_file(path, change)
     estimate = estimate_study(loaded.study, loaded.cases)
     money = read_budget(budget, loaded.prices)
-    whole = whole_time(loaded.study, loaded.cases, estimate, past_of(runs_folder(), loaded.study.name))
+    whole = whole_time(loaded, estimate, past_of(runs_folder(), loaded.study.name))
     if as_json:
         print_json({**plan_document(loaded, estimate, money), "whole_run": vars(whole)})
         return

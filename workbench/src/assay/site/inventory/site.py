@@ -10,7 +10,7 @@ from assay.model.base import Say
 from assay.model.study.hosts import Hosts
 from assay.site.inventory.hosts import known_hosts, portable_inventory, resolve_hosts
 from assay.site.kept import as_named
-from assay.site.site import Standing, refuse_too_few
+from assay.site.site import REACH_SECONDS, REACHED_AT_ONCE, Standing, refuse_too_few
 from assay.store.entries import INVENTORY
 
 
@@ -47,6 +47,10 @@ class InventorySite:
         far = next((host for host in clients if host.kind == "ssh"), None)
         if far is not None and shutil.which("ssh") is None:
             raise missing_program(far, "ssh")
+
+    def takes(self, needed: int) -> float:
+        """See `Site`."""
+        return REACH_SECONDS * (1 + needed / REACHED_AT_ONCE)
 
     def up(self, say: Say) -> Standing:
         """See `Site`; nothing is made."""
