@@ -44,6 +44,7 @@ CASES = {
     "ceilings": ("study.yaml", 3, ""),
     "preflight": ("study.yaml", 2, ""),
     "study from ior": ("'ior -w -t 1m -b 1m'", 0, "# From: ior -w -t 1m -b 1m"),
+    "study from io500": ("study.yaml", 2, ""),
     "study from mdtest": ("'mdtest -d /x'", 2, ""),
     "testbed up": ("none", 2, ""),
     "testbed status": ("", 0, ""),

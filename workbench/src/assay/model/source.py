@@ -265,6 +265,9 @@ def _syntax_problem(error: yaml.MarkedYAMLError, what: str) -> Problem:
             "a second YAML document starts here",
             f"one file holds one {what or 'document'}: remove the `---`",
         )
+    elif "<document start>" in words and not what:
+        message = "not valid YAML: more follows what is whole, as in files with [sections], of fio or IO500"
+        hint = "a study is YAML; `assay study from io500 FILE` makes one of a configuration of IO500"
     elif "mapping values are not allowed" in words:
         message, hint = (
             "not valid YAML: `key: value` is not possible here",

@@ -222,6 +222,10 @@ SAID = {
         mdtest, "srun -N 4 -n 32 mdtest -n 9 -F -N 2", {"reorder": "lane", "reorder_by": 16}, {},
         ("4 nodes: ", "-N 2: 16 lanes, those of 2 of 4 nodes"), "files",
     ),
+    "by-all-nodes": Said(
+        mdtest, "mpirun -ppn 4 -np 8 mdtest -n 9 -F -N 4 -d /t;", {"reorder": "lane", "reorder_by": 16}, {},
+        ("2 nodes: ", "-N 4: 16 lanes on are each lane's own; versions before 3.3"), "files",
+    ),
     "by-tasks": Said(
         mdtest, "mpirun -np 16 mdtest -n 9 -F -N 3", {"reorder": "lane", "reorder_by": 3}, {},
         ("-N 3: lanes of one node; mdtest goes on by nodes",), "files",

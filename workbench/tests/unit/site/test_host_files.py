@@ -14,7 +14,7 @@ node02.cluster 8 all.q@node02.cluster <NULL>
 LINES = {
     "mpich": ("node01:16\nnode02:16 ifhn=node02-ib\n", "node01 node02", "slots are ignored"),
     "stars": ("node01*16\nnode02*8\n", "node01 node02", "slots are ignored"),
-    "openmpi": ("node[01-02]  slots=16 max_slots=20\n", "node01 node02", "slots are ignored"),
+    "openmpi": ("node01  slots=16 max_slots=20\nnode02 slots = 4\n", "node01 node02", "slots are ignored"),
     "lsf": ("hostA 4\nhostB 4\n", "hostA hostB", "slots are ignored"),
     "sge": (SGE, "node01.cluster node02.cluster", "slots are ignored"),
     "pbs": ("n001\nn001\nn002\nn001\n", "n001 n002", "slots are ignored"),

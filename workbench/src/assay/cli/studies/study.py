@@ -39,7 +39,7 @@ class _Sources(Group):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """As of any group, but of a program that is known and not read no other is meant."""
         if args and args[0].lower() in _OTHERS:
-            read = " and ".join(self.list_commands(ctx))
+            read = ", ".join(self.list_commands(ctx))
             words = "where a study has a word of fio, iozone or vdbench, `assay check` names ours"
             ctx.fail(f"no study is made from {args[0]}, but from {read}; {words}")
         return super().resolve_command(ctx, args)
@@ -50,6 +50,8 @@ source = group("Make a study file from the command line of another program.", _S
 app.add_typer(source, name="from")
 
 _LINE = typer.Argument(help="The whole command line as one word, with or without its launcher.", metavar="COMMAND")
+_INI = typer.Argument(help="The configuration.", metavar="FILE")
+_EACH = typer.Option(None, "--tasks", min=1, help="Tasks of each host.")
 _TASKS = typer.Option(None, "--tasks", min=1, help="Tasks, whatever the command line says.")
 _SAVE = typer.Option(None, "--save", metavar="FILE", help="Write the study to a new file instead of printing it.")
 
@@ -81,12 +83,35 @@ def from_mdtest(line: str = _LINE, tasks: int | None = _TASKS, save: Path | None
     _give(lambda: mdtest_study(line, tasks), save)
 
 
+@source.command("io500")
+def from_io500(file: Path = _INI, tasks: int | None = _EACH, save: Path | None = _SAVE) -> None:
+    """A study with the phases of a configuration of IO500 (config.ini).
+
+    At the head of the study is a line for each option that has no counterpart, and why. `assay show` has the score of
+    a run of it.
+
+    Example: `assay study from io500 config.ini --tasks 16 --save io500.yaml`
+    """
+    from assay.plan.foreign.io500 import io500_study
+
+    _give(lambda: io500_study(_text(str(file), str(file), "name a configuration of IO500"), str(file), tasks), save)
+
+
 def _script(path: str) -> str:
-    hint = "name a script of IOR"
+    from assay.plan.foreign.io500 import looks_like_io500
+
+    text = _text(path, f"ior -f {path}", "name a script of IOR")
+    if looks_like_io500(text):
+        message = f"ior -f {path}: it is a configuration of IO500, and no script of IOR"
+        raise AssayError(message, f"write: assay study from io500 {path}")
+    return text
+
+
+def _text(path: str, what: str, hint: str) -> str:
     try:
-        return read_named(path, f"ior -f {path}", hint, _MOST_SCRIPT).decode()
+        return read_named(path, what, hint, _MOST_SCRIPT).decode()
     except UnicodeDecodeError:
-        raise AssayError(f"ior -f {path}: it is not text", hint) from None
+        raise AssayError(f"{what}: it is not text", hint) from None
 
 
 def _give(make: Callable[[], str], save: Path | None) -> None:

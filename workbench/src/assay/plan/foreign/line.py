@@ -106,8 +106,8 @@ def whole(text: str, option: str, program: str, least: int = 0) -> int:
 
 
 def joined(text: str) -> str:
-    """A command line that goes over several lines, as one."""
-    return _CONTINUED.sub(" ", text)
+    """A command line that goes over several lines, as one, without what ends it in a script."""
+    return _CONTINUED.sub(" ", text).rstrip("; \t\r\n")
 
 
 def read_line(text: str, names: Sequence[str]) -> Line:

@@ -232,6 +232,9 @@ def _neighbour(given: Mapping[str, Given], who: Tasks, notes: Notes) -> dict[str
     if by != stride:
         notes.add(text, f"{by} lanes, those of {stride} of {who.nodes} nodes, as mdtest makes of it: change "
                   "reorder_by with lanes, or write reorder: node")  # fmt: skip
+    if by % who.total == 0 and who.total > 1:
+        notes.add(text, f"{by} lanes on are each lane's own; versions before 3.3 went on by {stride} tasks: then write "
+                  f"reorder_by: {stride}")  # fmt: skip
     elif who.nodes < 2 and who.total > 1:
         notes.add(text, "lanes of one node; mdtest goes on by nodes where there are several, which is reorder: node")
     return {"reorder": "lane", **({"reorder_by": by} if by > 1 else {})}

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from assay.model.base import AssayError, Say
 from assay.model.site.box import Box
 from assay.model.site.host import Host
+from assay.model.site.login import logins_of
 from assay.model.study.hosts import Hosts, expanded
 from assay.model.study.target import Target
 from assay.model.units import one_of
@@ -66,7 +67,7 @@ class BoxSite:
         """See `Site`."""
         names = [member.name for member in self._load().members() if CLIENT in member.spec.all_roles]
         if self._written.nodes:
-            names = list(expanded(self._written.nodes, "host"))
+            names = list(self._named())
         refuse_too_few(needed, names, "take a larger testbed, or name more of its hosts")
 
     def ready(self, _needed: int) -> None:
@@ -118,6 +119,14 @@ class BoxSite:
         with as_named(self._base / self._file, self._ref):
             return load_box(self._ref if self._ref in preset_names() else self._file, self._base)
 
+    def _named(self) -> tuple[str, ...]:
+        """The hosts that the study names; those of a box have neither users nor ports of their own."""
+        logins = (login for text in self._written.nodes for login in logins_of(text))
+        other = next((login.nodes for login in logins if login.user or login.number), None)
+        if other is not None:
+            raise AssayError(f"hosts: {other} is one of the testbed, and needs no user and no port", f"write {other}")
+        return expanded(self._written.nodes, "host")
+
     def _chosen(self, known: Iterable[str]) -> Sequence[str]:
         """Names of the hosts that are to generate the load; none for the clients of the box.
 
@@ -126,7 +135,7 @@ class BoxSite:
         """
         if self._written.inventory is not None:
             raise AssayError("a study has a testbed or an inventory, not both", "remove one of the two")
-        names, has = expanded(self._written.nodes, "host"), list(known)
+        names, has = self._named(), list(known)
         missing = [name for name in names if name not in has]
         if missing:
             raise AssayError(f"the testbed has no host {missing[0]}", f"it has {', '.join(has)}")

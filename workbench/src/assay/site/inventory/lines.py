@@ -14,6 +14,7 @@ from assay.site.inventory.names import NODE_SET_HINT, bare, logged_in, shown, to
 
 _SLOTS = re.compile(r"(max[-_])?slots=\d+|ifhn=\S+")
 """Of Open MPI, and of MPICH, where it is the interface that ranks use among themselves."""
+_SPACED = re.compile(r"\s*=\s*")
 _STARS = re.compile(r"(.+)\*(\d+)")
 _TASKS = "slots are ignored; `lanes` in the study says how much each host does"
 _FOLDERS = "directories and programs of iozone are ignored; the target's `path` is the same on all hosts"
@@ -33,7 +34,7 @@ def read_lines(path: Path, text: str, tell: Callable[[str], None]) -> dict[str, 
     hosts: dict[str, Host] = {}
     notes: set[str] = set()
     for number, line in enumerate(text.splitlines(), start=1):
-        words = line.split("#")[0].split()
+        words = _SPACED.sub("=", line.split("#")[0]).split()
         if not words:
             continue
         try:
