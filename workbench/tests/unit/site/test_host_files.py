@@ -3,6 +3,9 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from soak import times
 
 from assay.model.base import AssayError
 from assay.model.site.host import Host
@@ -161,3 +164,22 @@ def test_what_cannot_be_taken_is_one_line_with_its_place(text: str, message: str
     with pytest.raises(AssayError, match=message) as caught:
         read(tmp_path, text)
     assert "\n" not in caught.value.message
+
+
+PIECES = st.sampled_from([
+    *("[a]", "[a:vars]", "[b:children]", "a", "b", "n[1:3]", "n[3:1]", "x[a:f]", "ansible_host=", "{{x}}"),
+    *("'", "\n", "\r\n", " ", "=", "Host ", "HostName ", "Port ", "*", "!a", "10.0.0.1", ":22", "*4", "slots=4", "@a"),
+    *("all:\n", "  hosts:\n", "    n1:\n", "  children:\n", "hosts:\n", "{", "}", "[", "]", "|", "#", "\0", "/x", "\\"),
+])  # fmt: skip
+
+
+@settings(max_examples=times(60, 2000), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(PIECES, max_size=20).map("".join), st.sampled_from(["h", "h.yml", "h.ini"]))
+def test_any_file_is_hosts_or_one_error(tmp_path: Path, text: str, name: str) -> None:
+    try:
+        hosts, _ = read(tmp_path, text, name)
+    except AssayError as error:
+        assert "\n" not in error.message
+        return
+    (tmp_path / "kept").write_bytes(portable_inventory(tmp_path / name))
+    assert list(resolve_hosts({"inventory": "kept"}, tmp_path)) == hosts
