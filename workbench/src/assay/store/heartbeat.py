@@ -8,12 +8,12 @@ import contextlib
 import json
 import math
 import threading
-import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from assay.model.regular import IrregularError, TooLargeError, read_regular
+from assay.model.steady import steady
 from assay.store.entries import ALIVE, ALIVE_NEW, open_new
 
 MOST_BYTES = 1 << 20
@@ -65,5 +65,5 @@ class Heartbeat:
         temporary = self._path.with_name(ALIVE_NEW)
         with contextlib.suppress(OSError):
             with open_new(temporary) as file:
-                file.write(json.dumps([*self._before, time.time()]).encode())
+                file.write(json.dumps([*self._before, steady()]).encode())
             temporary.replace(self._path)
