@@ -18,7 +18,7 @@ from testbed_tools import GUARD, assert_soon
 from assay.contract._generated import Capabilities
 from assay.launch.binary import Engine, load_engine
 from assay.launch.engine import run_job
-from assay.launch.install import CANNOT_USE, COPY, HostLauncher, ensure_engine, launcher_for
+from assay.launch.install import CANNOT_USE, COPY, LOOK, HostLauncher, ensure_engine, launcher_for
 from assay.launch.launcher import LocalLauncher
 from assay.launch.shell import Answer, Shell, close_shells, make_shell
 from assay.model.base import AssayError
@@ -133,6 +133,45 @@ def test_a_link_of_the_folder_s_name_is_not_followed(tmp_path: Path, where: str)
     done = subprocess.run(words, input=b"#!/bin/sh\n", capture_output=True, check=False)
     assert done.returncode == CANNOT_USE
     assert list(theirs.iterdir()) == []
+
+
+BEGIN = "0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    ("change", "taken"),
+    [
+        ("true", True),
+        ("chmod 1777 .", True),
+        ("mv up/place/assay real && ln -s ../../real up/place/assay", False),
+        *(
+            (f"chmod {mode} {where}", False)
+            for mode in ("777", "775", "757")
+            for where in ("up/place/assay", "up/place", "up")
+        ),
+        *((f"chmod {mode} up/place/assay/engine-{BEGIN}", False) for mode in ("777", "1777")),
+        ("chmod 1777 up/place/assay", False),
+        *((f"chown 65534 {where}", False) for where in ("up", "up/place/assay", f"up/place/assay/engine-{BEGIN}")),
+    ],
+)
+def test_an_engine_lies_where_nobody_else_can_put_another(tmp_path: Path, change: str, taken: bool) -> None:
+    """On hosts, neither copied nor found where others may replace it: in the folder or in one that leads to it."""
+    if os.geteuid() != 0 and "chown" in change:
+        pytest.skip("SKIPPED: only root can give a folder away")
+    cache, program = tmp_path / "up" / "place", b"#!/bin/sh\n"
+    folder = cache / "assay" / f"engine-{BEGIN}"
+    folder.mkdir(parents=True)
+    for path in (tmp_path / "up", cache, cache / "assay", folder):
+        path.chmod(0o755)
+    (folder / "assay-engine").write_bytes(program)
+    subprocess.run(["sh", "-ec", change], cwd=tmp_path, check=True)
+    digest = hashlib.sha256(program).hexdigest()
+    home = {**os.environ, "XDG_CACHE_HOME": str(cache), "HOME": str(tmp_path)}
+    looked = subprocess.run(["sh", "-c", LOOK, "sh", BEGIN], env=home, capture_output=True, text=True, check=True)
+    assert (f"hash={digest}" in looked.stdout) == taken, looked.stderr
+    words = ["sh", "-c", COPY, "sh", str(cache / "assay"), BEGIN, digest]
+    copied = subprocess.run(words, input=program, env=home, capture_output=True, check=False)
+    assert copied.returncode == (0 if taken else CANNOT_USE), copied.stderr
 
 
 def test_the_hash_of_a_changed_file_is_not_accepted(sshd: Sshd, tmp_path: Path) -> None:

@@ -20,21 +20,32 @@ _HASH = (
     'h() { { sha256sum "$1" || shasum -a 256 "$1" || openssl dgst -sha256 -r "$1"; } 2>/dev/null | '
     "{ read -r x y && echo $x; }; }; "
 )
+_SAFE = (
+    'u=$(id -u); mode() { echo 0$(stat -L -c %a "$1"); }; '
+    # Root's or this user's, and changed by nobody else; in a folder such as /tmp each can change only what is his own.
+    'safe() { case $(stat -L -c %u "$1") in 0 | $u) ;; *) return 1 ;; esac; m=$(mode "$1"); '
+    "[ $((m & 022)) -eq 0 ] || [ $((m & 01000)) -ne 0 ]; }; "
+    'way() { w=$1; while safe "$w"; do if [ "$w" = / ]; then return 0; fi; w=$(dirname "$w"); done; return 1; }; '
+    'own() { [ -d "$1" ] && [ -O "$1" ] && [ $(($(mode "$1") & 022)) -eq 0 ] && '
+    '[ "$(cd "$1" && pwd -P)" = "$(cd "$(dirname "$1")" && pwd -P)/$(basename "$1")" ] && '
+    'way "$1" && way "$(cd "$1" && pwd -P)"; }; '
+)
+"""For sh: `own` says whether a folder is this user's alone, with all that lead to it, and no link itself."""
 _PLACES = 'for b in "${XDG_CACHE_HOME:-$HOME/.cache}/assay" "/var/tmp/assay-$(id -u)"; do f=$b/engine-$1/' + NAME + "; "
 LOOK = (
-    _HASH + 'echo "system=$(uname -sm)"; ' + _PLACES + 'echo "place=$b"; '
-    '[ ! -L "$b" ] && [ -O "$b" ] && [ -f "$f" ] && echo "hash=$(h "$f")"; done; true'
+    _HASH + _SAFE + 'echo "system=$(uname -sm)"; ' + _PLACES + 'echo "place=$b"; '
+    'own "$b" && own "$b/engine-$1" && [ -f "$f" ] && [ -O "$f" ] && echo "hash=$(h "$f")"; done; true'
 )
 """For sh, with the beginning of the hash: the system, the folders, and the hash of what is there already."""
 COPY = (
-    _HASH + f"b=$1; d=$b/engine-$2; f=$d/{NAME}; t=$d/.copy.$$; umask 077; "
-    f'no() {{ echo "$b: cannot be used" >&2; exit {CANNOT_USE}; }}; '
+    _HASH + _SAFE + f"b=$1; d=$b/engine-$2; f=$d/{NAME}; t=$d/.copy.$$; umask 077; "
+    f'no() {{ echo "$b: cannot be used, or can be changed by others" >&2; exit {CANNOT_USE}; }}; '
     # Somebody else may have made a folder or a link of this name in /var/tmp.
-    '[ -L "$b" ] || mkdir -p "$b" 2>/dev/null; { [ ! -L "$b" ] && [ -O "$b" ]; } || no; '
+    '[ -L "$b" ] || mkdir -p "$b" 2>/dev/null; own "$b" || no; '
     # Folders that stay empty go, too.
     'trap \'rm -f "$t"; rmdir "$d" "$b" 2>/dev/null\' EXIT; '
     '[ -L "$d" ] || [ -d "$d" ] || mkdir "$d" 2>/dev/null; '
-    '{ [ ! -L "$d" ] && [ -O "$d" ] && [ -w "$d" ]; } || no; '
+    '{ own "$d" && [ -w "$d" ]; } || no; '
     f'cat >"$t" || exit {CANNOT_USE}; chmod 755 "$t"; x=$(h "$t"); '
     f'[ -n "$x" ] || {{ echo "sha256sum: command not found" >&2; exit {NO_HASH}; }}; '
     f'[ "$x" = "$3" ] || {{ echo "the copy has the hash $x" >&2; exit {WRONG_HASH}; }}; '
@@ -113,7 +124,7 @@ def _remedy(complaint: str, places: Sequence[str]) -> str:
         return "the engine was replaced meanwhile, or the transfer broke: start again"
     if "sha256sum" in complaint:
         return "install coreutils there"
-    return f"make {' or '.join(places)} writable, with a few MB of space"
+    return f"make {' or '.join(places)} writable for you and nobody else, with a few MB of space"
 
 
 class HostLauncher:

@@ -28,6 +28,7 @@ from assay.model.base import AssayError
 from assay.model.result.ceiling import Binding
 from assay.model.result.run import Place
 from assay.model.result.sample import Sample
+from assay.model.steady import steady
 from assay.model.study.case import Case
 from assay.model.study.names import DATA, OP_KINDS, is_counted
 from assay.model.study.study import Study
@@ -224,7 +225,7 @@ class Executor:
             if self.interruption.count:
                 return
             moment, estimated = (due or {}).get((case_id, repeat), 0.0), seconds.get(case_id, 0.0)
-            if not self._pays(max(estimated, self.took.get(case_id, 0.0)) + max(0.0, moment - time.time())):
+            if not self._pays(max(estimated, self.took.get(case_id, 0.0)) + max(0.0, moment - steady())):
                 return
             if not self._wait(moment, progress):
                 return
@@ -256,12 +257,12 @@ class Executor:
 
     def _wait(self, moment: float, progress: Progress) -> bool:
         """Wait until then; False if the user stops meanwhile."""
-        if moment > time.time() + TOLD_SECONDS:
-            progress.say(f"the next repeat is due at {time_of_day(moment)}, in {about_duration(moment - time.time())}")
-        while time.time() < moment:
+        if moment > steady() + TOLD_SECONDS:
+            progress.say(f"the next repeat is due at {time_of_day(moment)}, in {about_duration(moment - steady())}")
+        while steady() < moment:
             if self.interruption.count:
                 return False
-            time.sleep(min(LOOK_SECONDS, max(0.0, moment - time.time())))
+            time.sleep(min(LOOK_SECONDS, max(0.0, moment - steady())))
         return True
 
     def _repeat(self, case: Case, repeat: int, estimated: float, progress: Progress, left: TimeLeft) -> None:
@@ -326,7 +327,7 @@ class Executor:
         return planned.model_copy(update={"job": job})
 
     def _execute(self, planned: PlannedJob, case: Case, estimated: float, progress: Progress) -> Outcome:
-        started_at, bounds = time.time(), bounds_of(planned.job, estimated)
+        started_at, bounds = steady(), bounds_of(planned.job, estimated)
         limit = (planned.job.stall_limit_ns or 0) / 1e9 + SPEAK_SECONDS
         try:
             teller = _Teller(progress, self.known.closest(case))
@@ -348,10 +349,10 @@ class Executor:
                 return cap.explain(outcome) if cap else outcome
         except _DisturbedError as error:
             # The engines were at work already, and are gone.
-            return Outcome("crashed", error.reason, started_at, time.time() - started_at, False)
+            return Outcome("crashed", error.reason, started_at, steady() - started_at, False)
         except _ImpossibleError as error:
             # The engine never got its job: a result like any other, and the other cases go on.
-            return Outcome("refused", error.reason, started_at, time.time() - started_at, False)
+            return Outcome("refused", error.reason, started_at, steady() - started_at, False)
 
     def _emptying(self, case: Case) -> Callable[[], None]:
         """What is done to the caches of servers before each phase.
@@ -401,7 +402,7 @@ class Executor:
 
     def _hindrance(self, case: Case, name: str, progress: Progress) -> Outcome | None:
         """What comes of a repeat whose place cannot be cleaned: a host is gone, or storage does not answer."""
-        started_at, path = time.time(), target_path(self.study, case.target)
+        started_at, path = steady(), target_path(self.study, case.target)
         try:
             for line in self._clean_up(case, name):
                 progress.say(f"warning: could not be removed: {line}")
@@ -412,7 +413,7 @@ class Executor:
                 self.silent.add(path)
             elif path in self.silent:
                 status, reason = "incomplete", f"storage does not answer: something still waits for it: {reason}"
-            return Outcome(status, reason, started_at, time.time() - started_at, False)
+            return Outcome(status, reason, started_at, steady() - started_at, False)
         self.silent.discard(path)
         return None
 

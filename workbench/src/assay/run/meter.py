@@ -1,6 +1,5 @@
 """What a run costs while it goes on, and whether that stays within its budget."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -8,16 +7,15 @@ from decimal import Decimal
 from assay.model.base import Say
 from assay.model.money.amount import EXACT, money
 from assay.model.money.priced import FrozenPrices
+from assay.model.steady import steady
 from assay.model.units import about_duration
 from assay.money.cost.frozen import all_running
 from assay.plan.estimate import StudyEstimate
 from assay.run.budget import Budget, of_hours
 from assay.store import Attempt, RunStore
 
-
-def now() -> float:
-    """Seconds since 1970."""
-    return time.time()
+now = steady
+"""The present moment, in seconds since 1970."""
 
 
 @dataclass

@@ -8,12 +8,12 @@ import contextlib
 import json
 import math
 import threading
-import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from assay.model.base import AssayError
+from assay.model.steady import steady
 from assay.store.door import read_file
 from assay.store.entries import ALIVE, ALIVE_NEW, open_new
 
@@ -66,5 +66,5 @@ class Heartbeat:
         temporary = self._path.with_name(ALIVE_NEW)
         with contextlib.suppress(OSError):
             with open_new(temporary) as file:
-                file.write(json.dumps([*self._before, time.time()]).encode())
+                file.write(json.dumps([*self._before, steady()]).encode())
             temporary.replace(self._path)

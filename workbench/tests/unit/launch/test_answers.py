@@ -131,7 +131,7 @@ def test_what_ssh_complains_can_be_printed() -> None:
 
 
 READS = re.compile(
-    r"capture_output|check_output|\.communicate\(|getoutput|os\.popen|stdout=(subprocess\.)?PIPE\b|stdout=pipe\b"
+    r"capture_output|check_output|\.communicate\(|getoutput|os\.popen|stdout=((subprocess\.)?PIPE|pipe)\b"
 )
 BOUNDED = {
     "launch/answers.py": "the bound itself",

@@ -1,5 +1,6 @@
 """A first look that was killed is in nobody's way, whatever has been cleaned meanwhile."""
 
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from builders import make_meta
 from assay.journal.entry import DIRECTORY
 from assay.launch.places import MARKER, claim_target
 from assay.model.base import AssayError
+from assay.run.ceilings_place import _folder_of_runs
 from assay.run.claims import owner_of
 from assay.run.first_look import PREFIX, first_look
 from assay.store import RunStore, foreign_run_state
@@ -68,3 +70,13 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "runs").write_text("")
     with pytest.raises(AssayError, match="runs"), first_look(tmp_path / "runs", lambda line: None):
         pass
+
+
+def test_ceilings_outside_a_run_are_kept_where_a_new_start_leaves_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TMPDIR", raising=False)
+    folder = _folder_of_runs()
+    try:
+        assert folder.parent == Path("/var/tmp")
+    finally:
+        with contextlib.suppress(OSError):
+            folder.rmdir()

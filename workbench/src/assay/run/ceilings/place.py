@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import stat
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,8 +128,11 @@ def _kind_and_place(path: Path) -> tuple[str, Path]:
 
 
 def _folder_of_runs() -> Path:
-    """A folder of this user's own, the same every time, so that the next call finds what a killed one has left."""
-    root = Path(tempfile.gettempdir(), f"assay-ceilings-{os.getuid()}")
+    """A folder of this user's own, the same every time, so that the next call finds what a killed one has left.
+
+    It stays when the machine is started anew, as the marks do that lead to it: /tmp would not.
+    """
+    root = Path(os.environ.get("TMPDIR") or "/var/tmp", f"assay-ceilings-{os.getuid()}")
     try:
         with contextlib.suppress(FileExistsError):
             root.mkdir(mode=0o700)

@@ -12,6 +12,7 @@ from assay.model.base import AssayError
 from assay.model.money.amount import money
 from assay.model.result.result import Row
 from assay.model.result.stage import StageDone
+from assay.model.steady import steady
 from assay.model.study.study import Study
 from assay.model.units import about_duration
 from assay.money.cost.frozen import all_running
@@ -127,7 +128,7 @@ def _spent(store: RunStore, plan: Plan) -> tuple[float, str]:
     """Seconds of all sessions so far, and the cost of the designs in that time."""
     estimate = estimate_study(plan.study, plan.cases)
     each = {case.case: case.seconds for case in estimate.cases}
-    seconds = spent_seconds(store.sessions(), store.attempts(), each, (*store.last_alive(), time.time()))
+    seconds = spent_seconds(store.sessions(), store.attempts(), each, (*store.last_alive(), steady()))
     prices = prices_of(store)
     return seconds, "" if prices is None else money(of_hours(seconds, all_running(prices)), prices.book.currency)
 
