@@ -32,6 +32,7 @@ SAID = {
     "sectors of 4 KiB below ext4": "record_size 512B is not a multiple of 4KiB, which O_DIRECT needs",
     "a device by a link to nothing": "No such file or directory",
     "a mounted device": "mounted at",
+    "a device that is too small": "67.1 MB of test data do not fit",
     "a run that is at work": "is in use by run",
     "a server that is not installed": "needs assay-no-such-program, which is not installed",
     "a box whose server is not installed": "needs assay-no-such-program, which is not installed",

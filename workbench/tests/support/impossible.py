@@ -338,6 +338,7 @@ PLACES: dict[str, Change] = {
     "a device by a link to nothing": device(lambda ground: str(_dangling(ground))),
     "a mounted device": device(_mounted_device),
     "a device that another run has": device(_held),
+    "a device that is too small": device(lambda ground: ground.loop(), file_size="64MiB", record_size="1MiB"),
     "a read-only device": device(lambda ground: _read_only_device(ground)),
     "a device twice": lambda ground, study: _device_twice(ground, study),
 }

@@ -132,9 +132,12 @@ def _first_look(
 
 
 def _room(places: Sequence[str]) -> int | None:
-    """Bytes that are free in the fullest of the directories; None if none is one."""
+    """Bytes that are free in the fullest of the directories and devices; None if none is one."""
+    from assay.launch.devices import device_bytes
+
     free = [shutil.disk_usage(place).free for place in places if Path(place).is_dir()]
-    return min(free, default=None)
+    sizes = [device_bytes(place) for place in places if Path(place).is_block_device()]
+    return min((*free, *(size for size in sizes if size is not None)), default=None)
 
 
 def _probed(study: Mapping[str, Any], folder: Path, how: Confirmed) -> tuple[dict[str, float], dict[str, int | None]]:

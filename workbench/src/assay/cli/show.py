@@ -9,7 +9,7 @@ import typer
 from assay.cli.output import ceiling_text, note, print_json, print_table, say, show
 from assay.cli.settings import RUNS, runs_of
 from assay.model.base import AssayError
-from assay.model.units import about_rate
+from assay.model.units import about_count, about_rate
 from assay.run.brief import first_results, page_of, results_of
 from assay.store.door import look_at
 from assay.store.entries import BATCH
@@ -309,7 +309,7 @@ def _print_samples(samples: "list[Sample]") -> None:
         "operation": lambda sample: sample.operation,
         "status": lambda sample: sample.status,
         "throughput": lambda sample: about_rate(sample.throughput if sample.moves_data else None, counted=False),
-        per_second: lambda sample: f"{sample.iops:,.0f}",
+        per_second: lambda sample: about_count(sample.iops),
         **{name: percentile(name) for name in PERCENTILES},
         "method": lambda sample: sample.method,
         "cache": lambda sample: str(sample.known("cache_done", NOT_TOLD)),
@@ -338,7 +338,7 @@ def _print_kinds(samples: "list[Sample]") -> None:
             sample.operation,
             rate.counts.kind,
             about_rate(rate.throughput, counted=False),
-            f"{rate.iops:,.0f}",
+            about_count(rate.iops),
             *(_latency(rate.counts.latency_said.get(name), _FEW) for name in PERCENTILES),
             *(_latency(rate.counts.first_byte_said.get(name), _FEW * bool(rate.counts.first_byte)) for name in first),
         ]
@@ -362,7 +362,7 @@ def _print_services(samples: "list[Sample]") -> None:
         [
             str(sample.repeat),
             sample.operation,
-            words(told.objects_per_s, ",.0f"),
+            "" if told.objects_per_s is None else about_count(told.objects_per_s),
             words(told.read_units, ",.3g"),
             words(told.write_units, ",.3g"),
             f"{told.throttled:,}",

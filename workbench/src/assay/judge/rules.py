@@ -13,7 +13,7 @@ from assay.model.result.result import Estimate
 from assay.model.result.sample import Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.names import CREATES, OBJECT_READS, READS, WRITES, is_counted
-from assay.model.units import about_size, format_size
+from assay.model.units import about_count, about_size, format_size
 
 DEVICE_SHARE = 0.9
 """At least this share of the bytes must have come from, or gone to, the device."""
@@ -381,7 +381,11 @@ def _two_valued(estimate: Estimate, evidence: Evidence) -> Finding:
 
 
 def _rate(value: float | None, evidence: Evidence) -> str:
-    return f"{value or 0.0:,.0f} operations/s" if is_counted(evidence.operation) else f"{about_size(value or 0.0)}/s"
+    return (
+        f"{about_count(value or 0.0)} operations/s"
+        if is_counted(evidence.operation)
+        else f"{about_size(value or 0.0)}/s"
+    )
 
 
 Rule = Callable[[Evidence], Answer]

@@ -6,7 +6,7 @@ import os
 import stat
 from pathlib import Path
 
-from assay.launch.contents import contents, part_of
+from assay.launch.contents import SECTOR, contents, part_of
 from assay.launch.mounts import MOUNTS, read_mounts
 from assay.model.base import AssayError
 
@@ -112,6 +112,15 @@ def device_words(path: str) -> str:
         return f"{path}: {error.strerror}"
     node = os.path.realpath(path)
     return f"{path if node == path else f'{path} ({node})'}: {contents(number, path)}"
+
+
+def device_bytes(path: str) -> int | None:
+    """Bytes of a block device as sysfs tells; None where it does not."""
+    try:
+        number = device_number(Path(path).stat().st_rdev)
+        return int((SYS / number / "size").read_text()) * SECTOR
+    except (OSError, ValueError):
+        return None
 
 
 def device_number(device: int) -> str:

@@ -2,8 +2,9 @@
 
 import os
 
+from assay.contract._answers import Space
 from assay.kinds.place import Seen
-from assay.launch.devices import inspect_device, taken_node
+from assay.launch.devices import device_bytes, inspect_device, taken_node
 from assay.launch.launcher import Launcher
 from assay.launch.places import Owner, inspect_text, look_at, look_problems
 from assay.launch.placing import PATIENCE_SECONDS, SilentError
@@ -55,7 +56,10 @@ class MachineLooking:
     def device(self, path: str) -> Seen:
         """Whether a device may be overwritten."""
         written = inspect_text(path)
-        return Seen(written or inspect_device(path, self.destroy), os.path.realpath(path))
+        size = None if written else device_bytes(path)
+        # All of it can be written.
+        room = None if size is None else Space(block_bytes=0, files=0, free_files=0, free_bytes=size, size_bytes=size)
+        return Seen(written or inspect_device(path, self.destroy), os.path.realpath(path), space=room)
 
     def node(self, path: str) -> str:
         """The kernel's own name of a device that was taken."""

@@ -231,4 +231,10 @@ def place_problems(study: Study, seen: Mapping[str, Seen], needs: Needs) -> dict
             found.setdefault(name, []).append(problem)
     for name, problem in room_problems(needs.space, places, study.output.keep_files).items():
         found.setdefault(name, []).append(problem)
+    for name, one in seen.items():
+        need = needs.space.get(name, 0)
+        if study.targets[name].whole_device and one.space is not None and need > one.space.size_bytes:
+            has = f"{one.real_path} has {about_size(one.space.size_bytes)}"
+            hint = "use a smaller file_size, or another device"
+            found.setdefault(name, []).append((f"{about_size(need)} of test data do not fit: {has}", hint))
     return found

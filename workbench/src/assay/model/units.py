@@ -239,11 +239,17 @@ def _about(size: float) -> str:
     return f"{size:.3g} B"
 
 
+def about_count(number: float) -> str:
+    """A number of things, for reading: `12,345`, and below a hundred with three digits: `0.5`, `12.3`."""
+    # What would be rounded to a hundred is one.
+    return f"{number:.3g}" if abs(number) < 99.95 else f"{number:,.0f}"
+
+
 def about_rate(per_second: float | None, counted: bool) -> str:
     """A rate with its unit: bytes per second, of counted operations their number per second; empty without one."""
     if per_second is None:
         return ""
-    return f"{per_second:,.0f} ops/s" if counted else f"{about_size(per_second)}/s"
+    return f"{about_count(per_second)} ops/s" if counted else f"{about_size(per_second)}/s"
 
 
 def about_duration(seconds: float) -> str:

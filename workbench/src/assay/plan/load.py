@@ -31,6 +31,8 @@ from assay.plan.crosscheck import crosscheck
 if TYPE_CHECKING:
     from assay.model.study.peers import Peer
 
+ALIKE = 0.75
+"""Words that are less alike are hardly a slip of each other: those of other programs would be taken for ours."""
 _EXAMPLES = {
     "study": "my-study",
     "targets": "{disk: {kind: file, path: /var/tmp/assay-test}}",
@@ -229,7 +231,7 @@ def _key_hint(path: Path, location: tuple[int | str, ...]) -> str:
     models = _models(path)
     same = [model for model in models if len(models) > 1 and _tag_value(model) == word]
     known = _keys(same[0]) if same else _known_keys(path)
-    near = difflib.get_close_matches(str(path[-1]), known, n=1)
+    near = difflib.get_close_matches(str(path[-1]), known, n=1, cutoff=ALIKE)
     return f"did you mean `{near[0]}`?" if near else f"known here: {', '.join(known)}"
 
 
@@ -265,7 +267,7 @@ def _peer(path: Path) -> "Peer | None":
 def _meant(path: Path) -> list[str]:
     if peer := _peer(path):
         return [peer.ours]
-    return difflib.get_close_matches(str(path[-1]), _known_keys(path), n=1)
+    return difflib.get_close_matches(str(path[-1]), _known_keys(path), n=1, cutoff=ALIKE)
 
 
 def _known_keys(path: Path) -> list[str]:

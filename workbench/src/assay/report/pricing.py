@@ -6,7 +6,7 @@ from decimal import Decimal
 from assay.model.money.amount import EXACT, money, rounded
 from assay.model.money.price import UNITS, Book
 from assay.model.money.priced import DesignCeiling
-from assay.model.units import about_size
+from assay.model.units import about_count, about_size
 from assay.money.cost.cost import Charge, Cost
 from assay.money.cost.limits import Metric
 from assay.money.cost.metrics import per_unit
@@ -28,7 +28,7 @@ def what(metric: Metric) -> str:
 
 def rate(value: float, metric: Metric) -> str:
     """Bytes or operations per second, with the unit."""
-    return f"{about_size(value)}/s" if metric in ("read", "write") else f"{value:,.0f} IOPS"
+    return f"{about_size(value)}/s" if metric in ("read", "write") else f"{about_count(value)} IOPS"
 
 
 def money_cell(amount: Decimal | None, without_requests: bool = False) -> Num:

@@ -152,3 +152,11 @@ def test_a_hint_names_the_words_or_says_that_there_are_none():
     assert units.one_of("x", ["read", "write"]) == "one of: read, write"
     assert units.one_of("x", []) == "there are none"
     assert units.one_of("x", {}, none="leave it out") == "leave it out"
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(0, "0"), (0.0004, "0.0004"), (0.5, "0.5"), (9.996, "10"), (12.34, "12.3"), (99.96, "100"), (1234.5, "1,234")],
+)
+def test_few_a_second_are_not_none(number, words):
+    assert units.about_rate(number, counted=True) == f"{words} ops/s"

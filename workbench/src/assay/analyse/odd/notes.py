@@ -12,7 +12,7 @@ from assay.model.result.run import Place
 from assay.model.result.uses import HostUse
 from assay.model.result.verdict import Verdict
 from assay.model.told import NotTold
-from assay.model.units import about_size, format_size
+from assay.model.units import about_count, about_size, format_size
 
 MOST_PER_KIND = 5
 """More notes of a kind are only counted."""
@@ -77,7 +77,7 @@ def _name(row: Row) -> str:
 
 
 def _rate(per_second: float, row: Row) -> str:
-    return f"{per_second:,.0f} operations/s" if row.counted else f"{about_size(per_second)}/s"
+    return f"{about_count(per_second)} operations/s" if row.counted else f"{about_size(per_second)}/s"
 
 
 def _outliers(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001

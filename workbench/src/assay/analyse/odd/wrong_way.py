@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from assay.model.result.result import Estimate, Row
-from assay.model.units import about_size, format_size
+from assay.model.units import about_count, about_size, format_size
 
 AXES = {
     "queue_depth": "queue depth",
@@ -104,7 +104,7 @@ def _rate(row: Row, axis: str) -> str:
     value = _estimate(row, axis)
     assert value is not None
     counted = row.counted and axis not in SIZES
-    return f"{value.median:,.0f} operations/s" if counted else f"{about_size(value.median)}/s"
+    return f"{about_count(value.median)} operations/s" if counted else f"{about_size(value.median)}/s"
 
 
 def _value(axis: str, value: object) -> str:

@@ -1,9 +1,11 @@
-"""What fio, iozone and vdbench call what a study calls otherwise: people type the words that they know.
+"""What other programs call what a study calls otherwise: people type the words that they know.
 
-Sources: fio's HOWTO, "Job file parameters"; iozone's manual page; vdbench 5.04's user guide, "File system testing".
+`peer_words.py` has the many that have no place here, or one that is not found by the name.
 """
 
 from typing import NamedTuple
+
+from assay.model.study import peer_words
 
 
 class Peer(NamedTuple):
@@ -88,12 +90,28 @@ _VDBENCH: dict[str, tuple[str, str]] = {
     "anchor": ("path", "a target says where: {kind: file, path: /mnt/a/assay, shares: [/mnt/b/assay]}"),
 }
 WORKLOADS: dict[str, Peer] = {
+    **{
+        word: Peer(program, ours, how)
+        for program, rows in (
+            ("IOR", peer_words.IOR),
+            ("warp", peer_words.WARP),
+            ("elbencho", peer_words.ELBENCHO),
+            ("vdbench", peer_words.VDBENCH),
+            ("iozone", peer_words.IOZONE),
+            ("fio", peer_words.FIO),
+        )
+        for ours, how, words in rows
+        for word in words.split()
+    },
     **{word: Peer("vdbench", *ours) for word, ours in _VDBENCH.items()},
     **{word: Peer("fio", *ours) for word, ours in (*_FIO.items(), *_PLACES.items())},
     **{word: Peer("iozone", *ours) for word, ours in _IOZONE.items()},
 }
 """Words where a field of a workload, or of the study, is expected."""
-TARGETS: dict[str, Peer] = {word: Peer("fio", *ours) for word, ours in _PLACES.items()}
+TARGETS: dict[str, Peer] = {
+    **{word: peer for word, peer in WORKLOADS.items() if peer.how in (peer_words.KEYS, peer_words.TLS)},
+    **{word: Peer("fio", *ours) for word, ours in _PLACES.items()},
+}
 """Words where a field of a target is expected."""
 
 OPERATIONS: dict[str, Peer] = {
