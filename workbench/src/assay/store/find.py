@@ -59,7 +59,7 @@ def _may_be_run(folder: Path) -> bool:
     try:
         if folder.is_symlink():
             # It is not followed, and listed with that.
-            return (folder / DATABASE).exists()
+            return os.path.lexists(folder / DATABASE)
         (folder / DATABASE).lstat()
     except (FileNotFoundError, NotADirectoryError):
         return False

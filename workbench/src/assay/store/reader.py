@@ -3,7 +3,6 @@
 import json
 import os
 import sqlite3
-import zlib
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -31,7 +30,7 @@ from assay.store.entries import STUDY
 from assay.store.heartbeat import last_alive
 from assay.store.lock import RunLock, run_is_alive
 from assay.store.records import Attempt, attempt_of, case_of, result_of, sample_of, thing_of, verdict_of
-from assay.store.values import amount_of, count_of, moment_of
+from assay.store.values import amount_of, count_of, moment_of, unpacked
 
 if TYPE_CHECKING:
     from assay.journal.entry import Entry
@@ -345,13 +344,13 @@ class RunReader:
             "SELECT a.events FROM outcomes o JOIN attempts a ON a.id = o.attempt WHERE o.case_id = ? AND o.repeat = ?",
             (case_id, repeat),
         ).fetchone()
-        return zlib.decompress(row[0]).decode() if row and row[0] else ""
+        return unpacked(row[0]) if row and row[0] else ""
 
     @tells_damage
     def attempt_events(self, case_id: str) -> list[str]:
         """What engines said in every attempt at a case, also in those that came to nothing; as `events`."""
         rows = self._db.execute("SELECT events FROM attempts WHERE case_id = ? ORDER BY id", (case_id,))
-        return [zlib.decompress(events).decode() for (events,) in rows if events]
+        return [unpacked(events) for (events,) in rows if events]
 
     @tells_damage
     def contract(self) -> int | None:
