@@ -87,6 +87,7 @@ TEST: list[list[list[Step]]] = [
             Step("reads of files", [PYTHON, "tools/check_reads.py"]),
             Step("removals of trees", [PYTHON, "tools/check_removals.py"]),
             Step("kinds of target", [PYTHON, "tools/check_kinds.py"]),
+            Step("files of runs", [PYTHON, "tools/check_doors.py"]),
             Step("prices", [PYTHON, "tools/check_prices.py"]),
             Step("files in folders", [PYTHON, "tools/check_folders.py"]),
             Step("operations named", [PYTHON, "tools/check_operations.py"]),

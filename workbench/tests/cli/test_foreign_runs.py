@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from builders import make_meta
 from run_tools import assay, needs_engine, only_run, study
+from stored_runs import store_run
 
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.plan.load import load_study
@@ -238,3 +239,19 @@ def test_a_journal_without_sense_is_one_line(tmp_path: Path, change: str) -> Non
     done = assay(tmp_path, "run", str(folder), "--resume", expect=2)
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
     assert "is damaged: " in line
+
+
+@pytest.mark.parametrize("kind", ["link", "hard link", "pipe", "folder"])
+def test_a_report_beside_a_run_replaces_nothing_of_others(tmp_path: Path, kind: str) -> None:
+    folder = store_run(tmp_path / "runs", "20261121-211503-nightly", {("disk", "read"): [1e8, 1e8, 1e8]})
+    theirs, path = tmp_path / "theirs", folder / "report.html"
+    theirs.write_text("mine")
+    makers = {"link": path.symlink_to, "hard link": path.hardlink_to}
+    makers[kind](theirs) if kind in makers else os.mkfifo(path) if kind == "pipe" else path.mkdir()
+    done = assay(tmp_path, "report", folder, expect=EXIT_REFUSED)
+    assert "report.html: is a" in done.stderr
+    assert theirs.read_text() == "mine"
+    assay(tmp_path, "report", folder, "--output", "mine.html")
+    path.rmdir() if kind == "folder" else path.unlink()
+    assay(tmp_path, "report", folder)
+    assert path.stat().st_size == (tmp_path / "mine.html").stat().st_size

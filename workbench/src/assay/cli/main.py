@@ -193,8 +193,20 @@ def main(words: Sequence[str] | None = None) -> int:
             return _told(
                 "the working directory is gone: it was removed while Assay worked", FOLDER_HINT, EXIT_INCOMPLETE
             )
+        if (told := _of_what_was_read(error)) is not None:
+            return _told(told.message, told.hint, told.exit_code)
         message = f"Assay has a bug: {type(error).__name__}: {error}"
         return _told(message, "report it, with the command and what it prints with ASSAY_TRACEBACK=1 set", EXIT_BUG)
+
+
+def _of_what_was_read(error: Exception) -> AssayError | None:
+    """What is said where something goes wrong with what runs hold that were only read: they may come from anywhere."""
+    snapshot, damage = (sys.modules.get(f"assay.store.{name}") for name in ("snapshot", "damage"))
+    if snapshot is None or damage is None or not snapshot.read or not isinstance(error, damage.OF_DATA):
+        return None
+    runs = ", ".join(map(str, list(snapshot.read)[-MOST_NAMED:]))
+    hint = "restore it from a copy; if it is as it was written, report this with what ASSAY_TRACEBACK=1 shows"
+    return AssayError(f"what was read cannot be computed with ({type(error).__name__}: {error}): {runs}", hint)
 
 
 def _told(message: str, hint: str, code: int, word: str = "error: ") -> int:
@@ -204,6 +216,8 @@ def _told(message: str, hint: str, code: int, word: str = "error: ") -> int:
     return code
 
 
+MOST_NAMED = 4
+"""Runs in a message."""
 FOLDER_HINT = "go to one that is there"
 
 

@@ -51,7 +51,7 @@ def command(
     # What is loaded stays until the end: it need not be searched for garbage again and again.
     gc.freeze()
     path = output or Path(analysis.run.folder) / FILE_NAME
-    write_report(analysis, path, _today(analysis, prices), _beside(beside))
+    write_report(analysis, path, _today(analysis, prices), _beside(beside), output is not None)
     say(str(path))
     if opened:
         _open(path)
@@ -90,7 +90,11 @@ def _beside(path: str | None) -> "Beside | None":
 
 
 def write_report(
-    analysis: "RunAnalysis", path: Path, today: "Book | None" = None, beside: "Beside | None" = None
+    analysis: "RunAnalysis",
+    path: Path,
+    today: "Book | None" = None,
+    beside: "Beside | None" = None,
+    named: bool = True,
 ) -> None:
     """Write the HTML report to `path`, whole or not at all.
 
@@ -99,6 +103,7 @@ def write_report(
         path: The file.
         today: Prices to show beside those of the run.
         beside: Figures of others to draw beside its own.
+        named: The user has named the file; else it lies in the folder of the run, where no link is followed.
 
     Raises:
         AssayError: It cannot be written.
@@ -108,7 +113,7 @@ def write_report(
     from assay.report.html import render_html
 
     text = render_html(build_document(analysis, today, beside))
-    write_whole(path, lambda temporary: _write(temporary, text), force=True)
+    write_whole(path, lambda temporary: _write(temporary, text), force=True, follow=named)
 
 
 def _write(path: Path, text: str) -> None:

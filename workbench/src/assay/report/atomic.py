@@ -8,12 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from assay.journal.trees import scratch
-from assay.model.base import AssayError
+from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.regular import strangeness
 
 Write = Callable[[Path], None]
 
 
-def write_whole(path: Path, write: Write, force: bool = False, option: str = "--output") -> None:
+def write_whole(path: Path, write: Write, force: bool = False, option: str = "--output", follow: bool = True) -> None:
     """Let `write` fill a temporary file, then give it the name `path`.
 
     What a symbolic link points to is replaced, not the link. A FIFO or a character device such as `/dev/stdout` stays,
@@ -24,12 +25,17 @@ def write_whole(path: Path, write: Write, force: bool = False, option: str = "--
         write: Writes to the path it is given.
         force: Replace the file that is there.
         option: Option of the command that names `path`.
+        follow: The user has named the path. Else its folder may be somebody else's, and only a plain file is replaced.
 
     Raises:
         AssayError: The file exists and `force` is not set, or it cannot be written.
     """
     hint = f"choose another place with {option}"
     try:
+        if not follow:
+            _refuse_strange(path, hint)
+            _replace(path, write)
+            return
         mode = _mode(path)
         if stat.S_ISBLK(mode):
             raise AssayError(f"{path} is a block device: what is on it would be lost", hint)
@@ -41,6 +47,15 @@ def write_whole(path: Path, write: Write, force: bool = False, option: str = "--
         _replace(Path(os.path.realpath(path)), write)
     except OSError as error:
         raise AssayError(f"cannot write {path}: {error.strerror}", hint) from error
+
+
+def _refuse_strange(path: Path, hint: str) -> None:
+    try:
+        what = strangeness(path.lstat())
+    except FileNotFoundError:
+        return
+    if what:
+        raise AssayError(f"{path}: is {what}", hint, EXIT_REFUSED)
 
 
 def _mode(path: Path) -> int:

@@ -33,11 +33,8 @@ def load_analysis(ref: str, root: Path, case: str | None = None, quick: bool = F
     Raises:
         AssayError: There is no such run or case.
     """
-    store = RunStore.open(find_run(ref, root))
-    try:
+    with RunStore.open(find_run(ref, root)) as store:
         return analyse_store(store, case, quick)
-    finally:
-        store.close()
 
 
 @no_collector()
@@ -84,7 +81,7 @@ def exceeded(store: RunStore, run: RunInfo) -> dict[Key, Exceeding]:
     """What of the run's results exceeds its ceilings as they were measured; see `assay.analyse.exceeded`."""
     if not run.ceilings:
         return {}
-    case_of = cache(lambda name: store.cases(name)[0])
+    case_of = cache(store.case)
 
     def above(throughput: float, iops: float) -> Iterator[Rate]:
         return (Rate(*item) for item in store.rates(throughput, iops))

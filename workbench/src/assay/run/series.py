@@ -1,12 +1,15 @@
 """From the engine's interval events to rows of the run's time series."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import itemgetter
 from typing import Any
 
 from assay.analyse import histograms
 from assay.contract._generated import IntervalEvent
 from assay.contract.counts import progress
-from assay.contract.messages import OpInterval, PhaseStartEvent
+from assay.contract.messages import PhaseStartEvent
 from assay.contract.parts import split_parts
 from assay.contract.reader import GREATEST, lines_of, read_events
 from assay.model.base import AssayError
@@ -26,6 +29,10 @@ _COLUMNS: dict[tuple[Group, Moves], str] = {
     ("objects", "out"): "object",
 }
 """What a kind of operation works on, and which way its bytes go -> first word of the columns that it counts in."""
+
+
+_COUNTED = (*(f"{name}_{what}" for name in ("read", "write", "meta") for what in ("ops", "bytes")), "errors")
+_COUNTED += ("object_ops", "object_bytes")
 
 
 def run_rows(store: RunStore, tell: Callable[[str], None]) -> Iterator[dict[str, Any]]:
@@ -62,44 +69,59 @@ def interval_rows(case_id: str, repeat: int, lines: Iterable[str]) -> Iterator[d
         AssayError: A histogram cannot be read, or a sum is too large to be kept.
     """
     operations: dict[int, str] = {}
-    parts: dict[tuple[int, int], list[IntervalEvent]] = {}
+    found: dict[tuple[int, int], _Interval] = {}
     for event in read_events(lines):
         if isinstance(event, PhaseStartEvent):
             operations[event.phase] = event.operation.value
         elif isinstance(event, IntervalEvent):
-            parts.setdefault((event.phase, event.index), []).append(event)
-    for (phase, index), events in sorted(parts.items()):
-        operation = operations.get(phase, "")
+            key = event.phase, event.index
+            if key not in found:
+                found[key] = _Interval(event.start_ns, event.end_ns)
+            found[key].add(event, operations.get(event.phase, "") in DATA)
+    for (phase, index), interval in sorted(found.items(), key=itemgetter(0)):
         row = {
             "case": case_id,
             "repeat": repeat,
             "phase": phase,
-            "operation": operation,
+            "operation": operations.get(phase, ""),
             "index": index,
-            "start_ns": min(event.start_ns for event in events),
-            "end_ns": max(event.end_ns for event in events),
-            **_counts([done for event in events for done in event.operations]),
-            **_percentiles(progress((done for event in events for done in event.operations), operation in DATA)),
+            "start_ns": interval.start_ns,
+            "end_ns": interval.end_ns,
+            **_counts(interval.counts),
+            **_percentiles(interval.latencies),
         }
         if any(isinstance(value, int) and value > GREATEST for value in row.values()):
             raise AssayError(f"interval {index} of phase {phase} adds up to more than can be kept")
         yield row
 
 
-def _counts(parts: Sequence[OpInterval]) -> dict[str, int]:
-    found = dict.fromkeys(("read_ops", "read_bytes", "write_ops", "write_bytes", "meta_ops", "meta_bytes"), 0)
-    found |= {"errors": sum(done.errors for done in parts), "object_ops": 0, "object_bytes": 0}
-    for done in parts:
-        name = _COLUMNS[OP_KINDS[done.operation.value]]
-        found[f"{name}_ops"] += done.ops
-        found[f"{name}_bytes"] += done.bytes
-    return found
+@dataclass(slots=True)
+class _Interval:
+    """An interval as far as it is known, without the events that told of it, which take twenty times the room."""
+
+    start_ns: int
+    end_ns: int
+    counts: dict[str, int] = field(default_factory=dict)
+    latencies: list[str] = field(default_factory=list)
+
+    def add(self, event: IntervalEvent, data: bool) -> None:
+        """Take one more part of it; of a phase on `data` only what moves it has latencies that count."""
+        self.start_ns, self.end_ns = min(self.start_ns, event.start_ns), max(self.end_ns, event.end_ns)
+        for done in event.operations:
+            name = _COLUMNS[OP_KINDS[done.operation.value]]
+            for column, count in ((f"{name}_ops", done.ops), (f"{name}_bytes", done.bytes), ("errors", done.errors)):
+                self.counts[column] = self.counts.get(column, 0) + count
+        self.latencies += [done.latency for done in progress(event.operations, data) if done.latency]
 
 
-def _percentiles(parts: Iterable[OpInterval]) -> dict[str, int | None]:
-    texts = [done.latency for done in parts if done.latency]
+def _counts(counts: Mapping[str, int]) -> dict[str, int]:
+    return {name: counts.get(name, 0) for name in _COUNTED}
+
+
+def _percentiles(texts: Sequence[str]) -> dict[str, int | None]:
     if not texts:
         return {"p50_ns": None, "p99_ns": None}
-    merged = histograms.merge([histograms.decode(text) for text in texts])
+    # One after another: a few letters can say as much as half a megabyte does.
+    merged = reduce(lambda one, other: histograms.merge([one, other]), map(histograms.decode, texts))
     found = said(histograms.summary(merged), merged.total)
     return {f"{name}_ns": int(found[name]) if name in found else None for name in ("p50", "p99")}

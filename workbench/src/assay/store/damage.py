@@ -14,6 +14,18 @@ from pydantic import ValidationError
 from assay.model.base import AssayError
 from assay.store.door import DAMAGE_HINT
 
+OF_DATA = (
+    sqlite3.Error,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    zlib.error,
+)
+"""What goes wrong where data is not what it should be."""
+
 
 class _HasFolder(Protocol):
     folder: Path
@@ -44,7 +56,7 @@ def damage_told(folder: Path) -> Iterator[None]:
         raise AssayError(f"{folder}: cannot be read: {error}", "see its rights and the space on its disk") from error
     except OSError as error:
         raise AssayError(f"{error.filename or folder}: cannot be read: {error.strerror}", DAMAGE_HINT) from error
-    except (sqlite3.Error, ValueError, LookupError, TypeError, RecursionError, zlib.error) as error:
+    except OF_DATA as error:
         raise AssayError(f"{folder} is damaged: {words_of(error)}", DAMAGE_HINT) from error
 
 
@@ -83,6 +95,6 @@ def words_of(error: Exception) -> str:
         return f"{place}: {first['msg'][:1].lower()}{first['msg'][1:]}"
     if isinstance(error, json.JSONDecodeError):
         return f"no JSON where some should be: {error}"
-    if isinstance(error, TypeError | LookupError | RecursionError):
+    if isinstance(error, ArithmeticError | AttributeError | LookupError | RecursionError | TypeError):
         return "what it holds has another form than it should"
     return str(error)

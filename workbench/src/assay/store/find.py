@@ -10,6 +10,7 @@ from assay.store.damage import damage_told
 from assay.store.entries import DATABASE
 from assay.store.lock import run_is_alive
 from assay.store.snapshot import open_to_read
+from assay.store.values import count_of, moment_of, text_of
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def _may_be_run(folder: Path) -> bool:
     try:
         if folder.is_symlink():
             # It is not followed, and listed with that.
-            return (folder / DATABASE).exists()
+            return os.path.lexists(folder / DATABASE)
         (folder / DATABASE).lstat()
     except (FileNotFoundError, NotADirectoryError):
         return False
@@ -84,8 +85,9 @@ def run_summary(folder: Path) -> RunSummary:
                 "SELECT id, study, status, created_at, planned, (SELECT count(*) FROM outcomes),"
                 " (SELECT count(*) FROM cases) FROM run"
             ).fetchone()
-            name, study, status, created_at, planned, finished, cases = found
-            created_at = float(created_at)
+            name, study, status = (text_of(text) for text in found[:3])
+            created_at = moment_of(found[3])
+            planned, finished, cases = (count_of(number) for number in found[4:])
     except AssayError as error:
         return RunSummary(folder.name, "", "unreadable", 0.0, 0, 0, 0, str(folder), error.message)
     if status == "running" and not run_is_alive(folder):

@@ -43,7 +43,7 @@ class Heartbeat:
         Args:
             folder: The run's.
         """
-        self._path = folder / ALIVE
+        self._folder = folder
         self._before = last_alive(folder)
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
@@ -63,8 +63,7 @@ class Heartbeat:
             self._write()
 
     def _write(self) -> None:
-        temporary = self._path.with_name(ALIVE_NEW)
         with contextlib.suppress(OSError):
-            with open_new(temporary) as file:
+            with open_new(self._folder / ALIVE_NEW) as file:
                 file.write(json.dumps([*self._before, steady()]).encode())
-            temporary.replace(self._path)
+            (self._folder / ALIVE_NEW).replace(self._folder / ALIVE)

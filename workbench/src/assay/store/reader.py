@@ -1,14 +1,16 @@
 """Reading one run on disk."""
 
 import json
+import os
 import sqlite3
-import zlib
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from assay.model.base import AssayError
 from assay.model.result.brief import Result
 from assay.model.result.ceiling import Ceiling
 from assay.model.result.first_page import FirstPage
@@ -20,13 +22,15 @@ from assay.model.result.sample import JobRecord, Sample
 from assay.model.result.stage import StageDone
 from assay.model.study.blocks import Blocks
 from assay.model.study.case import Case, Excluded
+from assay.model.units import shown
 from assay.model.written import MOST_BYTES
-from assay.store.damage import damage_told, mapping, tells_damage
-from assay.store.door import read_kept
+from assay.store.damage import OF_DATA, damage_told, mapping, tells_damage
+from assay.store.door import DAMAGE_HINT, read_kept
 from assay.store.entries import STUDY
 from assay.store.heartbeat import last_alive
 from assay.store.lock import RunLock, run_is_alive
-from assay.store.records import Attempt, case_of, result_of, sample_of, thing_of, verdict_of
+from assay.store.records import Attempt, attempt_of, case_of, result_of, sample_of, thing_of, verdict_of
+from assay.store.values import amount_of, count_of, moment_of, unpacked
 
 if TYPE_CHECKING:
     from assay.journal.entry import Entry
@@ -54,8 +58,12 @@ class RunReader:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
+        if isinstance(error, OF_DATA) and not self._locks and not os.environ.get("ASSAY_TRACEBACK"):
+            # Of a run that is only read, which may come from anywhere, what it holds is to blame.
+            with damage_told(self.folder):
+                raise error
 
     @tells_damage
     def info_status(self) -> str:
@@ -81,18 +89,18 @@ class RunReader:
             description=row[3],
             study_text=self.study_text(),
             status=self.info_status(),
-            created_at=row[4],
-            finished_at=row[5],
+            created_at=moment_of(row[4]),
+            finished_at=None if row[5] is None else moment_of(row[5]),
             seed=row[6],
             order=row[7],
-            repeats=row[8],
+            repeats=count_of(row[8]),
             command=row[9],
             versions=details["versions"],
             environment=details["environment"],
             places=tuple(Place.model_validate(place) for place in details["places"]),
             ceilings=tuple(Ceiling.model_validate(ceiling) for ceiling in details.get("ceilings", ())),
-            planned=row[10],
-            finished=row[12],
+            planned=count_of(row[10]),
+            finished=count_of(row[12]),
             repeats_within=details.get("repeats_within"),
             repeats_decide=details.get("repeats_decide"),
             repeats_least=details.get("repeats_least"),
@@ -129,7 +137,7 @@ class RunReader:
     def sessions(self) -> tuple[float, ...]:
         """When the run was begun, and each time it was resumed: seconds since 1970."""
         created_at, details = self._db.execute("SELECT created_at, details FROM run").fetchone()
-        return (float(created_at), *(float(moment) for moment in mapping(details).get("resumed_at", ())))
+        return (moment_of(created_at), *(moment_of(moment) for moment in mapping(details).get("resumed_at", ())))
 
     @tells_damage
     def base(self) -> str:
@@ -156,6 +164,16 @@ class RunReader:
         lost = self._db.execute("SELECT case_id FROM plan EXCEPT SELECT id FROM cases ORDER BY 1").fetchall()
         if lost:
             raise ValueError(f"{len(lost)} of its planned cases are missing, {lost[0][0]} for one")
+
+    def case(self, case_id: str) -> Case:
+        """The case of that id, which is there in every run that is whole.
+
+        Raises:
+            AssayError: It is not.
+        """
+        if found := self.cases(case_id):
+            return found[0]
+        raise AssayError(f"{self.folder} is damaged: it has no case {shown(case_id)}", DAMAGE_HINT)
 
     @tells_damage
     def workloads(self) -> tuple[str, ...]:
@@ -242,11 +260,12 @@ class RunReader:
             iops: ... and those with more operations per second than that.
         """
         with damage_told(self.folder):
-            yield from self._db.execute(
+            for row in self._db.execute(
                 "SELECT id, case_id, operation, throughput, iops FROM samples"
                 " WHERE status IN ('done', 'time_limit') AND (throughput > ? OR iops > ?)",
                 (throughput, iops),
-            )
+            ):
+                yield (*row[:3], amount_of(row[3]), amount_of(row[4]))
 
     @tells_damage
     def sample(self, number: int) -> Sample:
@@ -274,7 +293,7 @@ class RunReader:
                 " WHERE status IN ('done', 'time_limit') ORDER BY case_id, phase, repeat"
             )
             for _, group in groupby(rows, key=itemgetter(0, 1)):
-                rates = [float(rate) for _, _, rate in group if rate > 0]
+                rates = [rate for *_, stored in group if (rate := amount_of(stored)) > 0]
                 if len(rates) > 1:
                     yield rates
 
@@ -300,8 +319,8 @@ class RunReader:
                 case=row[0],
                 repeat=row[1],
                 status=row[2],
-                started_at=row[3],
-                seconds=row[4],
+                started_at=moment_of(row[3]),
+                seconds=amount_of(row[4]),
                 reason=row[5],
                 job=json.loads(row[6]) if whole else {},
                 attempts=row[7],
@@ -316,7 +335,7 @@ class RunReader:
         rows = self._db.execute(
             f"SELECT id, case_id, repeat, started_at, seconds, status, reason FROM attempts{only} ORDER BY id", key
         )
-        return [Attempt(*row) for row in rows]
+        return [attempt_of(*row) for row in rows]
 
     @tells_damage
     def events(self, case_id: str, repeat: int) -> str:
@@ -325,13 +344,13 @@ class RunReader:
             "SELECT a.events FROM outcomes o JOIN attempts a ON a.id = o.attempt WHERE o.case_id = ? AND o.repeat = ?",
             (case_id, repeat),
         ).fetchone()
-        return zlib.decompress(row[0]).decode() if row and row[0] else ""
+        return unpacked(row[0]) if row and row[0] else ""
 
     @tells_damage
     def attempt_events(self, case_id: str) -> list[str]:
         """What engines said in every attempt at a case, also in those that came to nothing; as `events`."""
         rows = self._db.execute("SELECT events FROM attempts WHERE case_id = ? ORDER BY id", (case_id,))
-        return [zlib.decompress(events).decode() for (events,) in rows if events]
+        return [unpacked(events) for (events,) in rows if events]
 
     @tells_damage
     def contract(self) -> int | None:

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import ValidationError
-
 from assay.model.foreign import plain
 from assay.model.result.brief import Result
 from assay.model.result.run import RunHead
@@ -14,6 +12,7 @@ from assay.model.study.case import Case
 from assay.model.study.names import WORK
 from assay.model.units import shown
 from assay.store.damage import words_of
+from assay.store.values import MOST_AMOUNT, amount_of, count_of, moment_of, text_of
 
 
 class RunMeta(RunHead):
@@ -42,6 +41,18 @@ class Attempt:
     seconds: float | None
     status: str
     reason: str
+
+
+def attempt_of(
+    number: int, case: object, repeat: int, started_at: object, seconds: object, status: object, reason: object
+) -> Attempt:
+    """A stored start of the engine.
+
+    Raises:
+        ValueError: One of its columns has what it cannot have.
+    """
+    took = None if seconds is None else amount_of(seconds)
+    return Attempt(number, text_of(case), repeat, moment_of(started_at), took, text_of(status), text_of(reason))
 
 
 def case_of(name: str, document: str) -> Case:
@@ -77,6 +88,12 @@ def result_of(*row: Any) -> Result:
     Raises:
         ValueError: One of its verdicts is none.
     """
+    texts, amounts = row[:4] + row[9:12], (*row[4:8], row[12])
+    for text in texts:
+        text_of(text)
+    for amount in amounts:
+        _ = amount if amount is None else amount_of(amount)
+    count_of(row[8])
     result = Result(*row)
     for word in (result.verdict, *filter(None, result.also.split(", "))):
         verdict_of(word)
@@ -97,8 +114,13 @@ def thing_of(kind: object, name: object) -> tuple[str, str]:
 def sample_of(case: str, repeat: int, phase: int, operation: str, document: str) -> Sample:
     """A stored sample; one that cannot be understood has crashed, and says why, so that all others can be read."""
     try:
-        return Sample.read(document)
-    except ValidationError as error:
+        sample = Sample.read(document)
+        moment_of(sample.started_at)
+        for name, value in vars(sample).items():
+            if type(value) in (int, float) and not -MOST_AMOUNT <= value <= MOST_AMOUNT:
+                raise ValueError(f"{name} is no number that can be computed with")
+        return sample
+    except ValueError as error:
         why = f"what is stored of it cannot be read: {plain(words_of(error))}"
         tally = ErrorTally(kind="unreadable", name=None, count=1, example=why)
         fields: dict[str, Any] = {"status": "crashed", "started_at": 0.0, "errors": (tally,)}

@@ -31,6 +31,7 @@ from assay.store.entries import (
     RUN_LOCK,
     STUDY,
     check_entries,
+    open_new,
     opened_folder,
     remove_folder,
 )
@@ -98,10 +99,12 @@ class RunStore(RunReader):
             _remove_unfinished(root)
             work.mkdir()
             locks = [RunLock(work / RUN_LOCK), RunLock(work / ENGINE_LOCK)]
-            (work / STUDY).write_bytes(study_text.encode())
+            with open_new(work / STUDY) as file:
+                file.write(study_text.encode())
             if prices is not None:
-                (work / PRICES).write_text(prices.model_dump_json(indent=1), encoding="utf-8")
-            connection = create(work / DATABASE)
+                with open_new(work / PRICES) as file:
+                    file.write(prices.model_dump_json(indent=1).encode())
+            connection = create(work)
             folder = _free_name(root, meta.id)
             _insert_plan(connection, meta, folder.name, cases, excluded, order)
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

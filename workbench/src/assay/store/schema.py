@@ -138,8 +138,8 @@ def _writing(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def create(path: Path) -> sqlite3.Connection:
-    """Make a new database with all tables."""
-    connection = _writing(path)
+def create(folder: Path) -> sqlite3.Connection:
+    """Make a new database with all tables in a run's folder."""
+    connection = _writing(folder / DATABASE)
     connection.executescript(f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
     return connection

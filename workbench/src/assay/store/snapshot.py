@@ -39,6 +39,10 @@ OPEN_SECONDS = 5.0
 _one_at_a_time = threading.Lock()
 
 
+read: dict[Path, None] = {}
+"""Folders of the runs that were read, in order."""
+
+
 class _ChangedError(Exception):
     """The run was written while it was read."""
 
@@ -56,7 +60,9 @@ def open_to_read(folder: Path) -> sqlite3.Connection:
     with told_of(folder / DATABASE), entered(folder) as place:
         for _ in range(TRIES):
             with contextlib.suppress(_ChangedError):
-                return _opened(place, folder)
+                connection = _opened(place, folder)
+                read[folder] = None
+                return connection
             time.sleep(PAUSE_SECONDS)
     raise AssayError(f"{folder}: changes faster than it can be read", "try again when less is written", EXIT_REFUSED)
 

@@ -40,7 +40,7 @@ class TellingListener:
             job: Id of the job that this process is in.
         """
         self._inner = inner
-        self._path = folder / PROGRESS
+        self._folder = folder
         self._fails = False
         self.tell("job", id=job)
 
@@ -48,11 +48,13 @@ class TellingListener:
         """Append a line. That it cannot be done is said once: who follows sees less then, and the run goes on."""
         line = json.dumps({"at": time.time(), "what": what, **facts}, separators=(",", ":"))
         try:
-            with open_to_append(self._path) as file:
+            with open_to_append(self._folder / PROGRESS) as file:
                 file.write(f"{line}\n".encode())
         except OSError as error:
             if not self._fails:
-                self._inner.say(f"warning: {self._path}: cannot be written: {(error.strerror or str(error)).lower()}")
+                self._inner.say(
+                    f"warning: {self._folder / PROGRESS}: cannot be written: {(error.strerror or str(error)).lower()}"
+                )
             self._fails = True
 
     def say(self, text: str) -> None:

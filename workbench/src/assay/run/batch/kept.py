@@ -62,14 +62,15 @@ def read_batch(folder: Path) -> Batch | None:
     Raises:
         AssayError: It cannot be read.
     """
-    path = folder / BATCH
     try:
         return Batch.model_validate_json(read_file(folder, BATCH, MOST_BYTES))
     except FileNotFoundError:
         return None
     except (OSError, ValidationError) as error:
         reason = getattr(error, "strerror", None) or "it does not say which jobs the run had"
-        raise AssayError(f"{path}: cannot be read: {reason}", "restore the run's folder from a copy") from None
+        raise AssayError(
+            f"{folder / BATCH}: cannot be read: {reason}", "restore the run's folder from a copy"
+        ) from None
 
 
 def write_batch(folder: Path, batch: Batch) -> None:
@@ -78,11 +79,10 @@ def write_batch(folder: Path, batch: Batch) -> None:
     Raises:
         AssayError: It cannot be written, as on a full disk or beyond a quota.
     """
-    new = folder / BATCH_NEW
     try:
-        with open_new(new) as file:
+        with open_new(folder / BATCH_NEW) as file:
             file.write(f"{batch.model_dump_json(indent=1)}\n".encode())
-        new.replace(folder / BATCH)
+        (folder / BATCH_NEW).replace(folder / BATCH)
     except OSError as error:
         message = f"{folder / BATCH}: cannot be written: {(error.strerror or str(error)).lower()}"
         raise AssayError(message, "see the rights, the space and your quota there") from None
