@@ -5,7 +5,7 @@ from pathlib import Path
 from nfs_tools import box_of, boxes_below
 from testbed_tools import said
 
-DISKS = "[{size: 160MiB, device: d0}, {size: 160MiB, device: d1}]"
+DISKS = "[{size: 1GiB, device: d0}, {size: 1GiB, device: d1}]"
 SAN = f"""
   client1: {{roles: [client], servers: [{{kind: aoe-client, source: "server1:d0", mount: /san}}]}}
   server[1-2]: {{disks: {DISKS}, servers: [{{kind: vblade, devices: [d0, d1]}}]}}

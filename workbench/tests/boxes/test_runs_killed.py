@@ -19,7 +19,7 @@ from testbed_tools import GUARD, assert_nothing_left, left
 
 CYCLES = times(5, 20)
 SEED = int(os.environ.get("ASSAY_BOX_SEED", "20261125"))
-DISKS = "[{size: 160MiB, device: d0}, {size: 160MiB, device: d1}, {size: 256MiB, mount: /store}]"
+DISKS = "[{size: 1GiB, device: d0}, {size: 1GiB, device: d1}, {size: 256MiB, mount: /store}]"
 HOSTS = f"""
   client1:
     roles: [client]

@@ -54,6 +54,8 @@ CASES = {
     "aoe discover": ("-i none", 2, ""),
     "aoe info": ("e1.0 -i none", 2, ""),
     "aoe attach": ("nothing", 2, ""),
+    "aoe pairs": ("e1.0 e2.0 -i none", 2, ""),
+    "aoe raid": ("/mnt/none e1.0 --level raid5", 2, ""),
     "aoe attached": ("", 0, ""),
     "aoe detach": ("", 2, ""),
     "catalog list": ("", 0, "gp3"),

@@ -73,7 +73,7 @@ def attach(disk: str, interfaces: Sequence[str]) -> Attached:
         journal.record(FOLDER, str(folder))
         file = _serve(disk, interfaces, folder, journal)
         entry = journal.record(LOOP, str(file))
-        device = _run("losetup", "--direct-io=on", "--find", "--show", str(file))
+        device = run("losetup", "--direct-io=on", "--find", "--show", str(file))
         journal.amend(entry, {"device": device})
         return Attached(disk, device, str(file))
     except BaseException:
@@ -94,8 +94,13 @@ def attached() -> list[Attached]:
     return found
 
 
-def detach(disk: str) -> None:
+def detach(disk: str, force: bool = False) -> None:
     """Take a block device away again.
+
+    Args:
+        disk: Its address.
+        force: Also if it is in use: what is under way on it fails, and all that comes. The device goes when nobody has
+            it open any more.
 
     Raises:
         AssayError: It is not attached, or still in use.
@@ -106,7 +111,7 @@ def detach(disk: str) -> None:
         raise AssayError(f"{disk} is not attached", "`assay aoe attached` lists those that are")
     journal = FileJournal(folder / "journal")
     try:
-        left = remove_open(journal, REMOVERS)
+        left = remove_open(journal, FORCED if force else REMOVERS)
     finally:
         journal.close()
     if left:
@@ -163,11 +168,17 @@ def _serve(disk: str, interfaces: Sequence[str], folder: Path, journal: FileJour
     return folder / "disk" / disk
 
 
-def _run(*words: str) -> str:
+def run(*words: str) -> str:
+    """What a command prints.
+
+    Raises:
+        AssayError: It is missing, or fails.
+    """
     try:
         heard = said(words, READY_SECONDS)
     except FileNotFoundError:
-        raise AssayError(f"{words[0]} is missing", "install the Debian package mount", EXIT_REFUSED) from None
+        package = "btrfs-progs" if "btrfs" in words[0] else "mount"
+        raise AssayError(f"{words[0]} is missing", f"install the Debian package {package}", EXIT_REFUSED) from None
     if heard.code or heard.late or heard.long:
         raise AssayError(last_line(heard.err) or f"{words[0]}: exit code {heard.code}")
     return heard.out.decode("utf-8", "replace").strip()
@@ -181,8 +192,14 @@ def _remove_loop(entry: Entry) -> list[str]:
             os.close(os.open(device, os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC))
         except OSError as error:
             return [f"{device}: {error.strerror}: it is in use"]
+    return _let_go(entry)
+
+
+def _let_go(entry: Entry) -> list[str]:
+    """Have the loop device go, now or when nobody has it open any more."""
+    for device in _loops_of(entry.name):
         try:
-            _run("losetup", "--detach", device)
+            run("losetup", "--detach", device)
         except AssayError as error:
             return [error.message]
     return []
@@ -190,7 +207,7 @@ def _remove_loop(entry: Entry) -> list[str]:
 
 def _loops_of(file: str) -> list[str]:
     """The loop devices of a file. What another network's disk of the same name shows lies in another folder."""
-    listed = json.loads(_run("losetup", "--list", "--json", "--output", "NAME,BACK-FILE") or "{}")
+    listed = json.loads(run("losetup", "--list", "--json", "--output", "NAME,BACK-FILE") or "{}")
     devices: Sequence[Mapping[str, Any]] = listed.get("loopdevices", [])
     return [str(device["name"]) for device in devices if device.get("back-file") == file]
 
@@ -199,7 +216,7 @@ def _remove_server(entry: Entry) -> list[str]:
     """Unmount the folder; the process that serves it then ends by itself."""
     if any(mount.point == entry.name for mount in read_mounts()):
         try:
-            _run("umount", entry.name)
+            run("umount", entry.name)
         except AssayError as error:
             return [error.message]
     process = Process(int(entry.details.get("pid", 0)), int(entry.details.get("start", -1)))
@@ -211,6 +228,21 @@ def _remove_server(entry: Entry) -> list[str]:
         while process.alive and time.monotonic() < deadline:
             time.sleep(0.01)
     return [f"process {process.pid} does not end"] if process.alive else []
+
+
+def _end_server(entry: Entry) -> list[str]:
+    """End the process, so that all that is asked of the file fails at once, and unmount the folder."""
+    process = Process(int(entry.details.get("pid", 0)), int(entry.details.get("start", -1)))
+    if process.alive:
+        # It leads a group, of which one serves and one waits.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    if any(mount.point == entry.name for mount in read_mounts()):
+        try:
+            run("umount", "--lazy", entry.name)
+        except AssayError as error:
+            return [error.message]
+    return []
 
 
 def _remove_folder(entry: Entry) -> list[str]:
@@ -232,3 +264,4 @@ def _remove_folder(entry: Entry) -> list[str]:
 
 REMOVERS: Mapping[str, Remover] = {LOOP: _remove_loop, SERVER: _remove_server, FOLDER: _remove_folder}
 """In a journal the newest comes first: device, server, folder."""
+FORCED: Mapping[str, Remover] = {LOOP: _let_go, SERVER: _end_server, FOLDER: _remove_folder}

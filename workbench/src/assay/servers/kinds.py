@@ -67,6 +67,12 @@ class ServerKind(Frozen):
     version: Words = Field((), description="Command that prints the version where there is no package of that name.")
     find: dict[str, Words] = Field({}, description="Word -> patterns of paths; the first that exists is its value.")
     options: dict[str, Words] = Field({}, description="Word -> what it may be; the first is meant where none is named.")
+    copies: dict[str, int] = Field(
+        {},
+        description="Value of an option -> copies that it keeps, each on another host: what it keeps them on must fit.",
+    )
+    hosts: dict[str, int] = Field({}, description="Value of an option -> so many hosts that it needs at least.")
+    alike: bool = Field(False, description="All hosts that have it must offer the same names.")
     private: Words = Field((), description="Directories of the machine of which each host has its own, empty.")
     folders: Words = Field((), description="Directories to make in the host before it starts.")
     configuration: str = Field("", description="Text of its configuration.")

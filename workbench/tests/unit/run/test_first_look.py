@@ -4,12 +4,12 @@ import contextlib
 from pathlib import Path
 
 import pytest
-from assay.run.ceilings_place import _folder_of_runs
 from builders import make_meta
 
 from assay.journal.entry import DIRECTORY
 from assay.launch.places import MARKER, claim_target
 from assay.model.base import AssayError
+from assay.run.ceilings.place import _folder_of_runs
 from assay.run.claims import owner_of
 from assay.run.first_look import PREFIX, first_look
 from assay.store import RunStore, foreign_run_state

@@ -136,6 +136,48 @@ def attach(
 
 
 @app.command()
+def pairs(
+    disks: list[str] = typer.Argument(..., metavar="eSHELF.SLOT...", help="Addresses of disks, such as e1.0."),
+    interfaces: list[str] = INTERFACES,
+) -> None:
+    """Say which disks may mirror one another: two of different servers, one pair a line.
+
+    They are refused if not all can be paired so.
+
+    Example: `assay aoe pairs e1.0 e1.1 e2.0 e2.1`
+    """
+    from assay.cli.output import say
+    from assay.launch.aoe import discover_disks
+    from assay.launch.mirrored.array import servers_of
+    from assay.model.site.mirrors import mirrors
+
+    for pair in mirrors(servers_of(discover_disks(interfaces, 1000, False), disks)):
+        say(" ".join(pair))
+
+
+@app.command()
+def raid(
+    at: str = typer.Argument(..., metavar="DIRECTORY", help="Where the file system is mounted."),
+    disks: list[str] = typer.Argument(..., metavar="eSHELF.SLOT...", help="Addresses of disks, such as e1.0."),
+    interfaces: list[str] = INTERFACES,
+    level: str = typer.Option(
+        "raid10", "--level", metavar="LEVEL", help="raid10, raid1, or raid0, which has no copies."
+    ),
+    destroy: bool = typer.Option(False, "--destroy", help="All that is on the disks is lost: needed."),
+) -> None:
+    """Make a file system over disks (btrfs), with each mirror on two servers, and keep it until Ctrl-C. Needs root.
+
+    A disk that does not answer for 15 s is given up, so that its copy is read at once; when it is back, it is rebuilt.
+    Where the copies lie is looked up in the file system itself: after it is made, and after each rebuild.
+
+    Example: `assay aoe raid /mnt/san e1.0 e1.1 e2.0 e2.1 --destroy`
+    """
+    from assay.cli.disks.keeping import keep
+
+    keep(at, disks, interfaces, level, destroy)
+
+
+@app.command()
 def attached(as_json: bool = JSON) -> None:
     """List the disks that are attached, with their block devices.
 
@@ -157,6 +199,7 @@ def attached(as_json: bool = JSON) -> None:
 def detach(
     disks: list[str] = typer.Argument(None, metavar="[eSHELF.SLOT...]", help="Addresses of disks."),
     every: bool = typer.Option(False, "--all", help="All that are attached."),
+    force: bool = typer.Option(False, "--force", help="Also those in use: what is done on them fails from then on."),
 ) -> None:
     """Take block devices of disks away again; those in use are refused.
 
@@ -168,4 +211,4 @@ def detach(
     if bool(disks) == every:
         raise AssayError("say which disks, or --all", "`assay aoe attached` lists them", EXIT_USAGE)
     for disk in [one.disk for one in attached_disks()] if every else disks:
-        detach_disk(disk)
+        detach_disk(disk, force)

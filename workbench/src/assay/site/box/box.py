@@ -10,6 +10,7 @@ from assay.model.site.serving import NAME
 from assay.model.units import one_of
 from assay.model.written import MOST_BYTES
 from assay.servers.kinds import check_server
+from assay.servers.spread import check_spread
 
 PRESETS = Path(__file__).with_name("presets")
 GUIDE = "docs/guides/testbed.md"
@@ -38,6 +39,7 @@ def load_box(ref: str, base: Path) -> Box:
     for name, spec in box.hosts.items():
         for server in spec.servers:
             check_server(server, f"{ref}: {name}")
+    check_spread({member.name: member.spec.servers for member in box.members()}, ref)
     return box
 
 

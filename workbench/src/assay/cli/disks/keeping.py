@@ -1,0 +1,42 @@
+"""`assay aoe raid`: a file system over disks behind AoE, for as long as the command runs."""
+
+import os
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Event
+
+from assay.cli.output import note
+from assay.launch.aoe import discover_disks
+from assay.launch.mirrored.array import Array, servers_of
+from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
+from assay.model.foreign import plain
+from assay.model.units import one_of
+
+LEVELS = ("raid10", "raid1", "raid0")
+
+
+def keep(at: str, disks: Sequence[str], interfaces: Sequence[str], level: str, destroy: bool) -> None:
+    """Make it, watch its disks until a signal comes, and take it away again.
+
+    Raises:
+        AssayError: The disks cannot be mirrored across servers, something fails, or is still there at the end.
+    """
+    if level not in LEVELS:
+        raise AssayError(f"there is no level `{plain(level)}`", one_of(level, list(LEVELS)), EXIT_USAGE)
+    if not destroy:
+        raise AssayError("all that is on the disks would be lost", "add --destroy if it may be", EXIT_REFUSED)
+    if os.geteuid() != 0:
+        raise AssayError("file systems are mounted by root", "run it with sudo", EXIT_REFUSED)
+    holders = servers_of(discover_disks(interfaces, 1000, False), list(dict.fromkeys(disks)))
+    array, over = Array(Path(at).resolve(), interfaces, holders, note), Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: over.set())
+    try:
+        array.make(level)
+        array.at.chmod(0o1777)
+        note(f"{array.at} is there")
+        array.watch(over)
+    finally:
+        for problem in array.take_away():
+            note(problem)

@@ -1,0 +1,1 @@
+"""File systems over disks behind AoE, with each mirror on two servers."""

@@ -1,0 +1,68 @@
+"""Which disks of a btrfs hold the copies of each of its parts, as its own chunk tree says."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+_CHUNK = re.compile(r"^\s*length (\d+) owner .* type (\S+)$")
+_SUB = re.compile(r"\bsub_stripes (\d+)")
+_STRIPE = re.compile(r"^\s*stripe \d+ devid (\d+) offset")
+
+
+class Chunk(NamedTuple):
+    """A part of a file system.
+
+    Attributes:
+        kind: Of what, and how: such as METADATA|RAID1.
+        length: Bytes.
+        disks: Numbers of the disks that hold it, in order.
+        together: So many of them, one after the other, are copies of one another, in RAID10.
+    """
+
+    kind: str
+    length: int
+    disks: tuple[int, ...]
+    together: int
+
+    @property
+    def groups(self) -> list[tuple[int, ...]]:
+        """Disks that are copies of one another."""
+        size = {"RAID1": len(self.disks), "RAID10": self.together}.get(re.sub("C[34]$", "", self.profile), 1)
+        return [self.disks[at : at + size] for at in range(0, len(self.disks), size)]
+
+    @property
+    def profile(self) -> str:
+        """Such as RAID1; empty if it is in one place only."""
+        return self.kind.partition("|")[2]
+
+
+def read_chunks(dump: str) -> list[Chunk]:
+    """All parts.
+
+    Args:
+        dump: What `btrfs inspect-internal dump-tree -t chunk` prints.
+    """
+    found: list[Chunk] = []
+    for line in dump.splitlines():
+        if chunk := _CHUNK.match(line):
+            found.append(Chunk(chunk[2], int(chunk[1]), (), 1))
+        elif found and (sub := _SUB.search(line)):
+            found[-1] = found[-1]._replace(together=int(sub[1]))
+        elif found and (stripe := _STRIPE.match(line)):
+            found[-1] = found[-1]._replace(disks=(*found[-1].disks, int(stripe[1])))
+    return found
+
+
+def one_server(chunks: Sequence[Chunk], holders: Mapping[int, str]) -> str:
+    """What one server alone holds; empty if all is kept on two servers or more.
+
+    Args:
+        chunks: Of the file system.
+        holders: Number of a disk -> its server; a disk that is not there has none.
+    """
+    for chunk in chunks:
+        for group in chunk.groups:
+            places = {holders.get(number, f"disk {number}, which is not there") for number in group}
+            if len(places) < 2:
+                return f"{chunk.kind.replace('|', ' ')}, {chunk.length} bytes: on {', '.join(places)} alone"
+    return "" if chunks else "it names no parts at all"
