@@ -12,6 +12,8 @@ from s3_proxy import Exchange, Request, harmful
 from s3_tools import FOLDER, KIB, MARK, MIB, SECOND, At, Engine, Json, clean, cleaned, done_well, job_at
 
 pytestmark = needs_engine
+MARK_TEXT = b"This bucket was made by Assay, which removes it when nothing else is in it.\n"
+"""Without the name of a run: jobs by hand belong to none."""
 FOREIGN = {
     "mine": b"precious",
     "assay__mine": b"below the root",
@@ -91,6 +93,27 @@ def test_the_bucket_goes_when_nothing_but_its_mark_is_in_it(at: At) -> None:
     assert not at.is_there()
     assert cleaned(at.target(), "--root") == [] and cleaned(at.target()) == [], "a second time there is nothing to do"
     assert not at.is_there()
+
+
+def test_a_bucket_that_another_run_has_made_is_used_and_left(fast: At) -> None:
+    """Each run removes what it has made, and holds what it uses."""
+    one, other = {"run": "one", "directory": "one-c1-r1"}, {"run": "other", "directory": "other-c1-r1"}
+    fast.well("put", target=one)
+    fast.well("put", target=other, keep_files=True)
+    assert cleaned(fast.target(**one), "--root") == [] and len(fast.objects()) == 13, "the other is at work"
+    upload = fast.s3.create_multipart_upload(Bucket=fast.bucket, Key="assay/other-c1-r1/o0.0")["UploadId"]
+    assert cleaned(fast.target(**one)) == [] and fast.uploads() == ["assay/other-c1-r1/o0.0"]
+    assert upload and cleaned(fast.target(**other)) and fast.objects() == {} and fast.uploads() == []
+    assert cleaned(fast.target(**other), "--root") == [] and fast.is_there(), "it has not made it"
+    assert cleaned(fast.target(**one), "--root") and not fast.is_there()
+
+
+def test_a_prefix_may_have_slashes(fast: At) -> None:
+    fast.make(mine=b"precious")
+    target = {"root": "team/alice", "destroy": True}
+    fast.well("put", "get", "list", target=target, keep_files=True)
+    assert all(key == "mine" or key.startswith("team/alice/c1-r1/") for key in fast.sizes()) and len(fast.sizes()) == 13
+    assert cleaned(fast.target(**target)) and list(fast.sizes()) == ["mine"]
 
 
 def test_jobs_with_data_of_others_below_the_root_keep_the_bucket(at: At) -> None:
@@ -223,7 +246,7 @@ def test_a_service_that_cannot_make_one_bucket_twice_at_once_is_asked_whose_it_i
 
     def late(exchange: Exchange) -> None:
         exchange.body()
-        fast.make(**{MARK: b"made by another engine"})
+        fast.make(**{MARK: MARK_TEXT})
         exchange.refuse("500 Internal Server Error", "InternalError")
 
     def makes(request: Request) -> bool:

@@ -56,6 +56,9 @@ impl Control {
             if SIGNALLED.load(Ordering::Relaxed) || silent > lease {
                 flag.store(true, Ordering::Relaxed);
             }
+            if flag.load(Ordering::Relaxed) {
+                pulse::stop();
+            }
         });
         Control { stop, go }
     }

@@ -10,6 +10,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// on and for how many seconds; it answers with the exit code. Threads that wait for storage are left to the kernel.
 pub(crate) fn leave_when_silent(limit_ns: u64, tell: impl FnOnce(&str, u64) -> i32 + Send + 'static) {
     pulse::beat();
+    pulse::bear(limit_ns);
     std::thread::spawn(move || loop {
         std::thread::sleep(LOOK);
         let (doing, quiet) = pulse::silence();

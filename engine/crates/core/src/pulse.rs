@@ -11,6 +11,43 @@ static LAST: AtomicU64 = AtomicU64::new(0);
 static EXPECTED: AtomicU64 = AtomicU64::new(0);
 static DOING: Mutex<String> = Mutex::new(String::new());
 
+/// How long silence is borne, in nanoseconds; 0: nobody has said so.
+static PATIENCE: AtomicU64 = AtomicU64::new(0);
+/// When the process was asked to stop, on the monotonic clock; 0: it was not.
+static STOP: AtomicU64 = AtomicU64::new(0);
+
+/// Silence is borne for so long.
+pub fn bear(patience_ns: u64) {
+    PATIENCE.store(patience_ns, Ordering::Relaxed);
+}
+
+/// How long silence is borne, in nanoseconds, if somebody has said so.
+pub fn patience() -> Option<u64> {
+    Some(PATIENCE.load(Ordering::Relaxed)).filter(|ns| *ns > 0)
+}
+
+/// The process is asked to stop: what still has to be removed is removed, but not for long.
+pub fn stop() {
+    let _ = STOP.compare_exchange(0, clock::now().max(1), Ordering::Relaxed, Ordering::Relaxed);
+}
+
+/// For how many nanoseconds it has been asked to stop; none if it has not.
+pub fn stopping() -> Option<u64> {
+    let since = STOP.load(Ordering::Relaxed);
+    (since > 0).then(|| clock::now().saturating_sub(since))
+}
+
+/// Once the process is asked to stop, what it still removes may take so long.
+pub const STOPPING_NS: u64 = 20_000_000_000;
+/// Longest removal of anything.
+pub const REMOVAL_NS: u64 = 3_600_000_000_000;
+
+/// Whether a removal that began then has gone on for too long: whoever is asked has always something more.
+pub fn is_too_long(begin: u64) -> bool {
+    let stopping = stopping().is_some_and(|ns| ns > STOPPING_NS);
+    stopping || clock::now().saturating_sub(begin) > REMOVAL_NS
+}
+
 /// Something has ended.
 pub fn beat() {
     LAST.store(clock::now(), Ordering::Relaxed);

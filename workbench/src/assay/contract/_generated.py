@@ -1661,7 +1661,12 @@ class S3Target(Message):
     """
     root: str
     """
-    First part of all keys that are made.
+    First part of all keys that are made: plain names, with slashes between them.
+    """
+    run: str | None = None
+    """
+    Identity of the run that the job belongs to, which the mark of a bucket that it makes bears: only this run removes
+    the bucket again. None: a job that belongs to no run.
     """
     storage_class: str | None = None
     """
@@ -1744,7 +1749,12 @@ class DynamodbTarget(Message):
     """
     root: str
     """
-    First part of all partition keys.
+    First part of all partition keys: plain names, with slashes between them.
+    """
+    run: str | None = None
+    """
+    Identity of the run that the job belongs to, which the mark of a table that it makes bears: only this run removes
+    the table again. None: a job that belongs to no run.
     """
     sort_key: str | None = None
     """

@@ -85,7 +85,9 @@ TEXT = {"type": "string", "minLength": 1}
 _ANY_ENDPOINTS = {"anyOf": [TEXT, {"type": "array", "items": TEXT, "minItems": 1}]}
 Endpoints = Annotated[tuple[str, ...], BeforeValidator(_endpoints), WithJsonSchema(_ANY_ENDPOINTS)]
 Region = Annotated[str, named(WORD, "a region", "write a name such as eu-central-1"), WithJsonSchema(TEXT)]
-Prefix = Annotated[str, named(_PLAIN, "a plain name", "use letters, digits, `.`, `_` and `-`"), WithJsonSchema(TEXT)]
+_PREFIX = rf"(?=.{{1,256}}\Z){_PLAIN}(/{_PLAIN})*"
+_OF_PREFIX = "use letters, digits, `.`, `_` and `-`, such as bench, or team/alice for keys below that"
+Prefix = Annotated[str, named(_PREFIX, "what keys can begin with", _OF_PREFIX), WithJsonSchema(TEXT)]
 Profile = Annotated[
     str | None, named(_PROFILE, "the name of a profile", "write a name of ~/.aws/credentials"), WithJsonSchema(TEXT)
 ]
@@ -140,7 +142,9 @@ class HttpTarget(Target):
         "round_robin", description="Which of several endpoints gets a request: each in turn, or the least loaded."
     )
     region: Region = Field("us-east-1", description="Region that requests are signed for.")
-    prefix: Prefix = Field("assay", description="What all keys begin with; Assay writes nothing else.")
+    prefix: Prefix = Field(
+        "assay", description="What all keys begin with, such as bench or team/alice; Assay writes nothing else."
+    )
     profile: Profile = Field(None, description="Profile of ~/.aws/credentials and ~/.aws/config on each host.")
     ca_file: Path | None = Field(None, description="Certificates, in PEM, of who signed the service's.")
     timeout: Timeout = Field(MINUTE, description="A request that has not ended after so long has failed.")

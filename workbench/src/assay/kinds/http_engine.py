@@ -10,13 +10,14 @@ from assay.model.result.layers import Layer, LayerKind
 from assay.servers.kinds import load_kind
 
 
-def told(target: HttpTarget, directory: str, destroy: bool, servers: int | None) -> dict[str, Any]:
+def told(target: HttpTarget, directory: str, run: str | None, destroy: bool, servers: int | None) -> dict[str, Any]:
     """The fields that the jobs of all of them have; credentials are for the engine to find."""
     return {
         "endpoints": list(target.doors[:servers]),
         "balance": Balance(target.balance),
         "root": target.prefix,
         "directory": directory,
+        "run": run,
         "destroy": destroy,
         "region": target.region,
         "profile": target.profile,

@@ -45,6 +45,11 @@ class Owner:
         text = "\0".join((self.run, os.path.realpath(self.folder), _machine()))
         return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
+    @property
+    def name(self) -> str:
+        """What its directories begin with in places that runs of other people share, whose ids may be the same."""
+        return f"{self.run}-{self.identity[:8]}"
+
     def owns(self, mark: Mark | None) -> bool:
         """Whether a mark is of this run; one without identity was written by an earlier version."""
         if mark is None:

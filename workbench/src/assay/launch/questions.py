@@ -3,7 +3,9 @@
 import json
 from collections.abc import Sequence
 
-from assay.contract._answers import BackendCapabilities
+from pydantic import ValidationError
+
+from assay.contract._answers import BackendCapabilities, PlaceAnswer
 from assay.launch.answers import collect
 from assay.launch.binary import MOST_ANSWER, answer_of, parse_capabilities
 from assay.launch.launcher import Launcher
@@ -54,15 +56,25 @@ def _of_place(text: str, kind: str) -> BackendCapabilities:
     )
 
 
-def clean_target(launcher: Launcher, target: str, whole: bool = False) -> None:
+def clean_target(
+    launcher: Launcher, target: str, whole: bool = False, patience: float | None = None, seconds: float | None = None
+) -> PlaceAnswer:
     """Remove what a job that was killed has left.
 
     Args:
         launcher: Where the engine runs.
         target: The job's target as JSON.
         whole: Remove the marked directory too, if nothing else is in it.
+        patience: Seconds in which something must be removed, else the service counts as one that has no end.
+        seconds: Longest time for all of it; `ANSWER_SECONDS` if left out.
 
     Raises:
         AssayError: It could not be removed.
     """
-    ask_engine(launcher, ["clean", *(["--root"] if whole else []), "-"], target)
+    words = [] if patience is None else ["--patience", str(max(1, round(patience)))]
+    text = ask_engine(launcher, ["clean", *words, *(["--root"] if whole else []), "-"], target, seconds)
+    try:
+        return PlaceAnswer.model_validate_json(text.strip().rpartition("\n")[2])
+    except ValidationError:
+        hint = "install engine and workbench of the same release"
+        raise AssayError("assay-engine clean: its answer cannot be read", hint, EXIT_REFUSED) from None

@@ -162,7 +162,7 @@ def release_targets(
 
     removers: dict[str, Remover] = {
         # Only engines make anything in an export.
-        EXPORT: lambda entry: _release_export(entry, study, launcher) if store.attempts() else [],
+        EXPORT: lambda entry: _release_export(entry, study, launcher, owner_of(store)) if store.attempts() else [],
         REMOTE: of_hosts,
         DIRECTORY: lambda entry: _release(entry, store, seconds(entry)),
         # Whoever has mounted it takes it away when all else is removed.
@@ -208,21 +208,22 @@ def _given_back(path: str, claimed: str, launcher: Launcher, patience: float) ->
     return emptied or look.state == PlaceState.absent
 
 
-def _release_export(entry: Entry, study: Study | None, launcher: Launcher | None) -> list[str]:
+def _release_export(entry: Entry, study: Study | None, launcher: Launcher | None, owner: Owner) -> list[str]:
     """A journal is a claim, not an order: only an export or bucket that the study names is cleaned."""
     targets = study.targets.values() if study is not None else ()
     target = next((one for one in targets if one.made_by_engines and one.path == entry.name), None)
-    if target is None:
+    if study is None or target is None:
         return [plain(f"{entry.name}: is no export or bucket of this study: left alone")]
     if launcher is None:
         return [f"{entry.name}: no host can reach it"]
+    left = [plain(f"{entry.name}: may still have data of {name}") for name in entry.details.get("left", ())]
+    job_target = target.job_target(run=owner.identity, destroy=bool(entry.details.get("destroy")))
     try:
-        clean_target(
-            launcher, target.job_target(destroy=bool(entry.details.get("destroy"))).model_dump_json(), whole=True
-        )
+        answer = clean_target(launcher, job_target.model_dump_json(), whole=True)
     except AssayError as error:
-        return [f"{entry.name}: {error.message}"]
-    return []
+        return [*left, f"{entry.name}: {error.message}"]
+    # What is kept on purpose is in it, and so is it.
+    return left if study.output.keep_files else [*left, *remains(answer)]
 
 
 def _release(entry: Entry, store: RunStore, patience: float) -> list[str] | None:

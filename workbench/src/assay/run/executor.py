@@ -37,7 +37,7 @@ from assay.plan.jobs import PlannedJob, guarded, in_directory, plan_job, togethe
 from assay.plan.layout.shared_files import SharedFiles
 from assay.plan.methods import by_shape, with_methods
 from assay.run.claims import owner_of
-from assay.run.cleaning import RunCleaning
+from assay.run.cleaning import RunCleaning, note_left
 from assay.run.control import Control
 from assay.run.fleet import Fleet
 from assay.run.heard import read_repeat
@@ -437,12 +437,23 @@ class Executor:
             hosts = dict(zip(names, self.fleet.launchers, strict=False))
         here = self.launchers.get(case.target, self.launcher)
         launchers = self.fleet.launchers if self.fleet is not None else (here,)
-        cleaning = RunCleaning(self.owner, launchers, hosts, patience)
-        return keeper_of(target).clean(self._directory(case, name), cleaning)
+        leaving = LEAVING_SECONDS if self.interruption.count else None
+        cleaning = RunCleaning(self.owner, launchers, hosts, patience, leaving)
+        directory = self._directory(case, name)
+        try:
+            left = keeper_of(target).clean(directory, cleaning)
+        except AssayError:
+            note_left(self.store, target.path, directory, left=True)
+            raise
+        note_left(self.store, target.path, directory, left=False)
+        return left
 
     def _directory(self, case: Case, name: str) -> str:
         """Directory of a job; in a place that several runs may use at once it has the name of the run."""
-        return self.study.targets[case.target].directory_of(name, self.store.folder.name, self.fleet is None)
+        target = self.study.targets[case.target]
+        # What only engines reach has no marks of runs: the names themselves must be this run's alone.
+        run = self.owner.name if target.made_by_engines else self.store.folder.name
+        return target.directory_of(name, run, self.fleet is None)
 
 
 class _ImpossibleError(Exception):

@@ -108,7 +108,15 @@ def test_credentials_are_refused_with_the_place_where_they_belong(key: str) -> N
     "changes",
     [
         *({"bucket": "ab"}, {"bucket": "a..b"}, {"bucket": "-ab"}, {"bucket": "a/b"}, {"bucket": 5}),
-        *({"region": ""}, {"region": "eu central"}, {"prefix": "a/b"}, {"prefix": ".x"}, {"prefix": ""}),
+        *(
+            {"region": ""},
+            {"region": "eu central"},
+            {"prefix": "a//b"},
+            {"prefix": "a/../b"},
+            {"prefix": "/a"},
+            {"prefix": ".x"},
+            {"prefix": ""},
+        ),
         *({"keys": "deep"}, {"keys": {"prefixes": 0}}, {"keys": {"prefixes": 10**7}}, {"keys": {"prefixes": True}}),
         *({"checksum": "sha1"}, {"balance": "random"}, {"addressing": "host"}, {"storage_class": "a b"}),
         *({"anonymous": "yes"}, {"anonymous": True, "profile": "p"}, {"profile": "a b"}, {"timeout": "1ms"}),

@@ -1,5 +1,7 @@
 //! Pages of the list of a lane's names: each says how the next one is asked for.
 
+use crate::pages::MOST_TOKEN;
+
 /// What is known of them.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
@@ -27,8 +29,9 @@ impl Listing {
         self.tokens.get(page.checked_sub(1)?)
     }
 
-    /// A page has come, and what asks for the next; none if it is the last.
+    /// A page has come, and what asks for the next; none if it is the last. What is longer than any service needs is none.
     pub(crate) fn note(&mut self, page: usize, next: Option<String>) {
+        let next = next.filter(|next| next.len() <= MOST_TOKEN);
         self.tokens.truncate(page);
         self.ended = next.is_none();
         self.tokens.extend(next);

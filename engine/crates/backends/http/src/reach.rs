@@ -36,8 +36,20 @@ pub(crate) struct Reach {
     timeout_ns: u64,
     /// Finds what a refusal says in words.
     words: Words,
-    /// The last refusal outside lanes, and what the service said of it.
-    said: Mutex<Option<(Fault, String)>>,
+    /// The last fault outside lanes.
+    last: Mutex<Last>,
+}
+
+/// What is known of a fault outside lanes, besides its number.
+#[derive(Debug, Default)]
+struct Last {
+    fault: Option<Fault>,
+    /// What the service says in words.
+    said: Option<String>,
+    /// Region in which it says that the bucket is.
+    region: Option<String>,
+    /// Endpoint that was asked.
+    endpoint: String,
 }
 
 impl Reach {
@@ -55,9 +67,11 @@ impl Reach {
         let secure = endpoints.iter().any(|endpoint| endpoint.tls);
         let tls = if secure { Some(trusted(told.ca_file)?) } else { None };
         let place = (told.region, told.service);
-        let who = if own.is_some() { Who::nobody(place) } else { Who::find(told.profile, place, told.anonymous)? };
-        let (who, timeout_ns, said) = (Arc::new(who), told.timeout_ns, Mutex::default());
-        Ok(Reach { endpoints, balance: told.balance, tls, who, timeout_ns, words, said })
+        // Tests need no credentials at services of their own.
+        let nobody = own.is_some() || (cfg!(test) && told.region == "nowhere");
+        let who = if nobody { Who::nobody(place) } else { Who::find(told.profile, place, told.anonymous)? };
+        let (who, timeout_ns, last) = (Arc::new(who), told.timeout_ns, Mutex::default());
+        Ok(Reach { endpoints, balance: told.balance, tls, who, timeout_ns, words, last })
     }
 
     /// Connections outside lanes.
@@ -82,32 +96,75 @@ impl Reach {
         self.who.signer().map_err(|_| Fault::os(libc::EKEYEXPIRED))
     }
 
-    /// Keeps what an answer that is a refusal says in words.
-    pub(crate) fn note_said(&self, fault: Fault, answer: &Answer, signer: &Signer) {
+    /// Keeps what is known of an answer that is a refusal.
+    pub(crate) fn note_said(&self, fault: Fault, answer: &Answer, client: &Client, signer: &Signer) {
         let said = (self.words)(answer).and_then(|text| sentence(&text, signer));
-        *self.said.lock().unwrap_or_else(PoisonError::into_inner) = said.map(|words| (fault, words));
+        let word =
+            |text: &&str| text.len() <= 32 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        let region = answer.header("x-amz-bucket-region").filter(word).and_then(|text| sentence(text, signer));
+        self.note(Last { fault: Some(fault), said, region, endpoint: client.last_asked() });
+    }
+
+    /// Keeps where there was no answer.
+    pub(crate) fn note_silent(&self, fault: Fault, client: &Client) {
+        self.note(Last { fault: Some(fault), endpoint: client.last_asked(), ..Last::default() });
+    }
+
+    fn note(&self, last: Last) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = last;
+    }
+
+    /// What is known of a fault, if it was the last one.
+    fn known<T>(&self, fault: Fault, of: impl FnOnce(&Last) -> Option<T>) -> Option<T> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.fault == Some(fault) {
+            of(&last)
+        } else {
+            None
+        }
+    }
+
+    /// A path that begins with the first endpoint, with the one at which the fault was.
+    pub(crate) fn path_of(&self, fault: Fault, path: String) -> String {
+        let endpoint = self.known(fault, |last| Some(last.endpoint.clone())).unwrap_or_default();
+        let first = self.endpoints.first().map_or("", |endpoint| endpoint.text.as_str());
+        match path.strip_prefix(first) {
+            Some(rest) if !endpoint.is_empty() && self.endpoints.len() > 1 => format!("{endpoint}{rest}"),
+            _ => path,
+        }
+    }
+
+    /// Region in which a refusal says that the bucket is, if it is another one.
+    pub(crate) fn region(&self, fault: Fault, own: &str) -> Option<String> {
+        self.known(fault, |last| last.region.clone()).filter(|region| region != own)
+    }
+
+    /// What a service has named, made fit to be shown; none if it may not be.
+    pub(crate) fn shown(&self, text: &str) -> Option<String> {
+        self.who.signer().ok().and_then(|signer| sentence(text, &signer))
     }
 
     /// A fault in words, with those of the service if its last refusal was this one.
     pub(crate) fn message(&self, fault: Fault) -> String {
         let words = fault_message(fault);
-        match &*self.said.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some((refused, said)) if *refused == fault => format!("{words}: {said}"),
-            _ => words,
-        }
+        self.known(fault, |last| last.said.clone()).map_or_else(|| words.clone(), |said| format!("{words}: {said}"))
     }
 
     /// What may help where no service has answered; none if one has.
     pub(crate) fn hint(&self, fault: Fault) -> Option<String> {
         match (fault.domain(), fault_name(fault).unwrap_or_default()) {
             (FaultDomain::Os, "ETIMEDOUT") => Some(format!(": no answer for {} s", self.timeout_ns as f64 / 1e9)),
+            (FaultDomain::Os, "EPROTOTYPE") if self.tls.is_some() => {
+                Some(": this port does not speak TLS: write http:// if it speaks plain HTTP".to_owned())
+            }
             (FaultDomain::Os, "EPROTO") if self.tls.is_some() => Some(
                 ": is the certificate for this name, and by somebody whom this host trusts, or by one of ca_file?"
                     .to_owned(),
             ),
             (FaultDomain::Os, _) => {
-                let texts: Vec<&str> = self.endpoints.iter().map(|endpoint| endpoint.text.as_str()).collect();
-                Some(format!(" ({})", texts.join(", ")))
+                let asked = self.known(fault, |last| Some(last.endpoint.clone())).filter(|asked| !asked.is_empty());
+                let all = || self.endpoints.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join(", ");
+                Some(format!(" ({})", asked.unwrap_or_else(all)))
             }
             _ => None,
         }

@@ -1,13 +1,16 @@
 //! What a service says of a refusal in its own words, made fit to be shown.
 
+use crate::secrets::signature_in;
 use crate::sign::Signer;
 
 /// Letters that are kept.
 const MOST: usize = 200;
 /// What a sentence is left out for: some services repeat what a request was signed with.
-const OF_SIGNATURES: [&str; 3] = ["Signature=", "Credential=", "x-amz-security-token"];
+const OF_SIGNATURES: [&str; 5] =
+    ["signature=", "credential=", "x-amz-security-token", "aws4-hmac-sha256", "authorization:"];
 
-/// The first line of what a service says, as `line`; none if it holds what the request was signed with.
+/// The first line of what a service says, as `line`; none if it holds what the request was signed with, or some of it. All
+/// that a service says, and that is shown, goes through here.
 pub(crate) fn sentence(text: &str, signer: &Signer) -> Option<String> {
     if signer.is_told_in(text) {
         return None;
@@ -21,7 +24,8 @@ pub(crate) fn sentence(text: &str, signer: &Signer) -> Option<String> {
 fn line(text: &str) -> Option<String> {
     let first = text.trim().split(['\n', '\r']).next().unwrap_or_default();
     let shown: String = first.chars().filter(|letter| !steers(*letter)).collect();
-    if OF_SIGNATURES.iter().any(|mark| shown.contains(mark)) {
+    let small = shown.to_lowercase();
+    if signature_in(&shown) || OF_SIGNATURES.iter().any(|mark| small.contains(mark)) {
         return None;
     }
     let shown = shown.trim().trim_end_matches('.');
@@ -52,7 +56,8 @@ mod tests {
         assert_eq!(line("\n.\n"), None);
         let long = line(&"ä".repeat(300)).unwrap();
         assert_eq!((long.chars().count(), long.ends_with('…')), (200, true));
-        assert_eq!(line(&"b".repeat(200)).unwrap(), "b".repeat(200));
+        assert_eq!(line(&"z".repeat(200)).unwrap(), "z".repeat(200));
+        assert_eq!(line(&"b".repeat(64)), None, "it may be a signature");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::credentials::Credentials;
 use crate::net::Sent;
+use crate::secrets::Secrets;
 use assay_core::SetupError;
 use aws_sigv4::http_request::{
     sign, PayloadChecksumKind, PercentEncodingMode, SignableBody, SignableRequest, SigningParams, SigningSettings,
@@ -24,6 +25,7 @@ pub(crate) enum Contents<'a> {
 /// Signs requests for one service; without credentials it leaves them as they are.
 pub(crate) struct Signer {
     identity: Option<Identity>,
+    secrets: Secrets,
     /// When its credentials are to be renewed; none: never.
     due: Option<SystemTime>,
     region: String,
@@ -42,7 +44,8 @@ impl Signer {
             settings.payload_checksum_kind = PayloadChecksumKind::XAmzSha256;
         }
         let (identity, due) = (credentials.map(Credentials::identity), credentials.and_then(Credentials::due));
-        Signer { identity, due, region: region.to_owned(), service, settings }
+        let secrets = Secrets::of(credentials.map(Credentials::secrets).into_iter().flatten());
+        Signer { identity, secrets, due, region: region.to_owned(), service, settings }
     }
 
     /// Its credentials will end soon.
@@ -50,12 +53,9 @@ impl Signer {
         self.due.is_some_and(|due| due < SystemTime::now())
     }
 
-    /// Whether a text holds what nobody may be told: the secret, or the token that goes with it.
+    /// Whether a text holds what nobody may be told, or some of it: the secret, or the token that goes with it.
     pub(crate) fn is_told_in(&self, text: &str) -> bool {
-        let known = self.identity.as_ref().and_then(Identity::data::<aws_credential_types::Credentials>);
-        known.is_some_and(|known| {
-            text.contains(known.secret_access_key()) || known.session_token().is_some_and(|token| text.contains(token))
-        })
+        self.secrets.are_in(text)
     }
 
     /// Adds the signature, with the time of now.

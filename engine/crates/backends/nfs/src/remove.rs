@@ -5,7 +5,7 @@ use crate::client::{put_name, Client};
 use crate::replies::DIRECTORY;
 use crate::status::{BADHANDLE, EXIST, NOENT, NOTEMPTY, STALE};
 use assay_core::names::{is_of_job, MARKER};
-use assay_core::Fault;
+use assay_core::{clock, pulse, Fault};
 use nfs3_types::nfs3::NFS_PROGRAM;
 
 /// Directories in directories that are gone into; a tree that is deeper is left.
@@ -44,8 +44,11 @@ pub(crate) fn tree(client: &mut Client, parent: &[u8], name: &[u8], file_system:
     if level > MAX_LEVELS {
         return Err(left(Fault::os(libc::ELOOP)));
     }
-    let (mut in_vain, mut before) = (0, Vec::new());
+    let (mut in_vain, mut before, begin) = (0, Vec::new(), clock::now());
     while in_vain < MAX_IN_VAIN {
+        if pulse::is_too_long(begin) {
+            return Err(left(Fault::os(libc::ETIMEDOUT)));
+        }
         match client.rmdir(parent, name) {
             // If the parent is gone, so is what was in it.
             Ok(()) | Err(NOENT | STALE | BADHANDLE) => return Ok(()),

@@ -16,6 +16,8 @@ use std::sync::Arc;
 const WINDOW: usize = 64;
 /// Pages of a listing in a row in which there may be no name.
 const MOST_EMPTY: u32 = 64;
+/// Names of a directory that are kept at once, whatever there is.
+const MOST_NAMES: usize = 1 << 16;
 /// Bytes of a listing that are asked for at once: one credit's worth.
 pub(crate) const LISTING_BYTES: u32 = 64 << 10;
 
@@ -185,7 +187,7 @@ impl Client {
         self.call(0, |chain| briefly(chain, path, to_change(directory), let_go)).map(|_| ())
     }
 
-    /// All names in a directory but `.` and `..`.
+    /// Names in a directory but `.` and `..`: all, or as many as are looked at at once.
     pub(crate) fn list(&mut self, path: &str) -> Result<Vec<String>, Fault> {
         let opening = Opening { access: READ_DATA | READ_ATTRIBUTES, disposition: OPEN, options: IS_DIRECTORY };
         let file = self.open(path, opening)?.file;
@@ -199,6 +201,9 @@ impl Client {
     fn pages(&mut self, file: &FileId, found: &mut Vec<String>) -> Result<(), Fault> {
         let (mut again, mut empty) = (true, 0);
         while empty < MOST_EMPTY {
+            if found.len() >= MOST_NAMES {
+                return Ok(());
+            }
             let answer = self.call(0, |chain| {
                 chain.add(Command::QueryDirectory, |out| messages::put_list(out, file, again, LISTING_BYTES));
             });

@@ -4,7 +4,7 @@
 use crate::client::{briefly, let_go, to_change, Client};
 use crate::status::{is_absent, NOT_EMPTY};
 use assay_core::names::{is_of_job, MARKER};
-use assay_core::Fault;
+use assay_core::{clock, pulse, Fault};
 
 /// Directories in directories that are gone into; a tree that is deeper is left.
 const MAX_LEVELS: u32 = 200;
@@ -42,12 +42,19 @@ pub(crate) fn tree(client: &mut Client, path: &str, level: u32) -> Result<(), Le
     if level > MAX_LEVELS {
         return Err(left(Fault::os(libc::ELOOP)));
     }
-    for _ in 0..MAX_IN_VAIN {
+    let (mut in_vain, mut before, begin) = (0, Vec::new(), clock::now());
+    while in_vain < MAX_IN_VAIN {
+        if pulse::is_too_long(begin) {
+            return Err(left(Fault::os(libc::ETIMEDOUT)));
+        }
         let found = match client.list(path) {
             Err(fault) if is_absent(fault) => return Ok(()),
             found => found.map_err(left)?,
         };
-        names(client, path, &found, level + 1).map_err(|what| what.below(last(path)))?;
+        let removed = names(client, path, &found, level + 1).map_err(|what| what.below(last(path)))?;
+        // The server may say that it has removed what it goes on to list.
+        in_vain = if removed == 0 || found == before { in_vain + 1 } else { 0 };
+        before = found;
         match client.remove(path, true) {
             Ok(()) => return Ok(()),
             // Somebody else is at work there, or what was removed goes when the last who has it open closes it.

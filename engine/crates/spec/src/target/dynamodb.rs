@@ -1,6 +1,6 @@
 //! A table of a DynamoDB service.
 
-use super::http::{endpoints, is_word, profile, timeout, Balance, CONNECTION_BYTES};
+use super::http::{endpoints, is_prefix, is_word, profile, timeout, Balance, CONNECTION_BYTES, PREFIX};
 use super::TargetRules;
 use crate::validate::{absolute_without_dots, ensure, plain_name, ABSOLUTE, PLAIN};
 use crate::{Job, JobError, OpKind, Operation};
@@ -25,10 +25,14 @@ pub struct DynamodbTarget {
     pub balance: Balance,
     /// Name of the table. One that is not there is made, marked with an item `.assay-target`, and removed afterwards.
     pub table: String,
-    /// First part of all partition keys.
+    /// First part of all partition keys: plain names, with slashes between them.
     pub root: String,
     /// Second part of the keys of this job: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
     pub directory: String,
+    /// Identity of the run that the job belongs to, which the mark of a table that it makes bears: only this run removes
+    /// the table again. None: a job that belongs to no run.
+    #[serde(default)]
+    pub run: Option<String>,
     /// The user has confirmed that a table without the mark may be written to, below `root`.
     #[serde(default)]
     pub destroy: bool,
@@ -188,8 +192,9 @@ impl TargetRules for DynamodbTarget {
         endpoints(&self.endpoints)?;
         let table = (3..=255).contains(&self.table.len()) && is_word(&self.table, 255);
         ensure(table, "target.table", "must be the name of a table: 3 to 255 of A-Z a-z 0-9 . _ -")?;
-        ensure(plain_name(&self.root), "target.root", PLAIN)?;
+        ensure(is_prefix(&self.root), "target.root", PREFIX)?;
         ensure(plain_name(&self.directory), "target.directory", PLAIN)?;
+        ensure(self.run.as_ref().is_none_or(|run| plain_name(run)), "target.run", PLAIN)?;
         ensure(is_word(&self.region, 128), "target.region", "must be a name such as eu-central-1")?;
         profile(self.profile.as_deref())?;
         self.validate_keys()?;

@@ -1,6 +1,6 @@
 //! What targets that are reached over HTTP have in common.
 
-use crate::validate::ensure;
+use crate::validate::{ensure, plain_name};
 use crate::JobError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,15 @@ fn is_endpoint(text: &str) -> bool {
 /// Letters, digits and `. _ -`.
 pub(super) fn is_word(text: &str, most: usize) -> bool {
     (1..=most).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
+}
+
+/// What is wrong with what keys begin with.
+pub(super) const PREFIX: &str =
+    "must be plain names with / between them: each 1 to 128 of A-Z a-z 0-9 . _ -, not starting with a dot; 256 in all";
+
+/// Plain names with slashes between them, which no key can be above or beside.
+pub(super) fn is_prefix(text: &str) -> bool {
+    text.len() <= 256 && text.split('/').all(plain_name)
 }
 
 /// Where a service answers.

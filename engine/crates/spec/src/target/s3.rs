@@ -1,6 +1,6 @@
 //! A bucket of an S3 service.
 
-use super::http::{endpoints, is_word, profile, timeout, Balance, CONNECTION_BYTES};
+use super::http::{endpoints, is_prefix, is_word, profile, timeout, Balance, CONNECTION_BYTES, PREFIX};
 use super::TargetRules;
 use crate::validate::{absolute_without_dots, ensure, plain_name, ABSOLUTE, PLAIN};
 use crate::{Job, JobError, OpKind};
@@ -30,10 +30,14 @@ pub struct S3Target {
     #[serde(default)]
     #[schemars(length(max = 1024))]
     pub existing: Option<String>,
-    /// First part of all keys that are made.
+    /// First part of all keys that are made: plain names, with slashes between them.
     pub root: String,
     /// Second part of the keys of this job: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
     pub directory: String,
+    /// Identity of the run that the job belongs to, which the mark of a bucket that it makes bears: only this run removes
+    /// the bucket again. None: a job that belongs to no run.
+    #[serde(default)]
+    pub run: Option<String>,
     /// The user has confirmed that a bucket without the mark may be written to, below `root`.
     #[serde(default)]
     pub destroy: bool,
@@ -172,8 +176,9 @@ impl TargetRules for S3Target {
         endpoints(&self.endpoints)?;
         let bucket = "must be the name of a bucket: 3 to 63 of A-Z a-z 0-9 . _ -, beginning with a letter or digit";
         ensure(is_bucket(&self.bucket), "target.bucket", bucket)?;
-        ensure(plain_name(&self.root), "target.root", PLAIN)?;
+        ensure(is_prefix(&self.root), "target.root", PREFIX)?;
         ensure(plain_name(&self.directory), "target.directory", PLAIN)?;
+        ensure(self.run.as_ref().is_none_or(|run| plain_name(run)), "target.run", PLAIN)?;
         ensure(is_word(&self.region, 128), "target.region", "must be a name such as eu-central-1")?;
         profile(self.profile.as_deref())?;
         let one = self.profile.is_none() || !self.anonymous;

@@ -222,6 +222,9 @@ fn exports() {
         nfs | {"/target/directory": "@128@"} | {"/target/directory": ""} | target.directory: must be a plain name: 1 to 128 of A-Z a-z 0-9 . _ -, not starting with a dot
         nfs | {"/target/mount_port": 1} | {"/target/mount_port": 0} | target.mount_port: must be 1 to 65535
         nfs | {"/target/nconnect": 1} | {"/target/nconnect": 0} | target.nconnect: must be 1 to 16
+        existing | {"/target/root": "team/alice"} | {"/target/root": "team//alice"} | target.root: must be plain names with / between them: each 1 to 128 of A-Z a-z 0-9 . _ -, not starting with a dot; 256 in all
+        existing | {"/target/root": "@128@"} | {"/target/root": "team/../alice"} | target.root: must be plain names with / between them: each 1 to 128 of A-Z a-z 0-9 . _ -, not starting with a dot; 256 in all
+        existing | {"/target/run": "a-b"} | {"/target/run": "a/b"} | target.run: must be a plain name: 1 to 128 of A-Z a-z 0-9 . _ -, not starting with a dot
         nfs | {"/target/nconnect": 16} | {"/target/nconnect": 17} | target.nconnect: must be 1 to 16
         nfs | {"/target/rsize": 1024} | {"/target/rsize": 1023} | target.rsize: must be 1 KiB to 1 GiB
         nfs | {"/target/rsize": 1073741824} | {"/target/rsize": 1073741825} | target.rsize: must be 1 KiB to 1 GiB

@@ -15,7 +15,7 @@ def job_target(
     """As `Target.job_target`."""
     return JobTarget(
         kind="dynamodb",
-        **told(target, directory, destroy, servers),
+        **told(target, directory, run, destroy, servers),
         table=target.table,
         partition_key=target.partition_key,
         sort_key=target.sort_key,

@@ -19,7 +19,7 @@ def job_target(target: S3Target, directory: str, run: str | None, destroy: bool,
     """As `Target.job_target`."""
     return JobTarget(
         kind="s3",
-        **told(target, directory, destroy, servers),
+        **told(target, directory, run, destroy, servers),
         bucket=target.bucket,
         existing=target.existing,
         addressing=Addressing(target.addressed),

@@ -48,6 +48,11 @@ impl Credentials {
         Credentials { key: key.to_owned(), secret: secret.to_owned(), token, expires: None, source: "a test" }
     }
 
+    /// What of it nobody may be told.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.secret.as_str()).chain(self.token.as_deref())
+    }
+
     /// For signatures.
     pub(crate) fn identity(&self) -> Identity {
         let (key, secret, token) = (self.key.clone(), self.secret.clone(), self.token.clone());

@@ -148,6 +148,9 @@ pub(crate) struct Found<'a> {
     /// How the next page is asked for.
     #[serde(borrow, default, rename = "LastEvaluatedKey")]
     pub(crate) last: Option<&'a RawValue>,
+    /// Items that were looked at, those that a filter has left out among them.
+    #[serde(default, rename = "ScannedCount")]
+    pub(crate) scanned: u64,
 }
 
 /// Of BatchGetItem.
@@ -184,6 +187,20 @@ pub(crate) struct Stored<'a> {
     pub(crate) unprocessed: HashMap<Text<'a>, Vec<&'a RawValue>>,
 }
 
+/// One of the requests of BatchWriteItem that the service has not done.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Undone<'a> {
+    #[serde(borrow, rename = "DeleteRequest")]
+    pub(crate) delete: UndoneKey<'a>,
+}
+
+/// Likewise: what it was to remove.
+#[derive(Debug, Deserialize)]
+pub(crate) struct UndoneKey<'a> {
+    #[serde(borrow, rename = "Key")]
+    pub(crate) key: Item<'a>,
+}
+
 /// Of DescribeTable and DeleteTable.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Described {
@@ -197,6 +214,9 @@ pub(crate) struct Described {
 pub(crate) struct Table {
     #[serde(default, rename = "TableStatus")]
     pub(crate) status: String,
+    /// As the service last counted, which may be hours ago.
+    #[serde(default, rename = "TableSizeBytes")]
+    pub(crate) size_bytes: u64,
     #[serde(default)]
     key_schema: Vec<KeyElement>,
     #[serde(default)]

@@ -9,6 +9,9 @@ use assay_spec::{BackendCapabilities, DynamodbTarget, Job};
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Marks, and whatever a count may be short of.
+const ROOM: u64 = 100;
+
 /// Items of lanes in a table.
 pub(crate) struct TableBackend {
     place: Arc<Place>,
@@ -63,6 +66,8 @@ impl Backend for TableBackend {
 
     fn cleanup(&self) -> Result<(), SetupError> {
         let own = (!self.alone).then_some(&self.own);
-        self.place.remove_all(own).map(drop)
+        // What another job has made is not counted.
+        let most = (!self.reuse).then(|| self.place.made() + ROOM);
+        self.place.remove_all(own, most).map(drop)
     }
 }

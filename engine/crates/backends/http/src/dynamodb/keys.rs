@@ -44,8 +44,9 @@ pub(crate) fn key(target: &DynamodbTarget, lane: u32, number: u64) -> Key {
 }
 
 /// The lane whose an item of this job is; none if it is another's, or the job's mark.
-pub(crate) fn lane(target: &DynamodbTarget, partition: &str) -> Option<u32> {
-    let digits = partition.strip_prefix(folder(target).as_str())?.get(..LANE_DIGITS)?;
+pub(crate) fn lane(target: &DynamodbTarget, key: &Key) -> Option<u32> {
+    number(target, 0, &key.partition, key.sort.as_deref())?;
+    let digits = key.partition.strip_prefix(folder(target).as_str())?.get(..LANE_DIGITS)?;
     hex(digits).map(|lane| lane as u32)
 }
 
@@ -64,7 +65,8 @@ pub(crate) fn number(target: &DynamodbTarget, lane: u32, partition: &str, sort: 
     let (of_lane, of_partition) = digits.split_at(LANE_DIGITS);
     let within = match (&target.sort_key, sort) {
         (Some(_), Some(sort)) => hex(sort).filter(|at| sort.len() == SORT_DIGITS && *at < target.partition_items)?,
-        _ => 0,
+        (Some(_), None) => return None,
+        (None, _) => 0,
     };
     let number = hex(of_partition)?.checked_mul(target.partition_items)?.checked_add(within)?;
     let lanes_apart = hex(of_lane)?.wrapping_sub(u64::from(lane));
@@ -115,12 +117,16 @@ mod tests {
         let target = target(10, Some("sk"));
         let Key { partition, sort } = key(&target, 3, 1711);
         let sort = sort.unwrap();
-        assert_eq!((number(&target, 3, &partition, Some(&sort)), lane(&target, &partition)), (Some(1711), Some(3)));
+        let lane = |partition: &str, sort: &str| {
+            lane(&target, &Key { partition: partition.to_owned(), sort: Some(sort.to_owned()) })
+        };
+        assert_eq!((number(&target, 3, &partition, Some(&sort)), lane(&partition, &sort)), (Some(1711), Some(3)));
+        assert_eq!(number(&target, 3, &partition, None), None, "each item has both keys");
         let start = folder(&target).len();
         for at in [start, start + LANE_DIGITS] {
             let signed = format!("{}+{}", &partition[..at], &partition[at + 1..]);
             assert_eq!(number(&target, 3, &signed, Some(&sort)), None, "{signed}");
-            assert_eq!(lane(&target, &signed), (at > start).then_some(3), "{signed}");
+            assert_eq!(lane(&signed, &sort), None, "{signed}");
         }
         let upper = folder(&target) + &partition[start..].to_uppercase();
         assert_ne!(upper, partition);

@@ -29,6 +29,6 @@ impl Kind for Tables {
 
     fn clean(&self, target: &Target, whole: bool, _lock_ns: u64) -> Result<PlaceAnswer, SetupError> {
         let Target::Dynamodb(target) = target else { return Err(wrong_kind(target, "dynamodb")) };
-        Ok(PlaceAnswer { removed: Place::open(target)?.clean(whole)?, ..PlaceAnswer::default() })
+        Place::open(target)?.clean(whole)
     }
 }

@@ -4,15 +4,19 @@ use super::answers::{refusal, well, words};
 use super::budget::Budget;
 use super::request::Call;
 use crate::net::{Answer, Client};
+use crate::pages::Trouble;
 use crate::reach::{Reach, Told};
-use assay_core::{fault_name, Fault, SetupError};
+use assay_core::{fault_name, Fault, Op, OpKind, SetupError};
 use assay_spec::DynamodbTarget;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A target whose endpoints and credentials are known.
 pub(crate) struct Place {
     pub(crate) target: DynamodbTarget,
     pub(crate) reach: Reach,
     pub(crate) budget: Budget,
+    /// Items that operations may have made.
+    made: AtomicU64,
 }
 
 impl Place {
@@ -33,7 +37,7 @@ impl Place {
             timeout_ns: target.timeout_ns,
         };
         let reach = Reach::open(&told, words)?;
-        Ok(Place { target: target.clone(), reach, budget: Budget::new(target) })
+        Ok(Place { target: target.clone(), reach, budget: Budget::new(target), made: AtomicU64::new(0) })
     }
 
     /// The answer to a request, if it went well.
@@ -43,11 +47,24 @@ impl Place {
     pub(crate) async fn ask(&self, client: &Client, action: &'static str, body: String) -> Result<Answer, Fault> {
         let signer = self.reach.signer()?;
         let call = Call { action, body };
-        let answer = client.ask(|endpoint| call.request(endpoint, &signer)).await?;
+        let answer = client.ask(|endpoint| call.request(endpoint, &signer)).await;
+        let answer = answer.inspect_err(|fault| self.reach.note_silent(*fault, client))?;
         if !answer.is_success() {
-            self.reach.note_said(refusal(&answer), &answer, &signer);
+            self.reach.note_said(refusal(&answer), &answer, client, &signer);
         }
         well(answer)
+    }
+
+    /// Counts what an operation may make.
+    pub(crate) fn note_made(&self, op: &Op) {
+        if matches!(op.kind, OpKind::Put | OpKind::Update | OpKind::BatchPut) {
+            self.made.fetch_add(u64::from(op.count.max(1)), Ordering::Relaxed);
+        }
+    }
+
+    /// Items that operations may have made.
+    pub(crate) fn made(&self) -> u64 {
+        self.made.load(Ordering::Relaxed)
     }
 
     /// Path of the table, for people.
@@ -61,10 +78,14 @@ impl Place {
     }
 
     /// An error of the service, with what may help.
-    pub(crate) fn error(&self, action: &'static str, object: String, fault: Fault) -> SetupError {
+    pub(crate) fn error(&self, action: &'static str, object: String, trouble: impl Into<Trouble>) -> SetupError {
+        let fault = match trouble.into() {
+            Trouble::Fault(fault) => fault,
+            Trouble::Words(words) => return SetupError::new(action, object, words),
+        };
         let words = self.reach.message(fault);
         let hint = self.reach.hint(fault).unwrap_or_else(|| refusal_hint(fault).to_owned());
-        SetupError::new(action, object, format!("{words}{hint}")).because(fault)
+        SetupError::new(action, self.reach.path_of(fault, object), format!("{words}{hint}")).because(fault)
     }
 }
 

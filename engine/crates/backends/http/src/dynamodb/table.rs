@@ -1,19 +1,24 @@
 //! The table: made and marked where there is none, refused where it is somebody else's.
 
-use super::answers::{parsed, Described, Got, Table};
+use super::answers::{parsed, Described, Got, Item, Table};
 use super::keys::{self, Key, MARK};
 use super::place::Place;
-use super::request::{action, key};
+use super::request::{action, key, write_key};
 use crate::net::{block_on, Client};
 use assay_core::{as_errno, fault_name, pulse, Fault, SetupError};
-use assay_spec::Capacity;
+use assay_spec::{Capacity, CONTENTS_ATTRIBUTE};
+use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 /// Another process that has just made the table marks it at once; it is looked for so often, in steps.
 const LOOKS: u32 = 50;
-const STEP: Duration = Duration::from_millis(100);
+const STEP: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 100 });
 /// How long a table may take to be made or removed: AWS takes some seconds.
 const PATIENCE: Duration = Duration::from_mins(10);
+/// What the mark of a table says, before the name of the run, that is about to be removed.
+const GOING: &str = "going:";
+/// So often a table that another run removes meanwhile is made again.
+const TRIES: u32 = 5;
 /// Between two looks at a table that is being made or removed: short at first, since some services take no time.
 const SHORTEST: Duration = Duration::from_millis(20);
 const LONGEST: Duration = Duration::from_secs(2);
@@ -23,8 +28,12 @@ const LONGEST: Duration = Duration::from_secs(2);
 pub(crate) enum Whose {
     /// There is none.
     Nobodys,
-    /// Made by Assay.
+    /// Made by the run that the job belongs to, which may remove it.
     Ours,
+    /// Made by another run of Assay: jobs may work in it, and leave it where it is.
+    Assays,
+    /// Another run is about to remove it.
+    Going,
     /// There before.
     Foreign,
 }
@@ -35,7 +44,7 @@ pub(crate) fn is_missing(fault: Fault) -> bool {
 
 impl Place {
     /// What the service says of the table; none if there is none.
-    async fn described(&self, client: &Client) -> Result<Option<Table>, Fault> {
+    pub(crate) async fn described(&self, client: &Client) -> Result<Option<Table>, Fault> {
         let body = format!(r#"{{"TableName":"{}"}}"#, self.target.table);
         match self.ask(client, action!("DescribeTable"), body).await {
             Ok(answer) => Ok(Some(parsed::<Described>(&answer)?.table)),
@@ -53,7 +62,7 @@ impl Place {
             if !matches!(status, "CREATING" | "DELETING") {
                 return Ok(found);
             }
-            if begin.elapsed() > PATIENCE {
+            if begin.elapsed() > PATIENCE || pulse::stopping().is_some_and(|ns| ns > pulse::STOPPING_NS) {
                 return Err(Fault::os(libc::ETIMEDOUT));
             }
             pulse::beat();
@@ -62,19 +71,51 @@ impl Place {
         }
     }
 
-    /// Whether there is an item.
-    pub(crate) async fn has(&self, client: &Client, of: &Key) -> Result<bool, Fault> {
+    /// What the text of an item says, empty if it has none; none if there is no such item.
+    async fn text(&self, client: &Client, of: &Key) -> Result<Option<String>, Fault> {
         let (table, item) = (&self.target.table, key(&self.target, of));
         let body = format!(r#"{{"TableName":"{table}","Key":{item},"ConsistentRead":true}}"#);
         let answer = self.ask(client, action!("GetItem"), body).await?;
-        Ok(parsed::<Got<'_>>(&answer)?.item.is_some())
+        let Some(item) = parsed::<Got<'_>>(&answer)?.item else { return Ok(None) };
+        // Whatever the service brings: it is that item, or none.
+        let same = self.key_of(&item).as_ref() == Some(of);
+        Ok(same.then(|| item.text(CONTENTS_ATTRIBUTE).unwrap_or_default().to_owned()))
     }
 
-    /// Stores an item that is nothing but its key.
-    pub(crate) async fn mark(&self, client: &Client, of: &Key) -> Result<(), Fault> {
-        let (table, item) = (&self.target.table, key(&self.target, of));
-        let body = format!(r#"{{"TableName":"{table}","Item":{item}}}"#);
+    /// The key of an item that has one.
+    pub(crate) fn key_of(&self, item: &Item<'_>) -> Option<Key> {
+        let sort = match &self.target.sort_key {
+            Some(name) => Some(item.text(name)?.to_owned()),
+            None => None,
+        };
+        Some(Key { partition: item.text(&self.target.partition_key)?.to_owned(), sort })
+    }
+
+    /// Whether there is an item.
+    pub(crate) async fn has(&self, client: &Client, of: &Key) -> Result<bool, Fault> {
+        Ok(self.text(client, of).await?.is_some())
+    }
+
+    /// Stores an item that is nothing but its key, and a text if there is one.
+    pub(crate) async fn mark(&self, client: &Client, of: &Key, text: &str) -> Result<(), Fault> {
+        let (table, mut item) = (&self.target.table, String::from("{"));
+        write_key(&mut item, &self.target, of);
+        if !text.is_empty() {
+            let _ = write!(item, r#","{CONTENTS_ATTRIBUTE}":{{"S":"{text}"}}"#);
+        }
+        let body = format!(r#"{{"TableName":"{table}","Item":{item}}}}}"#);
         self.ask(client, action!("PutItem"), body).await.map(drop)
+    }
+
+    /// What the mark of a table says that this run has made.
+    fn run(&self) -> &str {
+        self.target.run.as_deref().unwrap_or_default()
+    }
+
+    /// Marks the table as this run's; `going`: it is about to be removed.
+    pub(crate) async fn mark_table(&self, client: &Client, going: bool) -> Result<(), Fault> {
+        let text = if going { format!("{GOING}{}", self.run()) } else { self.run().to_owned() };
+        self.mark(client, &keys::of_mark(&self.target, MARK), &text).await
     }
 
     /// Whose the table is.
@@ -85,10 +126,12 @@ impl Place {
         let error = |fault| self.error("open", self.table_path(), fault);
         let Some(table) = self.settled(client).await.map_err(error)? else { return Ok(Whose::Nobodys) };
         self.check_keys(&table)?;
-        let marked = self.has(client, &keys::of_mark(&self.target, MARK)).await;
+        let marked = self.text(client, &keys::of_mark(&self.target, MARK)).await;
         match marked {
-            Ok(true) => Ok(Whose::Ours),
-            Ok(false) => Ok(Whose::Foreign),
+            Ok(Some(run)) if run.strip_prefix(GOING).unwrap_or(&run) == self.run() => Ok(Whose::Ours),
+            Ok(Some(run)) if run.starts_with(GOING) => Ok(Whose::Going),
+            Ok(Some(_)) => Ok(Whose::Assays),
+            Ok(None) => Ok(Whose::Foreign),
             // Removed between the two looks.
             Err(fault) if is_missing(fault) => Ok(Whose::Nobodys),
             Err(fault) => Err(error(fault)),
@@ -105,6 +148,7 @@ impl Place {
             }
             let (what, field) =
                 if part == "HASH" { ("partition key", "partition_key") } else { ("sort key", "sort_key") };
+            let found = found.map(|(name, kind)| (self.reach.shown(name).unwrap_or_default(), kind));
             let message = match (found, name) {
                 (Some((found, "S")), _) => format!("its {what} is {found}: set {field} to that, or name another table"),
                 (Some((found, _)), _) => format!("its {what} {found} is no text: name another table"),
@@ -145,23 +189,31 @@ impl Place {
     pub(crate) fn prepare(&self, alone: bool) -> Result<(), SetupError> {
         let client = self.reach.client();
         block_on(async {
-            let mut whose = self.whose(&client).await?;
-            if whose == Whose::Nobodys {
-                whose = self.make(&client).await?;
-            } else if whose == Whose::Foreign && !self.target.destroy && !alone {
-                whose = self.wait_for_mark(&client).await?;
+            for _ in 0..TRIES {
+                let mut whose = self.whose(&client).await?;
+                if whose == Whose::Nobodys {
+                    whose = self.make(&client).await?;
+                }
+                if whose == Whose::Going || (whose == Whose::Foreign && !self.target.destroy && !alone) {
+                    whose = self.wait_for_mark(&client).await?;
+                }
+                self.refuse_foreign(whose)?;
+                let held = match whose {
+                    Whose::Nobodys | Whose::Going => false,
+                    _ if alone => self.begin_job(&client, whose).await?,
+                    _ => true,
+                };
+                if held {
+                    return Ok(());
+                }
             }
-            self.refuse_foreign(whose)?;
-            if alone {
-                self.begin_job(&client).await
-            } else {
-                Ok(())
-            }
+            let message = "another run removes it again and again: name another";
+            Err(SetupError::new("open", self.table_path(), message))
         })?
     }
 
-    /// Marks the job's part of the table, which nobody else may use.
-    async fn begin_job(&self, client: &Client) -> Result<(), SetupError> {
+    /// Marks the job's part of the table, which nobody else may use; false if another run removes the table meanwhile.
+    async fn begin_job(&self, client: &Client, whose: Whose) -> Result<bool, SetupError> {
         let path = format!("{}/{}", self.root_path(), self.target.directory);
         let mark = keys::of_mark(&self.target, keys::folder(&self.target));
         let error = |fault| self.error("create", path.clone(), fault);
@@ -169,7 +221,16 @@ impl Place {
             let message = "is already there: another job, or remains of one, which `assay-engine clean` removes";
             return Err(SetupError::new("create", path, message));
         }
-        self.mark(client, &mark).await.map_err(error)
+        match self.mark(client, &mark, self.run()).await {
+            Err(fault) if is_missing(fault) => return Ok(false),
+            marked => marked.map_err(error)?,
+        }
+        // Whoever removes a table says so before he looks whether it is used: he has seen this mark, or it is seen here.
+        if whose != Whose::Assays || self.whose(client).await? == Whose::Assays {
+            return Ok(true);
+        }
+        let _ = self.remove(client, vec![mark]).await;
+        Ok(false)
     }
 
     /// Makes the table and its mark; whose it is then.
@@ -187,7 +248,12 @@ impl Place {
         if made.is_none() {
             return Err(SetupError::new("create", self.table_path(), "was made, and is gone"));
         }
-        if let Err(fault) = self.mark(client, &keys::of_mark(&self.target, MARK)).await {
+        // Some services say so of one that was there.
+        let empty = self.is_empty(client, false).await;
+        if !empty.map_err(|trouble| self.error("create", self.table_path(), trouble))? {
+            return self.wait_for_mark(client).await;
+        }
+        if let Err(fault) = self.mark_table(client, false).await {
             let _ = self.drop_table(client).await;
             return Err(self.error("create", format!("{}/{MARK}", self.table_path()), fault));
         }
@@ -219,8 +285,9 @@ impl Place {
     /// Whose the table is, after a while in which another process of the same run may mark it.
     async fn wait_for_mark(&self, client: &Client) -> Result<Whose, SetupError> {
         for _ in 0..LOOKS {
-            if self.whose(client).await? == Whose::Ours {
-                return Ok(Whose::Ours);
+            let whose = self.whose(client).await?;
+            if matches!(whose, Whose::Ours | Whose::Assays) || pulse::stopping().is_some() {
+                return Ok(whose);
             }
             tokio::time::sleep(STEP).await;
         }

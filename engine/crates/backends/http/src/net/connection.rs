@@ -102,7 +102,7 @@ pub(super) async fn connect(
         Some(config) => {
             let name = ServerName::try_from(endpoint.host.clone()).map_err(|_| Fault::os(libc::EPROTO))?;
             let stream = TlsConnector::from(Arc::clone(config)).connect(name, socket).await;
-            Socket::Tls(Box::new(stream.map_err(|error| faults::of_io(&error))?))
+            Socket::Tls(Box::new(stream.map_err(|error| faults::of_greeting(&error))?))
         }
     };
     let made = http1::Builder::new().handshake(TokioIo::new(socket)).await;

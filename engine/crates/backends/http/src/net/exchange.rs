@@ -21,6 +21,11 @@ use std::task::Poll;
 /// around them; a batch of items 16 MB, as base64.
 const MOST_KEPT: usize = 24 << 20;
 
+/// Of refusals so much is kept, ...
+const MOST_REFUSAL: usize = 64 << 10;
+/// ... and of one that is longer than this the rest is not waited for.
+const MOST_READ: u64 = 1 << 20;
+
 /// Where the bytes of an answer go.
 pub(crate) enum Sink {
     /// Kept in the answer.
@@ -85,6 +90,12 @@ impl Answer {
         Ok(self)
     }
 
+    /// More of it is of no use: the connection is closed.
+    fn is_too_long(&self, sink: &Sink) -> bool {
+        let kept = matches!(sink, Sink::Keep) && self.bytes > MOST_KEPT as u64;
+        kept || (!self.is_success() && self.bytes > MOST_READ)
+    }
+
     fn take(&mut self, sink: &Sink, piece: &Bytes) {
         let sink = match sink {
             Sink::Summing(sum, sink) => {
@@ -108,7 +119,8 @@ impl Answer {
             }
             Sink::Drop if self.is_success() => {}
             Sink::Keep | Sink::Slot(..) | Sink::Look { .. } | Sink::Drop | Sink::Summing(..) => {
-                let room = MOST_KEPT.saturating_sub(self.kept.len());
+                let most = if self.is_success() { MOST_KEPT } else { MOST_REFUSAL };
+                let room = most.saturating_sub(self.kept.len());
                 self.kept.extend_from_slice(&piece[..piece.len().min(room)]);
             }
         }
@@ -144,7 +156,13 @@ pub(crate) async fn exchange(
         Answer { status: head.status.as_u16(), headers: head.headers, first_byte: clock::now(), ..Answer::default() };
     while let Some(frame) = next_frame(connection, &mut body).await {
         match frame {
-            Ok(piece) => answer.take(sink, &piece),
+            Ok(piece) => {
+                answer.take(sink, &piece);
+                if answer.is_too_long(sink) {
+                    answer.cut = true;
+                    return Ok(answer);
+                }
+            }
             Err(fault) if fault == Fault::os(libc::ECONNABORTED) => {
                 answer.cut = true;
                 return Ok(answer);

@@ -28,6 +28,15 @@ fn errno_below(error: &(dyn Error + 'static)) -> Option<i32> {
     None
 }
 
+/// The same of an error while TLS was agreed on: who answers in another protocol is told from who is not trusted.
+pub(crate) fn of_greeting(error: &io::Error) -> Fault {
+    let below = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    match below {
+        Some(rustls::Error::InvalidMessage(_)) => Fault::os(libc::EPROTOTYPE),
+        _ => of_io(error),
+    }
+}
+
 /// The same of an error of HTTP.
 pub(crate) fn of_http(error: &hyper::Error) -> Fault {
     let mut below = error.source();

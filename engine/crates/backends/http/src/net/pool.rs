@@ -5,7 +5,7 @@ use super::endpoint::Endpoint;
 use assay_core::{clock, Fault, HostCounts};
 use assay_spec::Balance;
 use rustls::ClientConfig;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -24,6 +24,8 @@ pub(crate) struct Pool {
     hosts: RefCell<Vec<Host>>,
     balance: Balance,
     turn: RefCell<usize>,
+    /// The host that was chosen last.
+    last: Cell<usize>,
     tls: Option<Arc<ClientConfig>>,
 }
 
@@ -51,7 +53,7 @@ impl Pool {
         };
         let hosts: Vec<Host> = endpoints.iter().map(host).collect();
         let turn = lane as usize % hosts.len().max(1);
-        Rc::new(Pool { hosts: RefCell::new(hosts), balance, turn: RefCell::new(turn), tls })
+        Rc::new(Pool { hosts: RefCell::new(hosts), balance, turn: RefCell::new(turn), last: Cell::new(0), tls })
     }
 
     /// Which host a request goes to.
@@ -65,7 +67,13 @@ impl Pool {
             Balance::LeastLoaded => in_turn.min_by_key(|host| hosts[*host].busy).unwrap_or(*turn),
         };
         *turn = (chosen + 1) % count;
+        self.last.set(chosen);
         chosen
+    }
+
+    /// The endpoint that was chosen last, as the target names it.
+    pub(crate) fn last_asked(&self) -> String {
+        self.hosts.borrow().get(self.last.get()).map_or_else(String::new, |host| host.endpoint.text.clone())
     }
 
     /// The endpoint of a host.

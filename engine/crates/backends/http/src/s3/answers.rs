@@ -43,6 +43,19 @@ fn of_name(name: &str) -> Fault {
     named_fault(FaultDomain::S3, status_of(FaultDomain::S3, name).unwrap_or(500), name)
 }
 
+/// An answer of this form, or of such as services have for it whose words are not those of the reference.
+///
+/// # Errors
+/// If it is of another one, or a refusal although its status is good.
+pub(crate) fn document(answer: &Answer, root: &str) -> Result<Document, Fault> {
+    let document = xml::parse(&answer.kept).ok_or(MALFORMED_ANSWER)?;
+    match document.root.as_str() {
+        "Error" => Err(of_name(document.text("Code").unwrap_or_default())),
+        found if found == root || found.ends_with("Result") || found.ends_with("Response") => Ok(document),
+        _ => Err(MALFORMED_ANSWER),
+    }
+}
+
 /// What could not be removed, of a list of removals.
 ///
 /// # Errors

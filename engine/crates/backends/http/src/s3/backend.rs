@@ -5,10 +5,14 @@ use super::existing::Draw;
 use super::keys;
 use super::lane;
 use super::place::Place;
+use super::remove::Scope;
 use assay_core::{Backend, Existing, Lane, LaneSetup, PhasePlan, SetupError};
 use assay_spec::{BackendCapabilities, Job, S3Target};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
+
+/// Signs that jobs are at work, and whatever a count may be short of.
+const ROOM: u64 = 100;
 
 /// Objects of lanes in a bucket.
 pub(crate) struct BucketBackend {
@@ -42,14 +46,18 @@ impl BucketBackend {
         })
     }
 
-    /// What the keys of this process's objects begin with.
-    fn prefixes(&self) -> Vec<String> {
+    /// What this process may have made.
+    fn scope(&self) -> Scope {
         let target = &self.place.target;
+        // What another job has made is not counted.
+        let most = (!self.reuse).then(|| 2 * self.place.made() + ROOM);
         if self.alone {
-            return vec![keys::folder(target)];
+            return Scope { prefixes: vec![keys::folder(target)], lanes: None, most };
         }
         let of = |lane| keys::LETTERS.map(|letter| keys::of_lane(target, letter, lane));
-        self.lanes.clone().flat_map(of).collect()
+        let mut prefixes: Vec<String> = self.lanes.clone().flat_map(of).collect();
+        prefixes.push(keys::of_use(target, self.lanes.start));
+        Scope { prefixes, lanes: Some(self.lanes.clone()), most }
     }
 }
 
@@ -65,7 +73,7 @@ impl Backend for BucketBackend {
         if self.reuse {
             return self.place.check().map(drop);
         }
-        self.place.prepare(self.alone)
+        self.place.prepare(self.alone, self.lanes.start)
     }
 
     fn existing(&self, go_on: &mut dyn FnMut(u64) -> bool) -> Result<Option<Arc<Existing>>, SetupError> {
@@ -95,6 +103,6 @@ impl Backend for BucketBackend {
         if self.place.target.existing.is_some() {
             return Ok(());
         }
-        self.place.remove_all(&self.prefixes()).map(drop)
+        self.place.remove_all(&self.scope()).map(drop)
     }
 }

@@ -1,10 +1,9 @@
 //! The bucket: made and marked where there is none, refused where it is somebody else's.
 
 use super::answers::{refusal, well};
-use super::keys::MARK;
+use super::keys::{self, MARK};
 use super::place::Place;
 use super::request::Call;
-use super::xml;
 use crate::net::{block_on, Client};
 use assay_core::{as_errno, fault_name, Fault, SetupError};
 use hyper::Method;
@@ -14,15 +13,20 @@ use std::time::Duration;
 const MARK_TEXT: &[u8] = b"This bucket was made by Assay, which removes it when nothing else is in it.\n";
 /// Another process that has just made the bucket marks it at once; it is looked for so often, in steps.
 const LOOKS: u32 = 50;
-const STEP: Duration = Duration::from_millis(100);
+const STEP: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 100 });
+
+/// So often a bucket that another run removes meanwhile is made again.
+const TRIES: u32 = 5;
 
 /// Whose a bucket is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Whose {
     /// There is none.
     Nobodys,
-    /// Made by Assay.
+    /// Made by the run that the job belongs to, which may remove it.
     Ours,
+    /// Made by another run of Assay: jobs may work in it, and leave it where it is.
+    Assays,
     /// There before.
     Foreign,
 }
@@ -32,30 +36,49 @@ fn is_missing(fault: Fault) -> bool {
 }
 
 impl Place {
-    /// Whose the bucket is.
+    /// Whose the bucket is: what its mark says, not that there is one.
     ///
     /// # Errors
     /// If the service does not tell.
     pub(crate) async fn whose(&self, client: &Client) -> Result<Whose, Fault> {
         let there = self.ask(client, Call::new(Method::HEAD, ""), b"").await?;
         if !there.is_success() {
-            let fault = refusal(&there);
-            return if is_missing(fault) { Ok(Whose::Nobodys) } else { Err(fault) };
+            return self.unless_hidden(client, refusal(&there), Whose::Nobodys).await;
         }
-        match well(self.ask(client, Call::of_mark(Method::HEAD), b"").await?) {
-            Ok(_) => Ok(Whose::Ours),
-            Err(fault) if is_missing(fault) => Ok(Whose::Foreign),
-            Err(fault) => Err(fault),
+        match well(self.ask(client, Call::of_mark(Method::GET), b"").await?) {
+            Ok(mark) if mark.kept == self.mark_text() => Ok(Whose::Ours),
+            Ok(mark) if mark.kept.starts_with(MARK_TEXT) => Ok(Whose::Assays),
+            Ok(_) => Ok(Whose::Foreign),
+            Err(fault) => self.unless_hidden(client, fault, Whose::Foreign).await,
         }
     }
 
-    /// Whether objects of this job are there.
-    async fn is_used(&self, client: &Client) -> Result<bool, Fault> {
-        let folder = super::request::coded(&super::keys::folder(&self.target));
-        let call = Call::new(Method::GET, "").query(format!("list-type=2&max-keys=1&prefix={folder}"));
-        let answer = well(self.ask(client, call, b"").await?)?;
-        let listed = xml::count(&answer.kept, "Contents", "").ok_or(assay_core::MALFORMED_ANSWER)?;
-        Ok(listed.0 > 0)
+    /// What a refusal says of whose the bucket is. Somebody may have rights below the root alone, in a bucket of others
+    /// that he has allowed.
+    async fn unless_hidden(&self, client: &Client, fault: Fault, missing: Whose) -> Result<Whose, Fault> {
+        match as_errno(fault) {
+            Some(libc::ENOENT) => Ok(missing),
+            Some(libc::EACCES) if self.target.destroy => {
+                // The first refusal says more than one of what was asked because of it.
+                let below = self.some_keys(client, &format!("{}/", self.target.root)).await;
+                below.map(|_| Whose::Foreign).map_err(|_| fault)
+            }
+            _ => Err(fault),
+        }
+    }
+
+    /// What the mark of a bucket says that this run has made.
+    fn mark_text(&self) -> Vec<u8> {
+        let run = self.target.run.as_ref().map_or_else(String::new, |run| format!("run: {run}\n"));
+        [MARK_TEXT, run.as_bytes()].concat()
+    }
+
+    /// Keys at the beginning of a list below a prefix, held against it.
+    async fn some_keys(&self, client: &Client, prefix: &str) -> Result<Vec<String>, Fault> {
+        let query = format!("list-type=2&max-keys=10&prefix={}", super::request::coded(prefix));
+        let page = self.document(client, query, "ListBucketResult").await?;
+        let keys = page.entries("Contents").filter_map(|texts| texts.get("Key").cloned());
+        Ok(keys.filter(|key| key.starts_with(prefix)).collect())
     }
 
     /// Refuses a bucket of somebody else, before anything is measured; there may be none yet.
@@ -82,37 +105,49 @@ impl Place {
         Err(SetupError::new("open", self.bucket_path(), message))
     }
 
-    /// Finds the bucket or makes it. `alone`: no other process works for the same job.
+    /// Finds the bucket or makes it. `alone`: no other process works for the same job, of whose lanes `lane` is the first.
     ///
     /// # Errors
     /// If it cannot be made, is somebody else's, or holds what a job of this name has left.
-    pub(crate) fn prepare(&self, alone: bool) -> Result<(), SetupError> {
+    pub(crate) fn prepare(&self, alone: bool, lane: u32) -> Result<(), SetupError> {
         let client = self.reach.client();
         block_on(async {
             let error = |fault| self.error("open", self.bucket_path(), fault);
-            let mut whose = self.whose(&client).await.map_err(error)?;
-            if whose == Whose::Nobodys {
-                self.make(&client).await?;
-                whose = Whose::Ours;
+            for _ in 0..TRIES {
+                let mut whose = self.whose(&client).await.map_err(error)?;
+                if whose == Whose::Nobodys {
+                    whose = self.make(&client).await?;
+                }
+                if whose == Whose::Foreign && !self.target.destroy && !alone {
+                    whose = self.wait_for_mark(&client).await.map_err(error)?;
+                }
+                self.refuse_foreign(whose)?;
+                if alone && !self.some_keys(&client, &keys::folder(&self.target)).await.map_err(error)?.is_empty() {
+                    let message =
+                        "is already there: another job, or remains of one, which `assay-engine clean` removes";
+                    let path = format!("{}/{}", self.root_path(), self.target.directory);
+                    return Err(SetupError::new("create", path, message));
+                }
+                if whose != Whose::Assays || self.hold(&client, lane).await.map_err(error)? {
+                    return Ok(());
+                }
             }
-            if whose == Whose::Foreign && !self.target.destroy && !alone {
-                whose = self.wait_for_mark(&client).await.map_err(error)?;
-            }
-            self.refuse_foreign(whose)?;
-            if alone && self.is_used(&client).await.map_err(error)? {
-                let message = "is already there: another job, or remains of one, which `assay-engine clean` removes";
-                return Err(SetupError::new(
-                    "create",
-                    format!("{}/{}", self.root_path(), self.target.directory),
-                    message,
-                ));
-            }
-            Ok(())
+            Err(SetupError::new("open", self.bucket_path(), "another run removes it again and again: name another"))
         })?
     }
 
-    /// Makes the bucket and its mark.
-    async fn make(&self, client: &Client) -> Result<(), SetupError> {
+    /// Puts an object of this job into a bucket that another run may remove at any time, which it does not do as long as
+    /// something is in it; false if it has.
+    async fn hold(&self, client: &Client, lane: u32) -> Result<bool, Fault> {
+        let call = Call::new(Method::PUT, keys::of_use(&self.target, lane));
+        match well(self.ask(client, call, MARK_TEXT).await?) {
+            Err(fault) if is_missing(fault) => Ok(false),
+            held => held.map(|_| true),
+        }
+    }
+
+    /// Makes the bucket and its mark; whose it is then.
+    async fn make(&self, client: &Client) -> Result<Whose, SetupError> {
         let error = |fault| self.error("create", self.bucket_path(), fault);
         // The oldest region has no name here (CreateBucket, LocationConstraint).
         let body = if self.target.region == "us-east-1" {
@@ -135,17 +170,20 @@ impl Place {
                     Some("BucketAlreadyOwnedByYou" | "BucketAlreadyExists" | "OperationAborted")
                 ) =>
             {
-                let whose = self.wait_for_mark(client).await.map_err(error)?;
-                return self.refuse_foreign(whose);
+                return self.wait_for_mark(client).await.map_err(error);
             }
             // So may a service say that cannot make one bucket twice at once.
             Err(fault) if failed => {
                 return match self.wait_for_mark(client).await {
-                    Ok(Whose::Ours) => Ok(()),
+                    Ok(whose @ (Whose::Ours | Whose::Assays)) => Ok(whose),
                     _ => Err(error(fault)),
                 };
             }
             Err(fault) => return Err(error(fault)),
+        }
+        // Some services say so of one that was there.
+        if !self.some_keys(client, "").await.map_err(error)?.is_empty() {
+            return self.wait_for_mark(client).await.map_err(error);
         }
         if let Err(fault) = self.mark(client).await {
             let _ = self.ask(client, Call::new(Method::DELETE, ""), b"").await;
@@ -157,19 +195,21 @@ impl Place {
             let call = Call::new(Method::PUT, "").query("versioning=");
             self.ask(client, call, body).await.and_then(well).map_err(error)?;
         }
-        Ok(())
+        // Two runs may have made it at once: the last who has marked it has.
+        self.whose(client).await.map_err(error)
     }
 
     /// Puts the mark into the bucket.
     pub(crate) async fn mark(&self, client: &Client) -> Result<(), Fault> {
-        self.ask(client, Call::of_mark(Method::PUT), MARK_TEXT).await.and_then(well).map(drop)
+        self.ask(client, Call::of_mark(Method::PUT), &self.mark_text()).await.and_then(well).map(drop)
     }
 
     /// Whose the bucket is, after a while in which another process of the same run may mark it.
     async fn wait_for_mark(&self, client: &Client) -> Result<Whose, Fault> {
         for _ in 0..LOOKS {
-            if self.whose(client).await? == Whose::Ours {
-                return Ok(Whose::Ours);
+            let whose = self.whose(client).await?;
+            if matches!(whose, Whose::Ours | Whose::Assays) || assay_core::pulse::stopping().is_some() {
+                return Ok(whose);
             }
             tokio::time::sleep(STEP).await;
         }

@@ -5,6 +5,7 @@ use super::remove::{is_true, pair};
 use super::request::coded;
 use super::xml::Document;
 use crate::net::block_on;
+use crate::pages::{Bounds, Newest, Pages, Trouble};
 use assay_core::random::mix2;
 use assay_core::{pulse, Existing, ExistingObject, Fault, SetupError, MALFORMED_ANSWER};
 use assay_spec::{ExistingObjects, Job};
@@ -124,9 +125,9 @@ impl Place {
     pub(crate) fn has_any(&self, start: &str) -> Result<(), SetupError> {
         let client = self.reach.client();
         let query = format!("list-type=2&max-keys=1&prefix={}", coded(start));
-        let page = block_on(self.document(&client, query))?;
+        let page = block_on(self.document(&client, query, "ListBucketResult"))?;
         let page = page.map_err(|fault| self.error("list", self.existing_path(start), fault))?;
-        if page.entries("Contents").next().is_none() {
+        if !objects_of(&page).flatten().any(|(name, _)| name.starts_with(start)) {
             return Err(self.too_few(start, 0, 1));
         }
         Ok(())
@@ -149,28 +150,29 @@ impl Place {
         draw.deal(seen).ok_or_else(|| self.too_few(start, listed, draw.lanes))
     }
 
-    async fn list_all(&self, start: &str, draw: &Draw, go_on: &mut dyn FnMut(u64) -> bool) -> Result<Seen, Fault> {
+    async fn list_all(&self, start: &str, draw: &Draw, go_on: &mut dyn FnMut(u64) -> bool) -> Result<Seen, Trouble> {
         let client = self.reach.client();
         let (mut seen, mut token) = (Seen::default(), String::new());
+        let (mut pages, mut newest) = (Pages::new(Bounds::of_others()), Newest::default());
         loop {
             let query = format!("list-type=2&prefix={}{token}", coded(start));
-            let page = self.document(&client, query).await?;
-            pulse::beat();
+            let page = self.document(&client, query, "ListBucketResult").await?;
+            let mut new = 0;
             for object in objects_of(&page) {
                 let (name, bytes) = object.ok_or(MALFORMED_ANSWER)?;
+                if !name.starts_with(start) {
+                    let shown = self.reach.shown(name).unwrap_or_default();
+                    return Err(Trouble::Words(format!("the service lists what does not begin so: {shown}")));
+                }
+                new += u64::from(newest.is_new(name, ""));
                 draw.see(&mut seen, name, bytes);
             }
             if !go_on(seen.listed) {
-                return Err(Fault::os(libc::ECANCELED));
+                return Err(Fault::os(libc::ECANCELED).into());
             }
-            if !is_true(&page, "IsTruncated") {
-                return Ok(seen);
-            }
-            let next = pair("continuation-token", page.text("NextContinuationToken"));
-            // The same page again would never end.
-            if next.is_empty() || next == token {
-                return Err(MALFORMED_ANSWER);
-            }
+            let next =
+                is_true(&page, "IsTruncated").then(|| pair("continuation-token", page.text("NextContinuationToken")));
+            let Some(next) = pages.turn(new, next)? else { return Ok(seen) };
             token = next;
         }
     }

@@ -10,6 +10,9 @@ const SALT: u64 = 0x0B1E_C75A;
 /// First letter of the keys of a lane's objects, and of those that the service makes of them.
 pub(crate) const LETTERS: [char; 2] = ['o', 'c'];
 
+/// That of the keys that say that a job works in a bucket.
+pub(crate) const USE: char = 'u';
+
 /// Key of the mark of a bucket that Assay has made.
 pub(crate) const MARK: &str = MARKER;
 
@@ -38,8 +41,42 @@ pub(crate) fn key(target: &S3Target, letter: char, lane: u32, number: u64) -> St
     match target.keys {
         KeyLayout::Flat => format!("{start}{number}"),
         KeyLayout::Prefixes { count } => format!("{start}p{}/{number}", number % u64::from(count.max(1))),
-        KeyLayout::Random => format!("{start}{:04x}/{number}", mix2(SALT, number) & 0xFFFF),
+        KeyLayout::Random => format!("{start}{}/{number}", random_digits(number)),
     }
+}
+
+/// Four digits in hex that look random.
+fn random_digits(number: u64) -> String {
+    format!("{:04x}", mix2(SALT, number) & 0xFFFF)
+}
+
+/// Key of an object that is nothing but a sign that a job works in the bucket: that of a process, by its first lane.
+pub(crate) fn of_use(target: &S3Target, lane: u32) -> String {
+    format!("{}{USE}{lane}", folder(target))
+}
+
+/// A number as keys have it: no sign, and no zero before it.
+fn number(digits: &str) -> Option<u64> {
+    digits.parse().ok().filter(|number: &u64| number.to_string() == digits)
+}
+
+/// Letter and lane of an object of this job, by its key; none of a key that no job of this name gives.
+pub(crate) fn owner(target: &S3Target, key: &str) -> Option<(char, u32)> {
+    let rest = key.strip_prefix(folder(target).as_str())?;
+    if let Some(lane) = rest.strip_prefix(USE).and_then(number) {
+        return Some((USE, u32::try_from(lane).ok()?));
+    }
+    let letter = LETTERS.into_iter().find(|letter| rest.starts_with(*letter))?;
+    let (lane, name) = rest[1..].split_once('.')?;
+    let lane = u32::try_from(number(lane)?).ok()?;
+    let ours = match name.split_once('/') {
+        None => number(name).is_some(),
+        Some((below, last)) => number(last).is_some_and(|object| {
+            let turn = below.strip_prefix('p').and_then(number).is_some_and(|turn| turn <= object);
+            turn || below == random_digits(object)
+        }),
+    };
+    ours.then_some((letter, lane))
 }
 
 #[cfg(test)]
@@ -70,6 +107,49 @@ mod tests {
         assert!(random.len() == "assay/c1-r1/o3.0000/17".len() && random.ends_with("/17"), "{random}");
     }
 
+    #[test]
+    fn keys_that_are_written_otherwise_are_not_ours() {
+        let target: S3Target = serde_json::from_value(json!({
+            "endpoints": ["http://h"], "bucket": "abc", "root": "team/alice", "directory": "c1-r1",
+        }))
+        .unwrap();
+        for ours in ["o3.17", "c0.0", "o3.p2/17"] {
+            assert!(owner(&target, &format!("team/alice/c1-r1/{ours}")).is_some(), "{ours}");
+        }
+        for not in [
+            "",
+            "o",
+            "o3",
+            "o3.",
+            "o3.x",
+            "o03.1",
+            "o3.01",
+            "o+3.1",
+            "o3.-1",
+            "x3.1",
+            "o3.1/",
+            "o3.p2/",
+            "o3.p/2",
+            "o3.p3/2",
+            "o3.1/../2",
+            "../o3.1",
+            "o3.\u{661}",
+            "O3.1",
+            "\u{43e}3.1",
+            "o3.1 ",
+            "o4294967296.1",
+            "o3.99999999999999999999",
+            "o3.p1/2/3",
+            "o3.0000/17",
+            "%6f3.1",
+        ] {
+            assert_eq!(owner(&target, &format!("team/alice/c1-r1/{not}")), None, "{not}");
+        }
+        for not in ["team/alice/c1-r10/o3.1", "team/alice/o3.1", "/team/alice/c1-r1/o3.1", "team/alice/c1-r1//o3.1"] {
+            assert_eq!(owner(&target, not), None, "{not}");
+        }
+    }
+
     proptest! {
         #[test]
         fn a_coded_name_has_only_letters_of_urls_and_is_the_name(name in "(\\PC|[%/ ]){0,40}") {
@@ -89,6 +169,7 @@ mod tests {
                 let [first, second] = [one, other].map(|(lane, number)| key(&target, 'o', lane, number));
                 prop_assert_eq!(first == second, one == other);
                 prop_assert_eq!(&coded(&first), &first);
+                prop_assert_eq!(owner(&target, &first), Some(('o', one.0)));
                 prop_assert_eq!(second.starts_with(&of_lane(&target, 'o', one.0)), one.0 == other.0);
             }
         }

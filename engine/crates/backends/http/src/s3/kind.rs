@@ -32,6 +32,6 @@ impl Kind for Buckets {
 
     fn clean(&self, target: &Target, whole: bool, _lock_ns: u64) -> Result<PlaceAnswer, SetupError> {
         let Target::S3(target) = target else { return Err(wrong_kind(target, "s3")) };
-        Ok(PlaceAnswer { removed: Place::open(target)?.clean(whole)?, ..PlaceAnswer::default() })
+        Place::open(target)?.clean(whole)
     }
 }

@@ -18,3 +18,5 @@ mod work;
 pub(crate) mod xml;
 
 pub use kind::Buckets;
+#[cfg(test)]
+pub(crate) use request::coded as query_coded;

@@ -3,16 +3,20 @@
 use super::answers::{refusal, words};
 use super::request::Call;
 use crate::net::{Answer, Client, Sent};
+use crate::pages::Trouble;
 use crate::reach::{Reach, Told};
 use crate::sign::Contents;
-use assay_core::{fault_name, Fault, SetupError};
+use assay_core::{fault_name, Fault, Op, OpKind, SetupError};
 use assay_spec::{Addressing, S3Target};
 use bytes::Bytes;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A target whose endpoints and credentials are known.
 pub(crate) struct Place {
     pub(crate) target: S3Target,
     pub(crate) reach: Reach,
+    /// What operations may have made: objects, versions, signs that something was removed, uploads.
+    made: AtomicU64,
 }
 
 impl Place {
@@ -33,7 +37,7 @@ impl Place {
             timeout_ns: target.timeout_ns,
         };
         let reach = Reach::open(&told, words)?;
-        Ok(Place { target: target.clone(), reach })
+        Ok(Place { target: target.clone(), reach, made: AtomicU64::new(0) })
     }
 
     /// The answer to a request without contents, or with a few bytes.
@@ -48,11 +52,27 @@ impl Place {
                     if body.is_empty() { Sent::Nothing } else { Sent::Bytes(Some(Bytes::copy_from_slice(body))) };
                 call.request(&self.target, endpoint, &signer, (sent, &Contents::Known(body)))
             })
-            .await?;
+            .await
+            .inspect_err(|fault| self.reach.note_silent(*fault, client))?;
         if !answer.is_success() {
-            self.reach.note_said(refusal(&answer), &answer, &signer);
+            self.reach.note_said(refusal(&answer), &answer, client, &signer);
         }
         Ok(answer)
+    }
+
+    /// Counts what an operation may make.
+    pub(crate) fn note_made(&self, op: &Op) {
+        let count = match op.kind {
+            OpKind::MultiDelete => u64::from(op.count),
+            OpKind::Put | OpKind::Copy | OpKind::CompleteUpload | OpKind::StartUpload | OpKind::Delete => 1,
+            _ => return,
+        };
+        self.made.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// What operations may have made.
+    pub(crate) fn made(&self) -> u64 {
+        self.made.load(Ordering::Relaxed)
     }
 
     /// Path of the bucket, for people.
@@ -66,10 +86,17 @@ impl Place {
     }
 
     /// An error of the service, with what may help.
-    pub(crate) fn error(&self, action: &'static str, object: String, fault: Fault) -> SetupError {
+    pub(crate) fn error(&self, action: &'static str, object: String, trouble: impl Into<Trouble>) -> SetupError {
+        let fault = match trouble.into() {
+            Trouble::Fault(fault) => fault,
+            Trouble::Words(words) => return SetupError::new(action, object, words),
+        };
         let words = self.reach.message(fault);
-        let hint = self.reach.hint(fault).unwrap_or_else(|| refusal_hint(fault).to_owned());
-        SetupError::new(action, object, format!("{words}{hint}")).because(fault)
+        let elsewhere = self.reach.region(fault, &self.target.region).map(|region| {
+            format!(": the bucket is in region {region}: write region: {region}, and the endpoint of that region if one is named")
+        });
+        let hint = elsewhere.or_else(|| self.reach.hint(fault)).unwrap_or_else(|| refusal_hint(fault).to_owned());
+        SetupError::new(action, self.reach.path_of(fault, object), format!("{words}{hint}")).because(fault)
     }
 }
 
@@ -79,7 +106,12 @@ fn refusal_hint(fault: Fault) -> &'static str {
         "AccessDenied" | "Forbidden" | "InvalidAccessKeyId" | "SignatureDoesNotMatch" => {
             ": do the credentials of this host belong to this service, and may they do this?"
         }
-        "ExpiredToken" | "TokenRefreshRequired" => ": get new credentials",
+        "ExpiredToken" | "TokenRefreshRequired" | "InvalidToken" => ": get new credentials",
+        // A question without an answer in words (HEAD).
+        "Bad Request" => {
+            ": the service does not say why: have the credentials of this host ended (a session token does), and is the region \
+             right?"
+        }
         "RequestTimeTooSkewed" => ": set this host's clock",
         "PermanentRedirect"
         | "Moved Permanently"

@@ -1,6 +1,6 @@
 //! One operation on an object.
 
-use super::answers::{errors_of, refusal, well, well_in_the_end};
+use super::answers::{document, errors_of, refusal, well, well_in_the_end};
 use super::keys::{self, key, of_lane, LETTERS};
 use super::lane::Shared;
 use super::remove::{delete_body, delete_call};
@@ -40,6 +40,7 @@ impl<'a> Work<'a> {
         if only_reads && !matches!(self.op.kind, OpKind::Get | OpKind::Head | OpKind::List) {
             return Err(Fault::os(libc::EROFS));
         }
+        self.shared.place.note_made(&self.op);
         match self.op.kind {
             OpKind::Put => self.put().await,
             OpKind::Get => self.get().await,
@@ -317,8 +318,8 @@ impl<'a> Work<'a> {
         let sent = Sent::Bytes(Some(Bytes::from(body.clone())));
         let answer = self.ask(delete_call(&body), sent, Contents::Known(body.as_bytes()), Sink::Keep).await?;
         let answer = well(answer)?;
-        let document = xml::parse(&answer.kept).ok_or(MALFORMED_ANSWER)?;
-        errors_of(&document).inspect_err(|_| shared.wires.note_said(op.slot, &answer))?;
+        let removed = document(&answer, "DeleteResult").and_then(|document| errors_of(&document));
+        removed.inspect_err(|_| shared.wires.note_said(op.slot, &answer))?;
         shared.count_objects(u64::from(op.count));
         Ok(0)
     }

@@ -4,6 +4,11 @@ use quick_xml::events::Event;
 use quick_xml::Reader;
 use std::collections::HashMap;
 
+/// Elements in elements that are gone into; answers have five.
+const MOST_LEVELS: usize = 32;
+/// Steps through one answer: a thousand entries are asked for, of which each has some ten texts.
+const MOST_STEPS: usize = 1_000_000;
+
 /// Texts by the names of their elements.
 pub(crate) type Texts = HashMap<String, String>;
 
@@ -54,7 +59,10 @@ fn character(reference: &str) -> Option<char> {
 fn walk(bytes: &[u8], mut found: impl FnMut(&[String], &str)) -> Option<()> {
     let mut reader = Reader::from_reader(bytes);
     let (mut path, mut text) = (Vec::<String>::new(), String::new());
-    loop {
+    for _ in 0..MOST_STEPS {
+        if path.len() > MOST_LEVELS {
+            return None;
+        }
         match reader.read_event().ok()? {
             Event::Start(start) => {
                 path.push(start.local_name().as_ref().to_owned());
@@ -77,6 +85,7 @@ fn walk(bytes: &[u8], mut found: impl FnMut(&[String], &str)) -> Option<()> {
             Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
         }
     }
+    None
 }
 
 /// The answer; none if it is not well formed, or cut off.
@@ -147,6 +156,14 @@ mod tests {
             assert!(parse(bad).is_none(), "{}", String::from_utf8_lossy(bad));
             assert!(bad.len() < 10 || count(bad, "Contents", "x").is_none());
         }
+    }
+
+    #[test]
+    fn what_is_deeper_or_longer_than_any_answer_is_none() {
+        let deep = |levels: usize| "<a>".repeat(levels) + &"</a>".repeat(levels);
+        assert!(parse(deep(MOST_LEVELS).as_bytes()).is_some() && parse(deep(MOST_LEVELS + 1).as_bytes()).is_none());
+        let long = format!("<a>{}</a>", "<b/>".repeat(MOST_STEPS));
+        assert!(parse(long.as_bytes()).is_none());
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Requests and answers of the service in memory.
 
 use super::store::{Object, Store, Upload};
-use super::Contents;
+use super::{Contents, Liar, Told};
 use crate::s3::xml;
+use assay_core::names::MARKER;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
@@ -103,8 +104,13 @@ fn decoded(text: &str) -> String {
 }
 
 /// Answers a request once all of it has come.
-pub(super) async fn answer(store: Arc<Mutex<Store>>, request: Request<Incoming>) -> Result<Answered, Infallible> {
+pub(super) async fn answer(
+    store: Arc<Mutex<Store>>,
+    request: Request<Incoming>,
+    liar: Option<&Liar>,
+) -> Result<Answered, Infallible> {
     let (head, mut body) = request.into_parts();
+    let wanted = liar.map(|_| format!("{} {}", head.method, head.uri));
     let path = decoded(head.uri.path());
     let (bucket, key) = path[1..].split_once('/').unwrap_or((&path[1..], ""));
     let pairs = head.uri.query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
@@ -112,7 +118,7 @@ pub(super) async fn answer(store: Arc<Mutex<Store>>, request: Request<Incoming>)
     let query = query.map(|(name, value)| (decoded(name), decoded(value))).collect();
     let forgets = store.lock().unwrap_or_else(PoisonError::into_inner).contents == Contents::Forgotten;
     // Lists of parts and of keys are read; contents perhaps not.
-    let kept = !forgets || head.method == Method::POST;
+    let kept = !forgets || head.method == Method::POST || key == MARKER;
     let (mut size, mut bytes) = (0, Vec::new());
     while let Some(Ok(frame)) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
         let Ok(piece) = frame.into_data() else { continue };
@@ -126,10 +132,24 @@ pub(super) async fn answer(store: Arc<Mutex<Store>>, request: Request<Incoming>)
     // Contents that come in signed chunks say how long they are without the signatures.
     asked.size = asked.header("x-amz-decoded-content-length").parse().unwrap_or(asked.size);
     let store = &mut store.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, action)) = asked.header("x-amz-target").split_once('.') {
-        return Ok(of_table(store, action, &asked.body));
-    }
-    Ok(if asked.key.is_empty() { of_bucket(store, &asked) } else { of_key(store, &asked) })
+    let action = asked.header("x-amz-target").split_once('.').map(|(_, action)| action.to_owned());
+    let honest = match &action {
+        Some(action) => of_table(store, action, &asked.body),
+        None if asked.key.is_empty() => of_bucket(store, &asked),
+        None => of_key(store, &asked),
+    };
+    let (Some(liar), Some(wanted)) = (liar, wanted) else { return Ok(honest) };
+    Ok(changed(store, liar, (action.unwrap_or(wanted), asked), honest))
+}
+
+/// An answer as a liar changes it.
+fn changed(store: &mut Store, liar: &Liar, (wanted, asked): (String, Asked), honest: Answered) -> Answered {
+    let status = honest.status().as_u16();
+    let Sent::Bytes(answer) = honest.into_body() else { return plain(StatusCode::OK, "") };
+    let told = Told { asked: wanted, body: asked.body.to_vec(), status, answer: answer.to_vec() };
+    let told = liar(store, told);
+    let status = StatusCode::from_u16(told.status).unwrap_or_default();
+    with_etag(plain(status, told.answer), "\"lie\"")
 }
 
 fn of_table(store: &mut Store, action: &str, body: &[u8]) -> Answered {
@@ -231,8 +251,11 @@ fn of_key(store: &mut Store, asked: &Asked) -> Answered {
             }
             None => refused(StatusCode::NOT_FOUND, "NoSuchUpload"),
         },
-        (&Method::DELETE, Some(upload)) => match bucket.uploads.remove(upload) {
-            Some(_) => plain(StatusCode::NO_CONTENT, ""),
+        (&Method::DELETE, Some(id)) => match bucket.uploads.get(id).filter(|upload| upload.key == asked.key) {
+            Some(_) => {
+                bucket.uploads.remove(id);
+                plain(StatusCode::NO_CONTENT, "")
+            }
             None => refused(StatusCode::NOT_FOUND, "NoSuchUpload"),
         },
         (&Method::POST, None) if asked.query("uploads").is_some() => {
@@ -278,8 +301,10 @@ fn contents_of(object: &Object, contents: Contents, asked: &Asked) -> Answered {
         return refused(StatusCode::RANGE_NOT_SATISFIABLE, "InvalidRange");
     }
     let body = match contents {
-        Contents::Kept => Sent::Bytes(object.contents.slice(from as usize..end as usize)),
-        Contents::Forgotten => Sent::Zeros(end - from),
+        _ if object.contents.len() as u64 == object.size => {
+            Sent::Bytes(object.contents.slice(from as usize..end as usize))
+        }
+        Contents::Kept | Contents::Forgotten => Sent::Zeros(end - from),
     };
     let length = body.size_hint().exact().unwrap_or_default();
     let mut answer = with_etag(Response::new(body), &object.etag);

@@ -29,10 +29,28 @@ pub enum Contents {
     Forgotten,
 }
 
+/// What a request asked, and what is to be answered: for services that lie.
+#[derive(Debug, Clone)]
+#[cfg_attr(not(test), allow(dead_code))]
+struct Told {
+    /// Method and path with its query, or the action on a table.
+    asked: String,
+    /// Contents of the request.
+    body: Vec<u8>,
+    status: u16,
+    answer: Vec<u8>,
+}
+
+/// Changes an answer.
+type Liar = Arc<dyn Fn(&mut Store, Told) -> Told + Send + Sync>;
+
 /// A service that runs until it is dropped.
 #[derive(Debug)]
 pub struct Service {
     address: SocketAddr,
+    /// What is in it, for tests.
+    #[cfg(test)]
+    store: Arc<Mutex<Store>>,
     end: Arc<AtomicBool>,
 }
 
@@ -42,16 +60,28 @@ impl Service {
     /// # Errors
     /// If the address is taken, or there is no thread.
     pub fn start(address: &str, contents: Contents) -> Result<Self, SetupError> {
+        Service::start_with(address, contents, None)
+    }
+
+    /// The same; `liar` may change what it answers.
+    fn start_with(address: &str, contents: Contents, liar: Option<Liar>) -> Result<Self, SetupError> {
         let error = |why: std::io::Error| SetupError::new("start", format!("a service on {address}"), why.to_string());
         let listener = TcpListener::bind(address).map_err(error)?;
         listener.set_nonblocking(true).map_err(error)?;
         let address = listener.local_addr().map_err(error)?;
         let end = Arc::new(AtomicBool::new(false));
         let (ended, runtime) = (Arc::clone(&end), crate::net::runtime()?);
-        let work = move || runtime.block_on(serve(listener, contents, &ended));
+        let store = Arc::new(Mutex::new(Store::new(contents)));
+        let shared = Arc::clone(&store);
+        let work = move || runtime.block_on(serve(listener, &shared, liar.as_ref(), &ended));
         let named = std::thread::Builder::new().name("service".to_owned());
         named.spawn(work).map_err(error)?;
-        Ok(Service { address, end })
+        Ok(Service {
+            address,
+            #[cfg(test)]
+            store,
+            end,
+        })
     }
 
     /// Where it answers.
@@ -87,19 +117,18 @@ fn thread_cpu_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-async fn serve(listener: TcpListener, contents: Contents, end: &AtomicBool) {
+async fn serve(listener: TcpListener, store: &Arc<Mutex<Store>>, liar: Option<&Liar>, end: &AtomicBool) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
-    let store = Arc::new(Mutex::new(Store::new(contents)));
     let told = Arc::new(AtomicU64::new(0));
     while !end.load(Ordering::Relaxed) {
         let Ok(Ok((socket, _))) = tokio::time::timeout(LOOK, listener.accept()).await else { continue };
         let _ = socket.set_nodelay(true);
-        let store = Arc::clone(&store);
+        let (store, liar) = (Arc::clone(store), liar.cloned());
         let told = Arc::clone(&told);
         let answer = service_fn(move |request| {
-            let (store, told) = (Arc::clone(&store), Arc::clone(&told));
+            let (store, told, liar) = (Arc::clone(&store), Arc::clone(&told), liar.clone());
             async move {
-                let answer = answer::answer(store, request).await;
+                let answer = answer::answer(store, request, liar.as_ref()).await;
                 // What came before is told with the answer, the sending of it with the next one.
                 let now = thread_cpu_ns();
                 apart::used(now - told.swap(now, Ordering::Relaxed));
@@ -112,5 +141,7 @@ async fn serve(listener: TcpListener, contents: Contents, end: &AtomicBool) {
     }
 }
 
+#[cfg(test)]
+mod lies;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,199 @@
+//! Finds what nobody may be told in what a service says: whole or in part, in whatever writing.
+
+use base64::engine::general_purpose::STANDARD;
+use base64::Engine;
+use percent_encoding::percent_decode;
+use std::collections::HashSet;
+
+/// So many letters and digits of a secret in a row are as bad as all of it.
+const PART: usize = 8;
+/// A secret that has fewer is looked for as a whole, unless it has fewer than this.
+const LEAST: usize = 3;
+/// So often one writing may be put into another.
+const TIMES: usize = 4;
+/// Digits in hex that may be a signature.
+const SIGNATURE: usize = 32;
+
+/// Parts of secrets: letters and digits alone, in lower case, as signs between them may be written in many ways.
+#[derive(Debug, Default)]
+pub(crate) struct Secrets {
+    parts: HashSet<[u8; PART]>,
+    short: Vec<Vec<u8>>,
+}
+
+fn letters(text: &[u8]) -> Vec<u8> {
+    text.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect()
+}
+
+/// All parts of a text.
+fn parts(letters: &[u8]) -> impl Iterator<Item = [u8; PART]> + '_ {
+    letters.windows(PART).filter_map(|part| part.try_into().ok())
+}
+
+/// What stands behind `&#`, `\u` and the like.
+fn character(digits: &[u8], radix: u32) -> Option<char> {
+    u32::from_str_radix(std::str::from_utf8(digits).ok()?, radix).ok().and_then(char::from_u32)
+}
+
+/// The character that a text begins with, if it is written as JSON or XML write some, and how long it is there.
+fn escaped(text: &[u8]) -> Option<(char, usize)> {
+    if let Some(rest) = text.strip_prefix(b"\\u") {
+        return Some((character(rest.get(..4)?, 16)?, 6));
+    }
+    let end = text.iter().take(10).position(|byte| *byte == b';')?;
+    let name = text[..end].strip_prefix(b"&")?;
+    let found = match name.strip_prefix(b"#") {
+        Some(number) => match number.strip_prefix(b"x").or(number.strip_prefix(b"X")) {
+            Some(hex) => character(hex, 16)?,
+            None => character(number, 10)?,
+        },
+        None if name == b"amp" => '&',
+        // Names of other signs: no letters.
+        None => ' ',
+    };
+    Some((found, end + 1))
+}
+
+/// A text with one writing taken off it.
+fn decoded(text: &[u8]) -> Vec<u8> {
+    let text: Vec<u8> = percent_decode(text).collect();
+    let (mut out, mut at) = (Vec::with_capacity(text.len()), 0);
+    while at < text.len() {
+        if let Some((letter, length)) = escaped(&text[at..]) {
+            out.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+            at += length;
+        } else {
+            out.push(text[at]);
+            at += 1;
+        }
+    }
+    out
+}
+
+impl Secrets {
+    /// These, and what they look like in base64 wherever it begins, and in hex.
+    pub(crate) fn of<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut found = Secrets::default();
+        for secret in secrets {
+            found.add(secret.as_bytes());
+            let hex: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+            found.add(hex.as_bytes());
+            for before in 0..3 {
+                let coded = STANDARD.encode([vec![0; before], secret.as_bytes().to_vec()].concat());
+                // The first letters, and the last ones, depend on what stands beside it.
+                let inner = coded.as_bytes().get(before.min(1) * 4..coded.len().saturating_sub(4)).unwrap_or_default();
+                found.add(inner);
+            }
+        }
+        found
+    }
+
+    fn add(&mut self, secret: &[u8]) {
+        let letters = letters(secret);
+        self.parts.extend(parts(&letters));
+        if (LEAST..PART).contains(&letters.len()) {
+            self.short.push(letters);
+        }
+    }
+
+    /// Whether a text has some of a secret.
+    pub(crate) fn are_in(&self, text: &str) -> bool {
+        let mut text = text.as_bytes().to_vec();
+        for _ in 0..TIMES {
+            let shown = letters(&text);
+            let short = |secret: &Vec<u8>| shown.windows(secret.len()).any(|part| part == secret.as_slice());
+            if parts(&shown).any(|part| self.parts.contains(&part)) || self.short.iter().any(short) {
+                return true;
+            }
+            let plain = decoded(&text);
+            if plain == text {
+                return false;
+            }
+            text = plain;
+        }
+        false
+    }
+}
+
+/// Whether a text has what may be a signature: many digits in hex in a row.
+pub(crate) fn signature_in(text: &str) -> bool {
+    text.split(|letter: char| !letter.is_ascii_hexdigit()).any(|digits| digits.len() >= SIGNATURE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const TOKEN: &str = "IQoJb3JpZ2luX2VjEJz//////////wEaCXVzLWVhc3QtMSJHMEUCIQDh+k/Zq7==";
+
+    /// The writings in which services repeat what they were sent.
+    fn writings(secret: &str) -> Vec<String> {
+        let percent = |upper: bool| -> String {
+            let code = |byte: u8| if upper { format!("%{byte:02X}") } else { format!("%{byte:02x}") };
+            secret
+                .bytes()
+                .map(|byte| if byte.is_ascii_alphanumeric() { char::from(byte).to_string() } else { code(byte) })
+                .collect()
+        };
+        let each =
+            |form: &dyn Fn(u32) -> String| -> String { secret.chars().map(|letter| form(letter as u32)).collect() };
+        let base = STANDARD.encode(secret);
+        vec![
+            secret.to_owned(),
+            format!("\"{secret}\""),
+            secret.to_lowercase(),
+            percent(true),
+            percent(false),
+            percent(true).replace('%', "%25"),
+            each(&|code| format!("%{code:02x}")),
+            each(&|code| format!("&#{code};")),
+            each(&|code| format!("&amp;#x{code:X};")),
+            each(&|code| format!("\\u{code:04x}")),
+            secret.replace('/', "\\/"),
+            secret.replace('+', "&#43;").replace('=', "&amp;#x3d;"),
+            base.clone(),
+            STANDARD.encode(format!("a{secret}")),
+            STANDARD.encode(format!("{{\"token\":\"{secret}\"}}")),
+            base.replace('=', ""),
+            secret.chars().flat_map(|letter| [letter, '\u{200b}']).collect(),
+            secret.bytes().map(|byte| format!("{byte:02X}")).collect(),
+        ]
+    }
+
+    #[test]
+    fn a_secret_is_found_in_every_writing() {
+        let secrets = Secrets::of([TOKEN, "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"]);
+        for told in writings(TOKEN) {
+            assert!(secrets.are_in(&format!("The token {told} is not valid")), "{told}");
+        }
+        for fine in [
+            "The request signature we calculated does not match",
+            "The specified bucket does not exist",
+            "Rate exceeded",
+        ] {
+            assert!(!secrets.are_in(fine), "{fine}");
+        }
+    }
+
+    #[test]
+    fn signatures_are_many_digits_in_a_row() {
+        assert!(signature_in(&format!("x {} y", "0fA9".repeat(8))) && !signature_in(&"0fA9-".repeat(8)));
+    }
+
+    proptest! {
+        #[test]
+        fn a_part_of_a_secret_is_found(secret in "[A-Za-z0-9/+]{40,80}", from in 0_usize..20, length in 20_usize..40, writing in 0_usize..12) {
+            let secrets = Secrets::of([secret.as_str()]);
+            let part: String = secret.chars().skip(from).take(length).collect();
+            let whole = letters(part.as_bytes()).len() >= PART * 2;
+            let told = format!("no: {}…", writings(&part)[writing]);
+            prop_assert!(!whole || secrets.are_in(&told), "{}", told);
+        }
+
+        #[test]
+        fn whatever_is_told_is_looked_through(text in "([ -~]|[%&;\\\\u0-9a-f#x]){0,200}") {
+            let _ = Secrets::of([TOKEN, "hush"]).are_in(&text);
+        }
+    }
+}
