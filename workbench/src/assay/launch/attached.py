@@ -30,6 +30,8 @@ ROOT = Path("/run/assay/aoe")
 LOOP, SERVER, FOLDER = "loop device of a disk", "server of a disk", "folder of a disk"
 READY_SECONDS = 60.0
 """Longest time until a disk has answered to all that is asked of it first."""
+COMMAND_SECONDS = 600.0
+"""Longest time of a command: a file system over large disks takes its time to be made."""
 END_SECONDS = 10.0
 MOST_LOG = 1 << 20
 """Bytes; it has a line, unless something goes wrong again and again."""
@@ -175,7 +177,7 @@ def run(*words: str) -> str:
         AssayError: It is missing, or fails.
     """
     try:
-        heard = said(words, READY_SECONDS)
+        heard = said(words, COMMAND_SECONDS)
     except FileNotFoundError:
         package = "btrfs-progs" if "btrfs" in words[0] else "mount"
         raise AssayError(f"{words[0]} is missing", f"install the Debian package {package}", EXIT_REFUSED) from None
