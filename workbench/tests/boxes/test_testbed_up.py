@@ -250,3 +250,24 @@ def test_several_disks_as_one(tmp_path: Path) -> None:
         numbers = Path(box.host("a").group).parent / Path(box.host("a").group).name
         limits = [path for path in numbers.iterdir() if path.name in ("blkio.throttle.write_iops_device", "io.max")]
         assert sum(len(path.read_text().splitlines()) for path in limits) == 9
+
+
+def test_disks_are_laid_out_and_mounted_as_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_BOXES", str(tmp_path / "boxes"))
+    oss = "noatime,nodiratime,logbufs=8,logbsize=256k,largeio,inode64,swalloc,allocsize=131072k"
+    text = f"""
+name: laid-out
+hosts:
+  h:
+    disks:
+      - {{size: 512MiB, mount: /oss, filesystem: xfs, make: "-l version=2,su=128k -i size=1024", options: "{oss}"}}
+      - {{size: 64MiB, mount: /old, filesystem: ext3, options: noatime}}
+"""
+    with brought_up(tmp_path, text) as box:
+        found = said(box, "h", "findmnt", "--noheadings", "--output", "FSTYPE,OPTIONS", "/oss")
+        assert {"noatime", "logbsize=256k", "swalloc", "allocsize=131072k"} <= set(
+            found.replace(" ", ",").strip().split(",")
+        )
+        assert "isize=1024" in said(box, "h", "xfs_info", "/oss")
+        assert said(box, "h", "findmnt", "--noheadings", "--output", "FSTYPE", "/old").strip() == "ext3"
+    assert_nothing_left(tmp_path / "boxes")

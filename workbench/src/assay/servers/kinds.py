@@ -44,6 +44,7 @@ class Step(Frozen):
     each: Thing | None = Field(None, description="Run it once for each of these.")
     on: Literal["all", "first"] = Field("all", description="first: on the first host with a server of this kind only.")
     after: Literal["own", "all"] = Field("own", description="all: when all servers of the box answer.")
+    again: bool = Field(False, description="Of `then`: also when it was stopped and is started again: it waits.")
     given: str = Field("", description="Text on its standard input; the only place for $password.")
 
 
@@ -104,6 +105,8 @@ class ServerKind(Frozen):
         for key in ("before", "start"):
             if any(step.after == "all" for step in getattr(self, key)):
                 raise fault("only steps of `then` wait for all servers", "move it there", key)
+            if any(step.again for step in getattr(self, key)):
+                raise fault("only steps of `then` are for what is started again", "move it there", key)
         if bool(self.start) != bool(self.pidfile) or (self.stays and not self.start):
             raise fault(
                 "what is started has a file for its process id", "write both start and pidfile, or none", "start"

@@ -1,6 +1,7 @@
 """A cluster in a box: what its file says."""
 
 import ipaddress
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
@@ -8,7 +9,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from assay.model import units
 from assay.model.frozen import Frozen
 from assay.model.site.nodes import expand_nodes
-from assay.model.site.serving import NAME, Device, Directory, Mount, Name, Server, User
+from assay.model.site.serving import NAME, Device, Directory, Mount, Name, Options, Server, User
 from assay.model.study import axis
 from assay.model.study.axis import Kind, Single, fault
 from assay.model.study.target import Text
@@ -16,6 +17,11 @@ from assay.model.units import shown
 
 MOST_HOSTS = 200
 LEAST_BTRFS = 128 << 20
+FOREIGN_OPTIONS = ("device", "journal_dev", "journal_path", "logdev", "rtdev", "usrjquota", "grpjquota", "degraded")
+"""Options of mount that have something else than the disk itself used."""
+MAKE_LETTERS = {"ext3": "bCEgiIjmNO", "ext4": "bCEgiIjmNO", "xfs": "bdilmns", "btrfs": "nsO"}
+"""File system -> letters of its mkfs that only say how it is laid out; of XFS, without what names files."""
+MAKE_HINT = "write letters that say how it is laid out, such as -i size=512 -l version=2"
 MOST_NAMED = 3
 """So many things that servers have are named to whoever misses one."""
 
@@ -34,6 +40,27 @@ def _subnet(written: object) -> str:
 _LINK = {"type": "string", "pattern": units.LINK_PATTERN, "description": "Bits per second, such as 1 Gbit/s."}
 _LOSS = {"type": "string", "pattern": units.LOSS_PATTERN, "description": "Share of lost frames, such as 0.01%."}
 
+
+def _make_options(written: object) -> str:
+    """Letters of mkfs, each with one value of plain letters: no paths, so that no file is read or written."""
+    one = "-[A-Za-z]( [a-z0-9_^][A-Za-z0-9_=,^.]{0,99})?"
+    if isinstance(written, str) and re.fullmatch(f"{one}( {one}){{0,15}}", written):
+        return written
+    raise fault(f"{shown(written)} are no options of mkfs", MAKE_HINT)
+
+
+def letter_fault(filesystem: str, make: str) -> str | None:
+    """The first option of mkfs that a box does not take; None if there is none."""
+    words = make.split()
+    for word in words:
+        if word.startswith("-") and word[1] not in MAKE_LETTERS[filesystem]:
+            return word
+        if filesystem == "xfs" and (named := re.search(r"(?:^|,)(file|name|logdev|rtdev)\b", word)):
+            return named[1]
+    return None
+
+
+MakeOptions = Annotated[str, BeforeValidator(_make_options)]
 Subnet = Annotated[str, BeforeValidator(_subnet)]
 Size = Annotated[int, Single(axis.size(16 * 2**20, 2**50))]
 Iops = Annotated[int | None, Single(axis.whole(1, 10**9, optional=True))]
@@ -65,7 +92,11 @@ class Disk(Frozen):
     mount: Directory | None = Field(None, description="Where the host sees it; or `device`.")
     device: Device | None = Field(None, description="Name of a device without a file system, instead of `mount`.")
     raid: Raid | None = Field(None, description="It is several disks as one, with btrfs on them.")
-    filesystem: Literal["ext4", "xfs", "btrfs"] = Field("ext4", description="Its file system, if it is mounted.")
+    filesystem: Literal["ext3", "ext4", "xfs", "btrfs"] = Field(
+        "ext4", description="Its file system, if it is mounted."
+    )
+    make: MakeOptions | None = Field(None, description="Options of mkfs, such as -i size=512.")
+    options: Options | None = Field(None, description="Options of mount, with commas between, such as noatime.")
     read_limit: Limit = Field(None, description="Most bytes read per second by processes of the host.")
     write_limit: Limit = Field(None, description="Most bytes written per second by processes of the host.")
     read_iops: Iops = Field(None, description="Most read operations per second, likewise.")
@@ -77,6 +108,14 @@ class Disk(Frozen):
             raise fault("a disk has either `mount` or `device`", "write mount: /export, or device: data for a bare one")
         if self.raid is not None and self.mount is None:
             raise fault("several disks as one are mounted", "write mount: /data instead of `device`", "raid")
+        for key in ("make", "options"):
+            if getattr(self, key) is not None and (self.mount is None or self.raid is not None):
+                raise fault("only a single disk with a file system has such options", f"leave out `{key}`", key)
+        for option in (self.options or "").split(","):
+            if option.partition("=")[0] in FOREIGN_OPTIONS:
+                raise fault(f"{option} names something that is not of this disk", "leave it out", "options")
+        if (letter := letter_fault(self.filesystem, self.make or "")) is not None:
+            raise fault(f"{letter} is no option for mkfs.{self.filesystem} in a box", MAKE_HINT, "make")
         if self.kept_as == "btrfs" and self.size < LEAST_BTRFS:
             raise fault("btrfs needs 128MiB on each disk", "write size: 128MiB or more", "size")
         return self

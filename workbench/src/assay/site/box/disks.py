@@ -104,8 +104,8 @@ def make_image(disk: Disk, image: Path) -> None:
         os.close(fd)
     if disk.mount is None or disk.raid is not None:
         return
-    quiet = {"ext4": ["-q", "-F", "-m", "0"], "xfs": ["-q"], "btrfs": ["-q"]}[disk.filesystem]
-    run([f"mkfs.{disk.filesystem}", *quiet, str(image)], f"file system of {image.name}")
+    quiet = ["-q", "-F", "-m", "0"] if disk.filesystem.startswith("ext") else ["-q"]
+    run([f"mkfs.{disk.filesystem}", *quiet, *(disk.make or "").split(), str(image)], f"file system of {image.name}")
 
 
 def loops_of(folder: Path) -> list[Path]:

@@ -4,6 +4,7 @@ The hosts of a site meet at a switch: the kernel's bridge, or assay-switch if so
 the kernel here cannot do. Sites are joined by a further switch, to which each has one shaped link.
 """
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -173,9 +174,10 @@ def disk_script(disk: Disk, devices: Sequence[str], group: str, version: int) ->
         data = f"raid{disk.raid.level}" if disk.count > 1 else "single"
         text += f"mkfs.btrfs -q -f -d {data} -m {kept_twice} {' '.join(devices)}\n"
     if disk.mount is not None:
+        stated = ",".join(one for one in (options.get(disk.kept_as, ""), disk.options) if one) or "defaults"
         text += (
             f"mkdir -p '{disk.mount}'\n"
-            f"mount -t {disk.kept_as} -o {options.get(disk.kept_as, 'defaults')} {devices[0]} '{disk.mount}'\n"
+            f"mount -t {disk.kept_as} -o {shlex.quote(stated)} {devices[0]} '{disk.mount}'\n"
             f"losetup --detach {' '.join(devices)}\n"
         )
     for device in devices if group and disk.limited else ():

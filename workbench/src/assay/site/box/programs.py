@@ -36,6 +36,7 @@ PACKAGES = {
     "findmnt": "util-linux",
     "sshd": "openssh-server",
     "ssh-keygen": "openssh-client",
+    "mkfs.ext3": "e2fsprogs",
     "mkfs.ext4": "e2fsprogs",
     "mkfs.xfs": "xfsprogs",
     "mkfs.btrfs": "btrfs-progs",

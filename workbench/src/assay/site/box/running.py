@@ -143,9 +143,7 @@ class RunningBox:
         Raises:
             AssayError: It does not start or does not answer.
         """
-        serving = self._serving(name, server)
-        serving.start()
-        serving.wait(READY_SECONDS)
+        self._serving(name, server).resume(READY_SECONDS)
 
     def _serving(self, name: str, server: RunningServer) -> Serving:
         return known_serving(self.enter(name), self.host(name), server)

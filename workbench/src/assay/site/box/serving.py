@@ -95,6 +95,16 @@ class Serving:
         """
         self._run(step for step in self.filled.kind.then if step.after == after)
 
+    def resume(self, seconds: float) -> None:
+        """Start it again after it was stopped, and wait until it answers.
+
+        Raises:
+            AssayError: It does not start, or not answer in time.
+        """
+        self.start()
+        self.wait(seconds)
+        self._run(step for step in self.filled.kind.then if step.again)
+
     def wait(self, seconds: float) -> None:
         """Wait until it answers.
 
