@@ -16,6 +16,6 @@ def test_it_goes_with_nothing_left_though_nobody_unmounts_it(tmp_path: Path) -> 
     """Its file system, loop devices and processes go with the host."""
     with boxes_below(tmp_path), box_of(tmp_path, SAN, network="{mtu: 9000}") as box:
         said(box, "client1", "sh", "-c", "head -c 30000000 /dev/urandom > /san/x")
-        assert "Data, RAID10:" in said(box, "client1", "btrfs", "filesystem", "df", "/san")
+        assert "Data, RAID0:" in said(box, "client1", "btrfs", "filesystem", "df", "/san"), "stripes over mirrors"
     loops = [path.read_text() for path in Path("/sys/block").glob("loop*/loop/backing_file")]
     assert not [text for text in loops if "e1.0" in text or "e2.1" in text]

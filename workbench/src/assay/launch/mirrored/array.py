@@ -163,17 +163,19 @@ class Array:
         try:
             device = attach(disk, self.interfaces).device
             try:
-                run("wipefs", "--all", "--quiet", device)
-                number = self._number(mirror, disk)
-                run("btrfs", "replace", "start", "-B", "-f", "-r", number, device, str(mirror.point))
-            except AssayError:
+                with Path(device).open("rb"):
+                    # It goes with whoever has it open: this process, and from then on the mirror.
+                    run("losetup", "--detach", device)
+                    run("wipefs", "--all", "--quiet", device)
+                    number = self._number(mirror, disk)
+                    run("btrfs", "replace", "start", "-B", "-f", "-r", number, device, str(mirror.point))
+            except (AssayError, OSError):
                 detach(disk, force=True)
                 raise
             mirror.devices[disk], mirror.given_up = device, None
-            run("losetup", "--detach", device)
             self.check(mirror)
-        except AssayError as error:
-            self.say(f"{disk} cannot be rebuilt: {error.message}")
+        except (AssayError, OSError) as error:
+            self.say(f"{disk} cannot be rebuilt: {error}")
         else:
             self.say(f"{disk} is whole again")
 
