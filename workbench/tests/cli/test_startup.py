@@ -70,7 +70,7 @@ NAMED = {"assay.store", "assay.run"}
 READ = TYPED | {"assay.model.study", "assay.model.money", "assay.model.site", "assay.model.result", "pydantic"}
 PLANNED = READ | {
     *("assay.cli.studies", "assay.cli.stages", "assay.contract", "assay.kinds", "assay.launch", "assay.plan"),
-    *("assay.plan.growth", "assay.plan.layout", "assay.report", "assay.run", "yaml"),
+    *("assay.launch.environment", "assay.plan.growth", "assay.plan.layout", "assay.report", "assay.run", "yaml"),
 }
 LISTED = TYPED | {"assay.report", "assay.store", "pydantic", "sqlite3"}
 MAY_LOAD = {
@@ -78,7 +78,7 @@ MAY_LOAD = {
     ("show", "last"): LISTED
     | {"assay.model.result", "assay.model.site", "assay.model.study", "assay.report.growth", "assay.run"},
     ("plan", "study.yaml"): PLANNED,
-    ("check", "study.yaml"): PLANNED | {"assay.journal", "assay.launch.environment", "assay.site", "assay.store"},
+    ("check", "study.yaml"): PLANNED | {"assay.journal", "assay.site", "assay.store"},
 }
 """Quick command -> the packages that it may load, of `LARGE` none."""
 

@@ -368,7 +368,9 @@ SITES: dict[str, Change] = {
     "an inventory that is a directory": hosts({"inventory": "."}),
     "an inventory without hosts": hosts({"inventory": "hosts.txt"}, b"# none\n"),
     "an inventory that is no text": hosts({"inventory": "hosts.txt"}, b"n1\n\xff\n"),
-    "an inventory of Ansible": hosts({"inventory": "hosts.txt"}, b"[clients]\nn1 ansible_host=10.0.0.1\n"),
+    "an inventory of Ansible with an odd port": hosts(
+        {"inventory": "hosts.txt"}, b"[clients]\nn1 ansible_host=10.0.0.1 ansible_port=many\n"
+    ),
     "an unknown group": hosts({"inventory": "hosts.txt", "hosts": "@nosuch"}, b"n1\n"),
     "a host that is not in the inventory": hosts({"inventory": "hosts.txt", "hosts": "n2"}, b"n1\n"),
     "too few hosts": hosts(["n1", "n2"], hosts=3),

@@ -47,7 +47,7 @@ class Problem(Frozen):
 
     def text(self, file: str) -> str:
         """Two lines: `file:line: error: message` and the hint."""
-        return f"{file}:{self.line}: error: {self.message}\n  hint: {self.hint}"
+        return f"{file}:{self.line}: error: {self.message}" + (f"\n  hint: {self.hint}" if self.hint else "")
 
 
 class Fault(Frozen):

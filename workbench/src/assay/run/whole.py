@@ -9,17 +9,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import TYPE_CHECKING
 
 from assay.model.base import AssayError
 from assay.model.study.case import Case
 from assay.model.units import about_duration
 from assay.plan.estimate import StudyEstimate
 from assay.run.planned import Plan
-from assay.run.wires import SHORT
-from assay.site.choose import site_of
-from assay.store import RunStore
-from assay.store.find import run_folders
-from assay.wires.preflight import estimate_seconds
+
+if TYPE_CHECKING:
+    from assay.store import RunStore
 
 START_SECONDS = 1.0
 """Before the first repeat, besides the site, the links and the ceilings: targets are looked at and prepared."""
@@ -115,14 +114,21 @@ def whole_time(plan: Plan, estimate: StudyEstimate, past: Past | None) -> Whole:
 def _before(plan: Plan) -> float:
     """Seconds until the first repeat, without ceilings, where no run of the study is known."""
     study = plan.study
+    servers = {name for target in plan.places for name in study.targets[target].host_names}
+    if study.local and not servers and not any(target.started for target in study.targets.values()):
+        return START_SECONDS
+    from assay.site.choose import site_of
+
     clients = max((case.parameters.hosts for case in plan.cases), default=1)
     try:
         seconds = START_SECONDS + site_of(study, plan.folder).takes(clients)
     except AssayError:
         # What is wrong with the site is said by whoever needs it.
         seconds = START_SECONDS
-    servers = {name for target in plan.places for name in study.targets[target].host_names}
     if study.network == "measure" and servers:
+        from assay.run.wires import SHORT
+        from assay.wires.preflight import estimate_seconds
+
         seconds += estimate_seconds(clients, len(servers), SHORT)
     return seconds
 
@@ -146,6 +152,8 @@ def past_of(out: Path, study: str) -> Past | None:
         study: Name of the study.
     """
     for folder in _named(out, study):
+        from assay.store import RunStore
+
         try:
             with RunStore.open(folder) as store:
                 found = _past(store)
@@ -159,13 +167,13 @@ def past_of(out: Path, study: str) -> Past | None:
 def _named(out: Path, study: str) -> Iterator[Path]:
     """Folders of runs of a study by their names, the newest first."""
     try:
-        folders = run_folders(out)
-    except AssayError:
+        names = sorted((entry.name for entry in os.scandir(out) if entry.name.endswith(f"-{study}")), reverse=True)
+    except OSError:
         return
-    yield from [folder for folder in reversed(folders) if folder.name.endswith(f"-{study}")][:RECENT]
+    yield from (out / name for name in names[:RECENT])
 
 
-def _past(store: RunStore) -> Past | None:
+def _past(store: "RunStore") -> Past | None:
     info = store.info()
     if not info.status.startswith("complete") or info.finished_at is None:
         return None

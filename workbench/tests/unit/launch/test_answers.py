@@ -20,7 +20,9 @@ from assay.launch.shell import LocalShell
 from assay.launch.ssh_faults import explain
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.host import Host
-from assay.run.batch import slurm
+from assay.run.batch.programs import SlurmError
+from assay.run.batch.slurm import Job, job_state
+from assay.run.batch.taken import submit
 
 HERE = LocalShell(Host(name="here", kind="local"))
 NONE = '{"kind": "null"}'
@@ -168,5 +170,5 @@ def test_endless_words_of_slurm_are_an_error(name: str, tmp_path: Path, monkeypa
     (tmp_path / name).write_text("#!/bin/sh\nexec /usr/bin/yes\n")
     (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    with pytest.raises(slurm.SlurmError, match=f"{name} says more than 16.8 MB"):
-        slurm.submit("", (), "/") if name == "sbatch" else slurm.job_state("1")
+    with pytest.raises(SlurmError, match=f"{name} says more than 16.8 MB"):
+        submit("", (), "/", "assay-r") if name == "sbatch" else job_state(Job("1"))

@@ -17,8 +17,8 @@ from assay.model.secret import redacted, redacted_line, redacted_word
 from assay.model.site.host import Host
 from assay.plan.foreign.ior import ior_study
 from assay.plan.text import study_text
+from assay.run.batch.programs import told as told_by_slurm
 from assay.run.batch.script import check_options
-from assay.run.batch.slurm import told as told_by_slurm
 
 SECRETS = st.text(
     st.characters(min_codepoint=0x21, max_codepoint=0x24F, exclude_characters='"'), min_size=1, max_size=20

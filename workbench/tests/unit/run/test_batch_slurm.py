@@ -216,10 +216,3 @@ def test_a_job_that_went_to_another_cluster_of_a_federation_is_followed(programs
     cases = "*--federation*) echo 'RUNNING|None|N/A|n1' ;; *) echo 'REVOKED|None|N/A|' ;;"
     (programs / "squeue").write_text(f'#!/bin/sh\ncase " $* " in {cases} esac\n')
     assert job_state(Job("17", "north")).state == "RUNNING"
-
-
-def test_endless_output_is_cut(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.run.batch.programs.MOST_ANSWER", 1 << 16)
-    (programs / "sbatch").write_text("#!/bin/sh\nwhile :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done\n")
-    with pytest.raises(UnsureError, match="did not tell the job's id"):
-        submit("", (), "/tmp", "assay-r")

@@ -8,16 +8,17 @@ from plan_tools import load, written
 from stored_runs import store_run
 
 from assay.model.study.case import Case
-from assay.model.study.study import Study
 from assay.plan.estimate import estimate_study
 from assay.plan.expand import expand
+from assay.run.planned import Plan
 from assay.run.whole import Past, key_of, past_of, whole_time
 
 
-def study(**changes: object) -> tuple[Study, tuple[Case, ...]]:
+def study(**changes: object) -> tuple[Plan, tuple[Case, ...]]:
     loaded = load(written(**changes))
     assert loaded.study is not None, loaded.problems
-    return loaded.study, expand(loaded.study).cases
+    cases = expand(loaded.study).cases
+    return Plan(loaded.study, "", loaded.source, Path("study.yaml"), cases, ()), cases
 
 
 def idle(monkeypatch: pytest.MonkeyPatch, load_average: float = 0.0) -> None:
@@ -32,12 +33,12 @@ def past(cases: tuple[Case, ...], seconds: float, load: float | None = 0.0) -> P
 def test_the_last_run_goes_before_assumed_speeds(monkeypatch: pytest.MonkeyPatch) -> None:
     idle(monkeypatch)
     plan, cases = study(repeats=4, ceilings="none")
-    estimate = estimate_study(plan, cases)
-    found = whole_time(plan, cases, estimate, past(cases, seconds=10.0))
+    estimate = estimate_study(plan.study, cases)
+    found = whole_time(plan, estimate, past(cases, seconds=10.0))
     assert found.about == pytest.approx(20 + 4 * len(cases) * 11 + 5)
     assert found.low < found.about < found.high
     assert "as run r1 took" in found.basis
-    first = whole_time(plan, cases, estimate, None)
+    first = whole_time(plan, estimate, None)
     assert "by assumed speeds" in first.basis
     assert first.high / first.low > found.high / found.low, "what was never measured has the wider range"
 
@@ -46,21 +47,21 @@ def test_a_run_of_other_cases_says_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     idle(monkeypatch)
     plan, cases = study(repeats=4)
     _, others = study(repeats=4, w_file_size="77MiB")
-    estimate = estimate_study(plan, cases)
-    assert whole_time(plan, cases, estimate, past(others, 10.0)) == whole_time(plan, cases, estimate, None)
+    estimate = estimate_study(plan.study, cases)
+    assert whole_time(plan, estimate, past(others, 10.0)) == whole_time(plan, estimate, None)
 
 
 @pytest.mark.parametrize(("load", "factor"), [(0.0, 1.0), (2.0, 2.0), (6.0, 4.0)])
 def test_a_busier_machine_takes_longer(monkeypatch: pytest.MonkeyPatch, load: float, factor: float) -> None:
     plan, cases = study(repeats=4)
-    estimate = estimate_study(plan, cases)
+    estimate = estimate_study(plan.study, cases)
     idle(monkeypatch)
-    quiet = whole_time(plan, cases, estimate, past(cases, 10.0))
+    quiet = whole_time(plan, estimate, past(cases, 10.0))
     idle(monkeypatch, load)
-    busy = whole_time(plan, cases, estimate, past(cases, 10.0))
+    busy = whole_time(plan, estimate, past(cases, 10.0))
     assert busy.high == pytest.approx(quiet.high * factor)
     assert busy.low == pytest.approx(quiet.low), "others may end at any moment"
-    assert whole_time(plan, cases, estimate, past(cases, 10.0, load / 2)).high == pytest.approx(quiet.high)
+    assert whole_time(plan, estimate, past(cases, 10.0, load / 2)).high == pytest.approx(quiet.high)
 
 
 def test_the_newest_whole_run_on_this_machine_is_found(tmp_path: Path) -> None:

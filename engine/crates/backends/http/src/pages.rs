@@ -65,13 +65,13 @@ pub(crate) struct Pages {
     /// How each page was asked for.
     asked: HashSet<u64>,
     new: u64,
-    pages: u64,
+    count: u64,
 }
 
 impl Pages {
     pub(crate) fn new(bounds: Bounds) -> Self {
         let now = clock::now();
-        Pages { bounds, begin: now, new_at: now, asked: HashSet::new(), new: 0, pages: 0 }
+        Pages { bounds, begin: now, new_at: now, asked: HashSet::new(), new: 0, count: 0 }
     }
 
     /// A page has come that had so many new entries, and says how the next one is asked for, which is handed back; none
@@ -82,7 +82,7 @@ impl Pages {
     pub(crate) fn turn(&mut self, new: u64, next: Option<String>) -> Result<Option<String>, Trouble> {
         let now = clock::now();
         pulse::beat();
-        self.pages += 1;
+        self.count += 1;
         self.new += new;
         if new > 0 {
             self.new_at = now;
@@ -112,7 +112,7 @@ impl Pages {
     }
 
     fn refuse(&self, why: &str) -> Result<Option<String>, Trouble> {
-        Err(Trouble::Words(format!("the service's list has no end: after {} pages it {why}", self.pages)))
+        Err(Trouble::Words(format!("the service's list has no end: after {} pages it {why}", self.count)))
     }
 }
 

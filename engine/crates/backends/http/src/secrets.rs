@@ -76,8 +76,9 @@ impl Secrets {
         let mut found = Secrets::default();
         for secret in secrets {
             found.add(secret.as_bytes());
-            let hex: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
-            found.add(hex.as_bytes());
+            const DIGITS: &[u8; 16] = b"0123456789abcdef";
+            let hex = secret.bytes().flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+            found.add(&hex.collect::<Vec<_>>());
             for before in 0..3 {
                 let coded = STANDARD.encode([vec![0; before], secret.as_bytes().to_vec()].concat());
                 // The first letters, and the last ones, depend on what stands beside it.

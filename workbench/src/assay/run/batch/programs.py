@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
 from assay.model.secret import redacted
+from assay.model.units import about_size
 
 if TYPE_CHECKING:
     from assay.launch.answers import Collected
@@ -39,13 +40,18 @@ def ask(words: Sequence[str], what: str, cluster: str | None = None) -> str:
     Raises:
         SlurmError: It is not there, takes too long or fails; the message has its words in one line.
     """
+    from assay.launch.answers import MOST_OUT
+
     named = [words[0], *on_cluster(cluster), *words[1:]]
     heard = call(named, what, without=() if cluster is None else (CLUSTERS,))
     if heard.late:
         message = f"{what}: {words[0]} has said nothing for {ANSWER_SECONDS:.0f} s"
         raise SlurmError(message, "see with `sinfo` whether its controller answers", EXIT_REFUSED)
-    if heard.long or heard.code != 0:
-        fault = "it says too much" if heard.long else told(heard.err.decode("utf-8", "replace"))
+    if heard.long:
+        message = f"{what}: {words[0]} says more than {about_size(MOST_OUT)}"
+        raise SlurmError(message, "see with `type -a` which program that is", EXIT_REFUSED)
+    if heard.code != 0:
+        fault = told(heard.err.decode("utf-8", "replace"))
         raise SlurmError(f"{what}: {fault or f'exit code {heard.code}'}", "", EXIT_REFUSED)
     return heard.out.decode("utf-8", "replace")
 

@@ -9,9 +9,11 @@ import os
 import re
 from collections.abc import Collection, Sequence
 
+from assay.launch.answers import MOST_OUT
 from assay.model.base import EXIT_REFUSED
 from assay.model.foreign import plain
 from assay.model.secret import redacted
+from assay.model.units import about_size
 from assay.run.batch.programs import ANSWER_SECONDS, CLUSTERS, SlurmError, call, told
 from assay.run.batch.script import OPTIONS_OF_ENVIRONMENT, option
 from assay.run.batch.slurm import Job, job_named
@@ -62,7 +64,9 @@ def submit(script: str, options: Sequence[str], folder: str, name: str, known: C
     if heard.code not in (0, None) and not (heard.late or heard.long or jobs or _UNSURE.search(complaint)):
         raise SlurmError(f"{what}: {complaint or f'exit code {heard.code}'}", "", EXIT_REFUSED)
     message = f"sbatch did not tell the job's id, but: {plain(redacted(out.strip()[-200:])) or complaint or 'nothing'}"
-    if heard.late:
+    if heard.long:
+        message = f"sbatch says more than {about_size(MOST_OUT)}"
+    elif heard.late:
         message = f"sbatch has said nothing for {ANSWER_SECONDS:.0f} s"
     hint = f"`squeue --me --name={name}` shows whether Slurm has it; then `assay attach` finds its job, too"
     raise UnsureError(message, hint, EXIT_REFUSED)

@@ -81,6 +81,9 @@ def _members(name: str, nodes: object, groups: Groups, hosts: Mapping[str, Host]
     return members
 
 
+PORT_HINT = "write a number from 1 to 65535"
+
+
 def entry(name: str, about: object, many: bool, base: Path) -> Host:
     """A host of a YAML inventory."""
     if about is None:
@@ -106,4 +109,7 @@ def entry(name: str, about: object, many: bool, base: Path) -> Host:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise AssayError(f"{name}: {place}: {first['msg'].removeprefix('Value error, ')}") from None
+        if first["loc"] == ("port",):
+            raise AssayError(f"{name}: port: {shown(fields['port'])} is no port", PORT_HINT) from None
+        hint = f"docs/guides/hosts.md has the fields: {', '.join(ENTRY_FIELDS)}"
+        raise AssayError(f"{name}: {place}: {first['msg'].removeprefix('Value error, ')}", hint) from None
