@@ -16,6 +16,9 @@ mod said;
 mod secrets;
 pub mod service;
 mod sign;
+#[cfg(test)]
+#[path = "../../../../testing/soak.rs"]
+mod soak;
 mod sum;
 
 pub use dynamodb::Tables;

@@ -70,13 +70,14 @@ fn decoded(text: &[u8]) -> Vec<u8> {
     out
 }
 
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
 impl Secrets {
     /// These, and what they look like in base64 wherever it begins, and in hex.
     pub(crate) fn of<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
         let mut found = Secrets::default();
         for secret in secrets {
             found.add(secret.as_bytes());
-            const DIGITS: &[u8; 16] = b"0123456789abcdef";
             let hex = secret.bytes().flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
             found.add(&hex.collect::<Vec<_>>());
             for before in 0..3 {
@@ -158,7 +159,7 @@ mod tests {
             STANDARD.encode(format!("{{\"token\":\"{secret}\"}}")),
             base.replace('=', ""),
             secret.chars().flat_map(|letter| [letter, '\u{200b}']).collect(),
-            secret.bytes().map(|byte| format!("{byte:02X}")).collect(),
+            secret.bytes().fold(String::new(), |text, byte| text + &format!("{byte:02X}")),
         ]
     }
 
