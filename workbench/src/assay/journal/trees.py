@@ -83,6 +83,20 @@ def remove_tree(folder: Path, made: Numbers | None) -> list[str]:
         return [f"{folder}: {why}"]
 
 
+def is_mount(folder: Path) -> bool:
+    """Whether something is mounted at a folder: what is in it then is not what was made there.
+
+    Raises:
+        OSError: There is no such folder, or it is a link.
+    """
+    above = os.open(folder.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with _opened(folder.name, above) as fd:
+            return _mount(fd) != _mount(above)
+    finally:
+        os.close(above)
+
+
 def _remove_empty(folder: Path, fd: int, above: int) -> list[str]:
     """Remove the name of an empty folder, which may be another's by now: the kernel takes only an empty one."""
     found = os.stat(folder.name, dir_fd=above, follow_symlinks=False)

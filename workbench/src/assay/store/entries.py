@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from assay.journal.trees import is_mount
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.regular import IrregularError, TooLargeError, open_entry, strangeness
 from assay.store.door import entered, strange
@@ -117,8 +118,13 @@ def opened_folder(folder: Path) -> Iterator[Path]:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a run's folder with the files that Assay makes in it; if it holds anything else, that and it stay."""
+    """Remove a run's folder with the files that Assay makes in it; if it holds anything else, that and it stay.
+
+    So does one at which something is mounted.
+    """
     with contextlib.suppress(OSError):
+        if is_mount(folder):
+            return
         fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
             for name in FILES:

@@ -12,6 +12,7 @@ from mounts import needs_mounts
 
 from assay.journal import trees
 from assay.journal.trees import make_folder, remove_tree, scratch
+from assay.store.entries import FILES, remove_folder
 
 
 @pytest.fixture
@@ -128,3 +129,24 @@ def test_a_scratch_folder_is_this_users_alone_and_goes(tmp_path: Path, monkeypat
         (folder / "deep").mkdir()
         1 / 0  # noqa: B018
     assert list(tmp_path.iterdir()) == []
+
+
+@needs_mounts
+def test_a_run_of_others_that_is_mounted_at_an_unfinished_one_stays(tmp_path: Path, mounted: list[Path]) -> None:
+    """As bind mounts in a folder of runs, also one that is reached by a link."""
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    for name in FILES:
+        (theirs / name).write_text("precious")
+    (tmp_path / "real").mkdir()
+    (tmp_path / "runs").symlink_to("real")
+    point, own = (tmp_path / "runs" / f".new-{2**22 + number}-20260101-000000-s" for number in (1, 2))
+    for folder in (point, own):
+        folder.mkdir()
+    (own / FILES[0]).write_text("ours")
+    subprocess.run(["mount", "--bind", str(theirs), str(point)], check=True)
+    mounted.append(point)
+    remove_folder(point)
+    remove_folder(own)
+    assert sorted(path.name for path in theirs.iterdir()) == sorted(FILES)
+    assert not own.exists()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.contract._answers import PlaceState
+from assay.journal.trees import is_mount
 from assay.kinds.place import keeper_of
 from assay.launch.binary import Engine, load_engine
 from assay.launch.launcher import LocalLauncher
@@ -208,7 +209,7 @@ def _remove(store: RunStore) -> None:
 def _remove_leftovers(root: Path, say: Say) -> None:
     """Remove what calls that were killed have left, at whatever target."""
     for folder in run_folders(root):
-        if is_locked(folder / RUN_LOCK):
+        if is_mount(folder) or is_locked(folder / RUN_LOCK):
             continue
         # Another call may be cleaning up at this moment; then it is its business.
         with contextlib.suppress(AssayError):
