@@ -163,12 +163,15 @@ class Array:
         try:
             device = attach(disk, self.interfaces).device
             try:
-                with Path(device).open("rb"):
-                    # It goes with whoever has it open: this process, and from then on the mirror.
+                # A loop device goes when nobody has it open any more: this process has until the mirror has it.
+                held = os.open(device, os.O_RDONLY | os.O_CLOEXEC)
+                try:
                     run("losetup", "--detach", device)
                     run("wipefs", "--all", "--quiet", device)
                     number = self._number(mirror, disk)
                     run("btrfs", "replace", "start", "-B", "-f", "-r", number, device, str(mirror.point))
+                finally:
+                    os.close(held)
             except (AssayError, OSError):
                 detach(disk, force=True)
                 raise

@@ -62,12 +62,18 @@ impl Place {
 
     /// Counts what an operation may make.
     pub(crate) fn note_made(&self, op: &Op) {
-        let count = match op.kind {
-            OpKind::MultiDelete => u64::from(op.count),
-            OpKind::Put | OpKind::Copy | OpKind::CompleteUpload | OpKind::StartUpload | OpKind::Delete => 1,
-            _ => return,
-        };
-        self.made.fetch_add(count, Ordering::Relaxed);
+        if matches!(
+            op.kind,
+            OpKind::MultiDelete
+                | OpKind::Put
+                | OpKind::Copy
+                | OpKind::CompleteUpload
+                | OpKind::StartUpload
+                | OpKind::Delete
+        ) {
+            let count = if op.kind == OpKind::MultiDelete { u64::from(op.count) } else { 1 };
+            self.made.fetch_add(count, Ordering::Relaxed);
+        }
     }
 
     /// What operations may have made.
