@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from assay.journal.trees import is_mount
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.regular import IrregularError, TooLargeError, open_entry, strangeness
 from assay.store.door import entered, strange
@@ -122,6 +121,8 @@ def remove_folder(folder: Path) -> None:
 
     So does one at which something is mounted.
     """
+    from assay.journal.trees import is_mount
+
     with contextlib.suppress(OSError):
         if is_mount(folder):
             return
