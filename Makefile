@@ -9,7 +9,7 @@ unexport CARGO_BUILD_TARGET CARGO_BUILD_TARGET_DIR
 
 .NOTPARALLEL:
 
-.PHONY: help demo test test-all soak dist supply sbom bench agreement setup engine generate format clean
+.PHONY: help demo test test-all studies soak dist supply sbom bench agreement setup engine generate format clean
 
 help:                ## this list
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -23,6 +23,9 @@ test: setup-test     ## checks, the engine's tests, unit tests, commands and sho
 
 test-all: test setup-test-all   ## that, then all other tests; installs servers, a scheduler and a browser (30 minutes)
 	$(VENV)/bin/python tools/run_tests.py rest
+
+studies: setup-test-all   ## run every shipped study once, at small sizes (30 minutes), and hold its time against its plan
+	$(VENV)/bin/python tools/run_studies.py
 
 soak: setup-test-all ## what takes long: fuzz targets (10 minutes each), then every test with large counts
 	@sh tools/bootstrap.sh soak
