@@ -108,11 +108,11 @@ def start(
     study = plan.study
     estimate = estimate_study(study, plan.cases)
     listener.say(beforehand(plan, estimate))
-    if plan.blocks is None:
-        listener.say(f"whole run: {whole_time(plan, estimate, past_of(out, study.name)).words}")
     asked = Asked(plan, engine, destroy, Needs(estimate.peak_space, on_root), out)
     for name, place in refuse_impossible(asked).items():
         listener.say(f"{name} lies on {place.words}")
+    if plan.blocks is None:
+        listener.say(f"whole run: {whole_time(plan, estimate, past_of(out, study.name)).words}")
     store = RunStore.create(out, meta_of(plan), whole.cases, plan.excluded, whole.order, plan.text, plan.prices)
     try:
         meters.keep_budget(store, amount, given=True, say=listener.say)
