@@ -66,8 +66,8 @@ def test_a_server_that_an_extra_brings_is_refused_with_its_name(tmp_path: Path) 
     file = str(study(tmp_path, kind="s3", more=", server: moto, bucket: plain", operations="put", size="4KiB"))
     text = Path(file).read_text().replace("file_size", "object_size").replace("    record_size: [64KiB, 128KiB]\n", "")
     Path(file).write_text(text.replace("    cache: keep\n", "    objects: 10\n"))
-    said = base(tmp_path, "check", file, codes=(3,)).stderr
-    assert "error: server moto needs the Python package moto" in said
+    said = base(tmp_path, "check", file, codes=(2,)).stderr
+    assert "study.yaml:2: error: server moto needs the Python package moto" in said
     assert "hint: pip install 'assay[simulator]'; or leave out the targets with `server: moto`" in said
 
 
