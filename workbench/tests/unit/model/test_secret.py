@@ -145,4 +145,4 @@ def test_what_programs_and_command_lines_say_is_told_without_passwords(said: str
 
 
 def test_an_option_of_sbatch_that_only_sounds_so_is_taken() -> None:
-    assert check_options("--wckey=project -A token --mail-user=me@x.org -t 1:00:00 -p a") != []
+    assert check_options("--wckey=project --signal=B:TERM@60 -A token --mail-user=me@x.org -t 1:00:00 -p a") != []

@@ -36,8 +36,8 @@ OPTIONS_OF_ENVIRONMENT = tuple(
     for name in (*("ARRAY_INX", "ERROR", "JOB_NAME", "NO_REQUEUE", "OPEN_MODE", "OUTPUT", "REQUEUE", "SIGNAL", "WAIT"),)
 )
 """Variables by which sbatch would take for its own what the script says (sbatch(1), INPUT ENVIRONMENT VARIABLES)."""
-_NO_SECRETS = ("--wckey",)
-"""Options that have the name of a secret, and have none."""
+_NO_SECRETS = ("--wckey", "--signal")
+"""Options that look like a secret, and have none: a workload key, and `B:TERM@60`, which is no `user:password@`."""
 KEEP_SECRETS = "set it in the environment instead: sbatch hands that on to the job"
 STOP_SECONDS = 120
 """How long before its end a job is told to stop, so that the repeat at hand ends and its data is removed."""
