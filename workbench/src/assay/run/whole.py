@@ -28,6 +28,8 @@ END_SECONDS = 1.5
 """Judging, the series and the answer, after the last repeat."""
 FIRST_RANGE, KNOWN_RANGE = (0.6, 2.0), (0.75, 1.35)
 """Parts of the expected time between which a run is expected: the first of a study; one after others of it."""
+BUSY_SHARE = 0.3
+"""Part of a run that is slowed by what else runs on the CPUs; a guess. The end of the range has all of it slowed."""
 MOST_KNOWN = 0.5
 """Part of the cases that an earlier run must have measured to count."""
 RECENT = 20
@@ -106,9 +108,10 @@ def whole_time(plan: Plan, estimate: StudyEstimate, past: Past | None) -> Whole:
     outside = past.before + past.after + estimate.ceilings_later
     busy = busy_share() if past.load is None else (1 + busy_share()) / (1 + past.load) - 1
     basis += f", on a machine with {load_words()}"
-    factor = 1 + max(0.0, busy)
+    busy = max(0.0, busy)
     low, high = max(least, over) + outside, max(most, over) + outside
-    return Whole(low * spread[0], (low + high) / 2 * factor, high * spread[1] * factor, basis)
+    about = (low + high) / 2 * (1 + busy * BUSY_SHARE)
+    return Whole(low * spread[0], about, high * spread[1] * (1 + busy), basis)
 
 
 def _before(plan: Plan) -> float:
