@@ -98,11 +98,7 @@ def programs() -> set[str]:
             words = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
         except OSError:
             continue
-        if (
-            "assay" in words
-            and path.parent.name != str(os.getpid())
-            and "run_studies" not in words
-        ):
+        if "assay" in words and path.parent.name != str(os.getpid()) and "run_studies" not in words:
             found.add(f"process {path.parent.name} {words[:100]}")
     return found
 
@@ -115,9 +111,7 @@ def run_study(name: str) -> Outcome:
     before = traces()
     plan = assay("plan", study, "--json", *words)
     if plan.returncode:
-        outcome.problems.append(
-            f"plan: exit {plan.returncode}: {plan.stderr.strip()[:300]}"
-        )
+        outcome.problems.append(f"plan: exit {plan.returncode}: {plan.stderr.strip()[:300]}")
         return outcome
     whole = json.loads(plan.stdout)["whole_run"]
     outcome.planned = (whole["low"], whole["about"], whole["high"])
@@ -129,9 +123,7 @@ def run_study(name: str) -> Outcome:
         return outcome
     outcome.seconds = time.monotonic() - start
     if run.returncode:
-        outcome.problems.append(
-            f"run: exit {run.returncode}: {run.stderr.strip()[-300:]}"
-        )
+        outcome.problems.append(f"run: exit {run.returncode}: {run.stderr.strip()[-300:]}")
     look_at(outcome)
     outcome.problems += [f"left behind: {trace}" for trace in sorted(traces() - before)]
     return outcome
@@ -141,9 +133,7 @@ def look_at(outcome: Outcome) -> None:
     """Read the newest run of the study."""
     shown = assay("show", outcome.name, "--out", str(RUNS), "--json")
     if shown.returncode:
-        outcome.problems.append(
-            f"show: exit {shown.returncode}: {shown.stderr.strip()[:300]}"
-        )
+        outcome.problems.append(f"show: exit {shown.returncode}: {shown.stderr.strip()[:300]}")
         return
     run = json.loads(shown.stdout)
     outcome.results = len(run["results"])
@@ -151,29 +141,21 @@ def look_at(outcome: Outcome) -> None:
     if run["status"] != "complete":
         outcome.problems.append(f"the run is {run['status']}")
     if not outcome.sound:
-        outcome.problems.append(
-            f"no sound result among {sorted({row['verdict'] for row in run['results']})}"
-        )
+        outcome.problems.append(f"no sound result among {sorted({row['verdict'] for row in run['results']})}")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="studies whose name has this word")
     only = parser.parse_args().only
-    names = sorted(
-        path.parent.name
-        for path in (ROOT / "studies").glob("*/study.yaml")
-        if only in path.parent.name
-    )
+    names = sorted(path.parent.name for path in (ROOT / "studies").glob("*/study.yaml") if only in path.parent.name)
     outcomes = []
     for name in names:
         outcome = run_study(name)
         outcomes.append(outcome)
         low, about, high = outcome.planned
         if outcome.seconds > high:
-            outcome.problems.append(
-                f"took {outcome.seconds:.0f} s; its plan says at most {high:.0f} s"
-            )
+            outcome.problems.append(f"took {outcome.seconds:.0f} s; its plan says at most {high:.0f} s")
         word = "failed" if outcome.problems else "ok"
         print(
             f"{name:22} {word:7} planned {about:4.0f} s ({low:.0f} to {high:.0f}), took {outcome.seconds:4.0f} s;"
@@ -185,9 +167,7 @@ def main() -> int:
     failed = sum(bool(outcome.problems) for outcome in outcomes)
     ratios = sorted(item.seconds / item.planned[1] for item in outcomes if item.seconds)
     middle = ratios[len(ratios) // 2] if ratios else 0.0
-    print(
-        f"{len(outcomes) - failed} of {len(outcomes)} studies ran; median of time taken to planned: {middle:.2f}"
-    )
+    print(f"{len(outcomes) - failed} of {len(outcomes)} studies ran; median of time taken to planned: {middle:.2f}")
     return 1 if failed or not outcomes else 0
 
 
