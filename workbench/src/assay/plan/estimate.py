@@ -143,6 +143,11 @@ class StudyEstimate(Frozen):
         return f"{words}, and about {about_duration(ceilings)} for ceilings" if ceilings >= LEAST_TOLD else words
 
 
+def key_of(case: Case) -> tuple[object, ...]:
+    """What two cases that do the same work have in common, in one study or in two runs of it; ids do not count."""
+    return (case.target, case.operations, *case.parameters.__dict__.values())
+
+
 def estimate_study(
     study: Study, cases: Sequence[Case], measured_seconds: Mapping[str, float] | None = None
 ) -> StudyEstimate:
@@ -160,7 +165,7 @@ def estimate_study(
     estimates: list[CaseEstimate] = []
     for case in cases:
         uses = study.repeats * users[shared.first.get(case.id, "")]
-        key = (uses, case.target, case.operations, *case.parameters.__dict__.values())
+        key = (uses, *key_of(case))
         if key not in known:
             known[key] = estimate_case(study.targets[case.target], case, study.launcher, max(1, uses))
         seconds = measured.get(case.id, known[key].seconds)
@@ -175,7 +180,7 @@ def estimate_study(
         at_most_seconds=_at_most(estimates, study.repeating),
         written=sum(item.written for item in estimates) * study.repeats,
         read=sum(item.read for item in estimates) * study.repeats,
-        peak_space=_peak_space(study, cases, estimates),
+        peak_space=_peak_space(study, cases, estimates, shared),
         cases=tuple(estimates),
         assumptions=_assumptions(study, cases, set(measured)),
         ceilings_before=ceilings[0],
@@ -209,9 +214,11 @@ def _at_most(estimates: Sequence[CaseEstimate], repeating: Repeats) -> float | N
     return max(with_controls(sum(bounds) * repeating.least), min(whole, limited))
 
 
-def _peak_space(study: Study, cases: Sequence[Case], estimates: Sequence[CaseEstimate]) -> dict[str, int]:
+def _peak_space(
+    study: Study, cases: Sequence[Case], estimates: Sequence[CaseEstimate], shared: SharedFiles
+) -> dict[str, int]:
     peak = {name: 0 for name, target in study.targets.items() if target.keeps_data}
-    shared, sets = SharedFiles(study, cases), dict.fromkeys(peak, 0)
+    sets = dict.fromkeys(peak, 0)
     for case, item in zip(cases, estimates, strict=True):
         if case.target not in peak:
             continue

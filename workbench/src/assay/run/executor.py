@@ -382,11 +382,11 @@ class Executor:
 
         Since the last repeat somebody may have mounted a device; and engines open it by the kernel's own name.
         """
-        keeper, started_at, begun = keeper_of(self.study.targets[name]), time.time(), time.monotonic()
+        keeper, started_at = keeper_of(self.study.targets[name]), steady()
         try:
             now = keeper.current(planned.job.target, MachineLooking(self.destroy, self.owner))
         except AssayError as error:
-            return planned, Outcome("refused", error.message, started_at, time.monotonic() - begun, False)
+            return planned, Outcome("refused", error.message, started_at, steady() - started_at, False)
         return planned.model_copy(update={"job": planned.job.model_copy(update={"target": now})}), None
 
     @contextlib.contextmanager

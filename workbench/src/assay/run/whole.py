@@ -12,9 +12,8 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from assay.model.base import AssayError
-from assay.model.study.case import Case
 from assay.model.units import about_duration
-from assay.plan.estimate import StudyEstimate
+from assay.plan.estimate import StudyEstimate, key_of
 from assay.run.planned import Plan
 
 if TYPE_CHECKING:
@@ -76,11 +75,6 @@ class Whole:
         """All of it in one line."""
         span = f"{about_duration(self.low)} to {about_duration(self.high)}"
         return f"about {about_duration(self.about)} ({span}) from start to end; {self.basis}"
-
-
-def key_of(case: Case) -> tuple[object, ...]:
-    """What makes two cases of different runs the same; their ids do not."""
-    return (case.target, case.operations, *case.parameters.__dict__.values())
 
 
 def whole_time(plan: Plan, estimate: StudyEstimate, past: Past | None) -> Whole:

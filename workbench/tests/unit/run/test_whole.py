@@ -8,10 +8,10 @@ from plan_tools import load, written
 from stored_runs import store_run
 
 from assay.model.study.case import Case
-from assay.plan.estimate import estimate_study
+from assay.plan.estimate import estimate_study, key_of
 from assay.plan.expand import expand
 from assay.run.planned import Plan
-from assay.run.whole import Past, key_of, past_of, whole_time
+from assay.run.whole import Past, past_of, whole_time
 
 
 def study(**changes: object) -> tuple[Plan, tuple[Case, ...]]:
