@@ -20,7 +20,7 @@ _LIMIT = (
 )
 _ENGINE = "the engine sees to it"
 _PHASES = "phases of a case follow each other, and all lanes begin each together"
-_ERRORS = "errors are counted; a repeat with errors is told apart"
+_ERRORS = "errors are counted; a repeat with errors is marked"
 _ZONES = "zoned devices are not measured"
 _REPLAY = "traces are not replayed"
 _TERMS = "a schedule, or a run of its own for each, is how work follows other work"
@@ -117,7 +117,7 @@ FIO: Words = (
         " flow_sleep flow_watermark",
     ),
     ("", _TERMS, "startdelay job_start_clock_id"),
-    ("", "lanes begin together, and what is done before all are at work is told apart by itself", "ramp_size"),
+    ("", "lanes begin together, and what is done before all are at work is excluded automatically", "ramp_size"),
     (
         "repeats",
         _STEADY,
@@ -208,7 +208,7 @@ VDBENCH: Words = (
     ),
     ("", _MADE, "format formatsds formatxfersize cleanup"),
     ("", "work is divided equally among lanes; several workloads are cases of their own", "skew"),
-    ("", "what is done before every lane is at work is told apart by itself", "warmup"),
+    ("", "what is done before every lane is at work is excluded automatically", "warmup"),
     ("hosts", _HOSTS, "hd hd1 system jvms vdbench shell"),
     ("", _WHOLE, "hitarea rhpct whpct startlba"),
     ("", "lanes each have files of their own, or one together with layout: shared", "shared distribution"),
