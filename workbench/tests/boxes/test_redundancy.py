@@ -116,12 +116,16 @@ def kill_gluster(box: RunningBox, host: str) -> None:
 
 
 def healed(box: RunningBox, host: str) -> None:
+    """A server is back: the client has all bricks again, and no file has anything to be healed."""
     start(box, host)
+    servers = [host.name for host in box.hosts if host.servers]
+    # "heal info" asks by connections of its own; the client tries its own again every three seconds.
+    connected = "grep -l 'connected = 1' /files/.meta/graphs/active/assay-client-*/private | wc -l"
+    until(box, "client1", f'[ "$({connected})" -eq {len(servers)} ]')
     heal = "gluster volume heal assay info"
     whole = f"found=$({heal}) && ! echo \"$found\" | grep -Eq 'not connected|entries: ([1-9]|-)'"
-    for server in box.hosts:
-        if server.servers:
-            until(box, server.name, whole)
+    for server in servers:
+        until(box, server, whole)
 
 
 def uncached(box: RunningBox) -> None:
