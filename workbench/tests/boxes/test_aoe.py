@@ -203,7 +203,7 @@ def test_a_disk_that_is_not_there_is_named(box: RunningBox, tmp_path: Path) -> N
 def test_a_disk_that_shrinks_is_told_as_that(box: RunningBox) -> None:
     """Its server comes back with 8 MiB of 160: what lies beyond cannot be read, and the next job is refused."""
     device = said(
-        box, "server1", "sh", "-c", "grep -ho '/dev/[a-z0-9]*' /proc/*/cmdline -a | grep loop | sort | head -1"
+        box, "server1", "sh", "-c", "grep -ho '/dev/[a-z0-9]*' /proc/*/cmdline -a | grep loop | sort -V | head -1"
     )
     smaller = ["sh", "-c", f"vblade -b 64 -l {8 * MIB // 512} 1 0 eth0 {device.strip()} > /dev/null 2>&1 & echo $!"]
     pids: list[str] = []

@@ -6,7 +6,8 @@ not looked at gets nothing from them.
 
 from statistics import median
 
-from assay.judge.answer import Answer, NotEvaluated, percent
+from assay.judge.answer import Answer, percent
+from assay.judge.servers import answered_by_servers, crossed
 from assay.model.result.evidence import Evidence
 from assay.model.result.layers import BLOCK, UNSEEN, Layer, below_counter, chain, ends
 from assay.model.result.sample import Sample
@@ -76,9 +77,10 @@ def unseen_cache(evidence: Evidence) -> Answer:
 
     Such are a program behind FUSE, nbd or ublk; a directory of the host of a virtual machine; a cache of its own (ZFS,
     bcache, dm-cache); a loop device that reads through the page cache what it has read before; and what the kernel
-    does not show. It is enough if the kernel counted that this process moved the bytes, or if there is twice as much
-    data as memory. A disk is taken for what it is, also that of a virtual machine: whether the host of that has a cache
-    no guest can see, so that it would say nothing of one result more than of another.
+    does not show. It is enough if the kernel counted that this process moved the bytes, if there is twice as much data
+    as memory, or if the links of the clients of a program carried them: then servers answered. A disk is taken for what
+    it is, also that of a virtual machine: whether the host of that has a cache no guest can see, so that it would say
+    nothing of one result more than of another.
     Source: DESIGN, section 4, item 1; read_bytes of proc_pid_io(5).
     """
     if not evidence.usable or not evidence.layers:
@@ -87,8 +89,10 @@ def unseen_cache(evidence: Evidence) -> Answer:
     if found is None:
         network = any(layer.kind == "network" for layer in evidence.layers)
         if network and not evidence.across_network:
-            return NotEvaluated("what the servers answer from their memory is not known")
+            return answered_by_servers(evidence)
         return _read_again(evidence)
+    if found.kind == "program" and crossed(evidence):
+        return answered_by_servers(evidence)
     if _counted(evidence, found) or _exceeds_memory(evidence, found):
         return None
     return Finding(

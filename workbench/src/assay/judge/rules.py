@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from assay.judge import cache, course, lanes, layers, limits, metadata, open_loop, tenant
 from assay.judge.answer import MEMORY_ITSELF, Answer, NotApplicable, NotEvaluated, percent
+from assay.judge.servers import answered_by_servers, crossed
 from assay.model.result.evidence import Evidence
 from assay.model.result.result import Estimate
 from assay.model.result.sample import Sample
@@ -113,13 +114,13 @@ def cached_read(evidence: Evidence) -> Answer:
         dropped = evidence.case.parameters.known("server_cache", "keep") == "drop"
         before = "the servers' page caches were dropped before; " if dropped else ""
         again = "what is read twice, or kept elsewhere, " if dropped else "what the servers answer from their memory "
-        return NotEvaluated(f"this host keeps no cache of it; {before}{again}is not known")
+        return answered_by_servers(evidence, f"this host keeps no cache of it; {before}{again}is not known")
     if evidence.bypasses_cache:
         return None
     if evidence.in_memory:
         return MEMORY_ITSELF
     if not evidence.counts_reads:
-        return _cached_by_size(evidence)
+        return answered_by_servers(evidence) if crossed(evidence) else _cached_by_size(evidence)
     if evidence.may_compress:
         return COMPRESSED
     shares = _device_read_shares(evidence)

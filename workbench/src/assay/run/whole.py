@@ -131,14 +131,14 @@ def _before(plan: Plan) -> float:
 
 
 def busy_share() -> float:
-    """Processes that run or wait on average for each CPU now (load average of one minute)."""
-    return os.getloadavg()[0] / (os.cpu_count() or 1)
+    """Processes that run or wait on average for each CPU: the least load average, since a burst need not go on."""
+    return min(os.getloadavg()) / (os.cpu_count() or 1)
 
 
 def load_words() -> str:
     """How busy this machine is, in words."""
     cpus = os.cpu_count() or 1
-    return f"load {os.getloadavg()[0]:.1f} on {cpus} CPU{'s' * (cpus != 1)}"
+    return f"load {min(os.getloadavg()):.1f} on {cpus} CPU{'s' * (cpus != 1)}"
 
 
 def past_of(out: Path, study: str) -> Past | None:

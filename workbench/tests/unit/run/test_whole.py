@@ -22,7 +22,7 @@ def study(**changes: object) -> tuple[Plan, tuple[Case, ...]]:
 
 
 def idle(monkeypatch: pytest.MonkeyPatch, load_average: float = 0.0) -> None:
-    monkeypatch.setattr(os, "getloadavg", lambda: (load_average, 0.0, 0.0))
+    monkeypatch.setattr(os, "getloadavg", lambda: (2 * load_average, load_average, 3 * load_average))
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
 
 
