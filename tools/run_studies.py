@@ -44,7 +44,8 @@ SMALL = {
 USUAL = ("--repeats", "3")
 MOST_S = 900.0
 """Seconds after which a study is given up: far more than any takes."""
-SOUND = frozenset({"ok", "unstable"})
+SOUND = frozenset({"ok", "unstable", "network-bound"})
+"""Verdicts that a result may be used with; with the last it says how much the storage does at least."""
 
 
 @dataclass
