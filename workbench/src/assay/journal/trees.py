@@ -13,6 +13,8 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from assay.model.regular import mount_of
+
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NO_FOLDER = (errno.ENOTDIR, errno.ELOOP)
 LEFT = "left alone"
@@ -166,17 +168,3 @@ def _names(fd: int) -> set[str]:
 def _numbers(fd: int) -> Numbers:
     found = os.fstat(fd)
     return found.st_dev, found.st_ino
-
-
-def mount_of(fd: int) -> int:
-    """The mount that an open file or folder is on; a bind mount has a number of its own, though the device is the same.
-
-    Source: proc_pid_fdinfo(5), `mnt_id`.
-
-    Raises:
-        OSError: The kernel does not tell it.
-    """
-    for line in Path("/proc/self/fdinfo", str(fd)).read_text().splitlines():
-        if line.startswith("mnt_id:"):
-            return int(line.split()[1])
-    raise OSError(errno.ENOSYS, "the kernel does not tell mounts")

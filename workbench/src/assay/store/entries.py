@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from assay.journal.trees import mount_of
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.regular import IrregularError, TooLargeError, open_entry, strangeness
+from assay.model.regular import IrregularError, TooLargeError, mount_of, open_entry, strangeness
 from assay.store.door import entered, strange
 
 DATABASE = "run.sqlite"
