@@ -13,6 +13,8 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from assay.model.regular import mount_of
+
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NO_FOLDER = (errno.ENOTDIR, errno.ELOOP)
 LEFT = "left alone"
@@ -66,7 +68,7 @@ def remove_tree(folder: Path, made: Numbers | None) -> list[str]:
     """
     try:
         with _opened(folder.parent) as above, _opened(folder.name, above) as fd:
-            if _mount(fd) != _mount(above):
+            if mount_of(fd) != mount_of(above):
                 return [f"{folder}: is a mount: {LEFT}"]
             if os.fstat(fd).st_uid != os.geteuid():
                 return [f"{folder}: is no folder of this user: {LEFT}"]
@@ -75,26 +77,12 @@ def remove_tree(folder: Path, made: Numbers | None) -> list[str]:
                 return []
             if _numbers(fd) != made:
                 return [f"{folder}: is not the folder that was made: {LEFT}"]
-            return _empty(fd, folder, _mount(fd), DEEPEST) or _remove_empty(folder, fd, above)
+            return _empty(fd, folder, mount_of(fd), DEEPEST) or _remove_empty(folder, fd, above)
     except FileNotFoundError:
         return []
     except OSError as error:
         why = f"is no folder of this user: {LEFT}" if error.errno in _NO_FOLDER else error.strerror
         return [f"{folder}: {why}"]
-
-
-def is_mount(folder: Path) -> bool:
-    """Whether something is mounted at a folder: what is in it then is not what was made there.
-
-    Raises:
-        OSError: There is no such folder, or it is a link.
-    """
-    above = os.open(folder.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        with _opened(folder.name, above) as fd:
-            return _mount(fd) != _mount(above)
-    finally:
-        os.close(above)
 
 
 def _remove_empty(folder: Path, fd: int, above: int) -> list[str]:
@@ -125,13 +113,13 @@ def remove_known(folder: Path, known: Callable[[str], bool], last: str) -> list[
             return []
         except OSError as error:
             return [f"{folder}: {error.strerror}"]
-        if _mount(fd) != _mount(above):
+        if mount_of(fd) != mount_of(above):
             return [f"{folder}: is a mount: {LEFT}"]
         left = []
         for name in sorted(_names(fd) - {last}):
             shown = folder / name
-            left += _remove(fd, name, shown, _mount(fd)) if known(name) else [f"{shown}: is not Assay's: {LEFT}"]
-        return left or _remove(fd, last, folder / last, _mount(fd))
+            left += _remove(fd, name, shown, mount_of(fd)) if known(name) else [f"{shown}: is not Assay's: {LEFT}"]
+        return left or _remove(fd, last, folder / last, mount_of(fd))
 
 
 def _remove(fd: int, name: str, shown: Path, mount: int, levels: int = DEEPEST) -> list[str]:
@@ -139,7 +127,7 @@ def _remove(fd: int, name: str, shown: Path, mount: int, levels: int = DEEPEST) 
     try:
         try:
             with _opened(name, fd) as below:
-                if _mount(below) != mount:
+                if mount_of(below) != mount:
                     return [f"{shown}: is a mount: {LEFT}"]
                 if not levels:
                     return [f"{shown}: lies too deep: {LEFT}"]
@@ -180,14 +168,3 @@ def _names(fd: int) -> set[str]:
 def _numbers(fd: int) -> Numbers:
     found = os.fstat(fd)
     return found.st_dev, found.st_ino
-
-
-def _mount(fd: int) -> int:
-    """The mount that an open folder is on; a bind mount has a number of its own, though the device is the same.
-
-    Source: proc_pid_fdinfo(5), `mnt_id`.
-    """
-    for line in Path("/proc/self/fdinfo", str(fd)).read_text().splitlines():
-        if line.startswith("mnt_id:"):
-            return int(line.split()[1])
-    raise OSError(errno.ENOSYS, "the kernel does not tell mounts")

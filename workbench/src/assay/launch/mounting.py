@@ -28,17 +28,17 @@ at=$1 shown=$2
 no() { printf '%s\n' "$*"; exit 0; }
 read -r boot </proc/sys/kernel/random/boot_id
 top() {
-  seen=
+  seen= count=0
   while read -r id parent device root point rest; do
     [ "$point" = "$shown" ] || continue
-    rest=${rest##* - }
+    rest=${rest##* - } count=$((count+1)) top=$id
     type=${rest%% *} rest=${rest#* }
     seen="$boot $id $device $type ${rest%% *}"
   done </proc/self/mountinfo
 }
 top
 """
-"""For sh, with the directory, and as the kernel shows it. `top` finds what is mounted there last."""
+"""For sh, with the directory, and as the kernel shows it. `top` finds what is mounted there last, and counts."""
 _LOOK = (
     _BEGIN
     + r"""
@@ -70,14 +70,33 @@ _MAKE = (
 type=$4 source=$5 options=$6 made=kept
 [ -d "$at" ] || { mkdir -m 755 -- "$at" && made=made; } || no failed
 undo() { [ "$made" = kept ] || rmdir -- "$at"; no failed; }
+before=
+while read -r id rest; do before="$before $id "; done </proc/self/mountinfo
 mount -t "$type" ${options:+-o "$options"} "$source" "$at" >&2 || undo
 top
-[ -n "$seen" ] || undo
-mount -i -o remount,bind,nosuid,nodev,noexec "$at" >&2 || { umount "$at"; undo; }
-no done $made "$seen"
+[ $count -le 1 ] || no crowded
+[ $count -eq 1 ] || {
+  while read -r id parent device root point rest; do
+    case $before in *" $id "*) continue ;; esac
+    case $rest in *" - "*" $source "*) umount "$(printf %b "$point")" >&2 ;; esac
+  done </proc/self/mountinfo
+  no replaced
+}
+ours=$seen limits=remount,bind,nosuid,nodev,noexec
+sh -c 'grep -q "^mnt_id:[[:blank:]]*$1\$" /proc/self/fdinfo/8 && exec mount -c -i -o "$2" /proc/self/fd/8' \
+  sh "$top" $limits 8<"$at" 2>/dev/null || {
+  top
+  [ "$seen" = "$ours" ] || no crowded
+  mount -i -o $limits "$at" >&2 || { umount "$at"; undo; }
+}
+no done $made "$ours"
 """
 )
-"""The same, and with type, source and options. Programs, devices and rights of what is served are never the host's."""
+"""The same, and with type, source and options. Programs, devices and rights of what is served are never the host's.
+
+What somebody has mounted there at the same moment is not told from ours, and stays. So do its flags: what is limited
+is the mount that a descriptor leads to, where mount(8) can do that.
+"""
 _TAKE = (
     _BEGIN
     + r"""
@@ -101,11 +120,15 @@ _WHY = {
     "above": "{} does not exist",
     "home": "is the home directory of a user",
     "full": "is not empty: what it holds would be hidden",
+    "crowded": "something else was mounted there at the same moment: all that is mounted there stays",
+    "replaced": "was replaced while it was mounted: nothing is mounted there now",
 }
 _HINTS = {
     "mounted": "name a directory at which nothing is mounted, or leave `mounts` out and use what is there",
     "link": "name the directory itself",
     "above": "make it first",
+    "crowded": "see `findmnt` there, and unmount what is not needed",
+    "replaced": "see who renames directories there, and try again",
 }
 _HINT = "name an empty directory, or one that does not exist yet, such as /mnt/assay"
 

@@ -29,6 +29,18 @@ class AssayError(Exception):
             self.add_note(f"hint: {hint}")
 
 
+class LineError(AssayError):
+    """What is wrong in a line of a file.
+
+    Attributes:
+        line: Its number, from 1.
+    """
+
+    def __init__(self, file: object, line: int, message: str, hint: str = "", exit_code: int = 2) -> None:
+        super().__init__(f"{file}:{line}: {message}", hint, exit_code)
+        self.line = line
+
+
 EXIT_OK = 0
 """All went well."""
 EXIT_INCOMPLETE = 1

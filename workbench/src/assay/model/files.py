@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from assay.model.base import AssayError
+from assay.model.base import LineError
 from assay.model.source import (
     Fault,
     Path,
@@ -40,7 +40,7 @@ def read_model(model: type[Model], data: bytes, file: str, guide: str, what: str
     found, source = read_checked(model, data, guide, what, shipped)
     if found is None:
         first = source.problems[0]
-        raise AssayError(f"{file}:{first.line}: {first.message}", first.hint)
+        raise LineError(file, first.line, first.message, first.hint)
     return found
 
 

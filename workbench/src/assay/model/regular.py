@@ -105,6 +105,21 @@ def strangeness(about: os.stat_result) -> str:
     return "a file with another name elsewhere (a hard link)" if about.st_nlink > 1 else ""
 
 
+def mount_of(fd: int) -> int:
+    """The mount that an open file or folder is on; a bind mount has a number of its own, though the device is the same.
+
+    Source: proc_pid_fdinfo(5), `mnt_id`.
+
+    Raises:
+        OSError: The kernel does not tell it.
+    """
+    with open(f"/proc/self/fdinfo/{fd}", encoding="ascii", errors="replace") as lines:  # noqa: PTH123 - as below
+        for line in lines:
+            if line.startswith("mnt_id:"):
+                return int(line.split()[1])
+    raise OSError(errno.ENOSYS, "the kernel does not tell mounts")
+
+
 def _opened(place: int, about: os.stat_result, most: int) -> int:
     if about.st_size > most:
         raise TooLargeError

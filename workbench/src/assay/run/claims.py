@@ -28,7 +28,7 @@ from assay.store import RunStore, foreign_run_state
 
 def owner_of(store: RunStore) -> Owner:
     """The run as the owner of directories."""
-    return Owner(store.folder.name, store.folder)
+    return Owner(store.made_as.name, store.made_as)
 
 
 def claim_targets(
@@ -167,7 +167,7 @@ def release_targets(
         DIRECTORY: lambda entry: _release(entry, store, seconds(entry)),
         # Whoever has mounted it takes it away when all else is removed.
         MOUNT: lambda entry: None,  # noqa: ARG005
-        CGROUP: lambda entry: release_group(entry.name, store.folder.name),
+        CGROUP: lambda entry: release_group(entry.name, store.made_as.name),
     }
     return remove_open(store, {kind: _telling(remover, silent) for kind, remover in removers.items()})
 

@@ -79,7 +79,7 @@ def named_places(hosts: str, servers: str, inventory: str, base: Path, say: Say)
 def _named_site(hosts: str, inventory: str, base: Path) -> Site:
     if not hosts and not inventory:
         return LocalSite()
-    return InventorySite(Hosts(nodes=(hosts,) if hosts else (), inventory=inventory or None), base)
+    return InventorySite(Hosts(nodes=(hosts,) if hosts else (), inventory=inventory or None), base, typed=True)
 
 
 def _servers(words: str, inventory: str, base: Path, known: Mapping[str, Host], say: Say) -> Iterator[Server]:

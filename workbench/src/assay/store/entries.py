@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.regular import IrregularError, TooLargeError, open_entry, strangeness
+from assay.model.regular import IrregularError, TooLargeError, mount_of, open_entry, strangeness
 from assay.store.door import entered, strange
 
 DATABASE = "run.sqlite"
@@ -46,17 +46,27 @@ def check_entries(folder: Path) -> None:
         folder: The run's.
 
     Raises:
-        AssayError: A name is a link, a folder, a pipe or a device, or a file that leads to another.
+        AssayError: A name is a link, a folder, a pipe or a device, or a file that leads to another, or one that
+            somebody has mounted there.
     """
     try:
         with entered(folder) as place:
             for name in FILES:
                 with contextlib.suppress(FileNotFoundError):
-                    if what := strangeness(os.stat(name, dir_fd=place, follow_symlinks=False)):
+                    if what := _strangeness(place, name):
                         raise strange(folder / name, what)
             refuse_named(folder / JOURNAL, place)
     except OSError as error:
         raise AssayError(f"{folder}: {error.strerror}", "see the rights of the run's folder") from error
+
+
+def _strangeness(place: int, name: str) -> str:
+    fd = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=place)
+    try:
+        mounted = mount_of(fd) != mount_of(place)
+        return strangeness(os.fstat(fd)) or ("a mount" if mounted else "")
+    finally:
+        os.close(fd)
 
 
 def refuse_named(journal: Path, place: int) -> None:
@@ -121,17 +131,15 @@ def remove_folder(folder: Path) -> None:
 
     So does one at which something is mounted.
     """
-    from assay.journal.trees import is_mount
-
-    with contextlib.suppress(OSError):
-        if is_mount(folder):
+    with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
+        above = os.open(folder.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        stack.callback(os.close, above)
+        fd = os.open(folder.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
+        stack.callback(os.close, fd)
+        if mount_of(fd) != mount_of(above):
             return
-        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        try:
-            for name in FILES:
-                # A name that is a folder or a mount cannot be unlinked.
-                with contextlib.suppress(OSError):
-                    os.unlink(name, dir_fd=fd)
-        finally:
-            os.close(fd)
-        folder.rmdir()
+        for name in FILES:
+            # A name that is a folder or a mount cannot be unlinked.
+            with contextlib.suppress(OSError):
+                os.unlink(name, dir_fd=fd)
+        os.rmdir(folder.name, dir_fd=above)

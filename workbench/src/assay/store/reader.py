@@ -41,11 +41,16 @@ RETRIED = ("crashed", "incomplete", "stopped")
 
 
 class RunReader:
-    """What a run's database tells; `assay.store.run.RunStore` adds what changes it."""
+    """What a run's database tells; `assay.store.run.RunStore` adds what changes it.
+
+    Attributes:
+        folder: Where it is.
+        made_as: Where it was when what it owns was made: that is how it is known there.
+    """
 
     def __init__(self, folder: Path, connection: sqlite3.Connection, locks: Sequence[RunLock]) -> None:
         """Use `RunStore.create` or `RunStore.open`."""
-        self.folder = folder
+        self.folder = self.made_as = folder
         self._db = connection
         self._locks = locks
 

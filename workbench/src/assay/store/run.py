@@ -119,13 +119,14 @@ class RunStore(RunReader):
         return cls(folder, connect_to_write(folder), locks)
 
     @classmethod
-    def open(cls, folder: Path, write: bool = False, wait: float = 0.0) -> "RunStore":
+    def open(cls, folder: Path, write: bool = False, wait: float = 0.0, made_as: Path | None = None) -> "RunStore":
         """Open an existing run.
 
         Args:
             folder: `<root>/<run id>`.
             write: Take the run's locks and allow changes.
             wait: Seconds to wait for an engine that a dead workbench left behind; it notices and ends by itself.
+            made_as: Its folder when what it owns was made; left out if that is `folder`.
 
         Raises:
             AssayError: It is no run, of a newer Assay, or `write` and another process executes it, or something in the
@@ -143,7 +144,9 @@ class RunStore(RunReader):
             engine_lock = RunLock(folder / ENGINE_LOCK)
             # What was there before the lock was taken may be something else by now.
             check_entries(folder)
-            return cls(folder, connect_to_write(folder), (run_lock, engine_lock))
+            store = cls(folder, connect_to_write(folder), (run_lock, engine_lock))
+            store.made_as = made_as or folder
+            return store
         except AssayError:
             run_lock.release()
             raise

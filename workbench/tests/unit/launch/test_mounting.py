@@ -164,3 +164,63 @@ def test_hundreds_of_places_hide_nothing(place: Path) -> None:
             pass
         assert points(place) == {}
         assert all(path.read_text() == "dear" for path in root.rglob("letter"))
+
+
+PROGRAM = """#!/bin/sh
+PATH=${PATH#*:}
+mount "$@" || exit
+case $* in *remount*) exit;; esac
+for at; do :; done
+"""
+
+
+@pytest.mark.parametrize(
+    ("act", "said"),
+    [
+        (
+            'mount -t tmpfs theirs "$at" && echo dear >"$at/letter"',
+            "something else was mounted there at the same moment",
+        ),
+        ('mkdir "$at.x" && mount --move "$at" "$at.x"', "was replaced while it was mounted"),
+    ],
+    ids=["mounted over", "elsewhere"],
+)
+def test_what_comes_while_it_is_mounted_stays_and_ours_is_no_other_s(place: Path, act: str, said: str) -> None:
+    """As soon as mount(8) has done its work, and before it is asked what is mounted there."""
+    program = place / "bin" / "mount"
+    program.parent.mkdir()
+    program.write_text(PROGRAM + act)
+    program.chmod(0o755)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+        with pytest.raises(AssayError) as caught, mounting_of(place, mount(place / "at")):
+            pass
+    assert said in caught.value.message
+    if "letter" in act:
+        assert (place / "at" / "letter").read_text() == "dear\n"
+        options = [
+            seen.options for seen in read_mounts() if seen.source == "theirs" and seen.point == str(place / "at")
+        ]
+        assert options and not {"nosuid", "nodev", "noexec"} & set(options[0])
+        subprocess.run(["umount", place / "at"], check=True)
+    else:
+        assert points(place) == {}
+
+
+def test_what_is_laid_over_it_keeps_its_rights(place: Path) -> None:
+    """Between the look at what is mounted there and the limits of ours."""
+    program = place / "bin" / "grep"
+    program.parent.mkdir()
+    over = 'mount -t tmpfs theirs "%s"' % (place / "at")
+    program.write_text(f'#!/bin/sh\nPATH=${{PATH#*:}}\ncase $* in *mnt_id*) {over};; esac\nexec grep "$@"\n')
+    program.chmod(0o755)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+        said: list[str] = []
+        with mounting_of(place, mount(place / "at"), say=said):
+            limited = {
+                seen.source: "nodev" in seen.options for seen in read_mounts() if seen.point == str(place / "at")
+            }
+            assert limited == {"ours": True, "theirs": False}
+    assert "something else is mounted there by now" in said[0]
+    subprocess.run(["umount", place / "at"], check=True)

@@ -28,6 +28,9 @@ def test_options_are_those_of_mount() -> None:
         {"source": "/etc"},
         {"source": ""},
         {"source": "-o"},
+        {"source": "LABEL=data"},
+        {"source": "UUID=1-2"},
+        {"source": "PARTLABEL=data"},
         {"at": "/"},
         {"at": "/mnt/../etc"},
         {"options": "bind"},
@@ -84,6 +87,8 @@ def test_mounts_are_for_hosts_and_for_what_lies_in_them() -> None:
             "/lib64",
             "/root",
             "/root/.ssh",
+            "/root/mnt",
+            "/tmp",
             "/home",
             "/home/me",
         ),
@@ -96,9 +101,7 @@ def test_nothing_of_a_systems_or_a_home_is_covered(at: str) -> None:
         StudyMount(**{**GOOD, "at": at})
 
 
-@pytest.mark.parametrize(
-    "at", ["/mnt", "/mnt/a", "/srv/a", "/data", "/home/me/mnt", "/root/mnt", "/var/tmp/a", "/files"]
-)
+@pytest.mark.parametrize("at", ["/mnt", "/mnt/a", "/srv/a", "/data", "/home/me/mnt", "/tmp/a", "/var/tmp/a", "/files"])
 def test_a_place_of_ones_own_may_be_named(at: str) -> None:
     assert StudyMount(**{**GOOD, "at": at}).at == at
 

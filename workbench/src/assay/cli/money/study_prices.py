@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from assay.model.base import EXIT_USAGE, AssayError
+from assay.model.base import EXIT_USAGE, AssayError, LineError
 from assay.model.money.amount import Payment, Term
 from assay.model.money.design import Design
 from assay.model.money.price import Bill, Book, one_currency
@@ -18,6 +18,7 @@ from assay.model.named import UnreadableError, look, read_named
 from assay.model.source import Fault, read_source
 from assay.model.study.study import Study
 from assay.model.units import one_of, shown
+from assay.model.unquoted import unquoted
 from assay.model.written import MOST_BYTES
 
 if TYPE_CHECKING:
@@ -124,7 +125,8 @@ def _design(target: str, item: StudyDesign, wanted: StudyPrices, book: Book | No
     with _at(*at, "design"):
         _check_name(item.design, base)
         if item.design not in design_names():
-            _check_keys(base / item.design, item.design)
+            with unquoted(item.design, "a design", f"assay price {item.design}"):
+                _check_keys(base / item.design, item.design)
         template = load_template(item.design, base)
     with _at(*at, "set"):
         design = _built(template, item)
@@ -248,7 +250,7 @@ def _check_keys(path: Path, file: str) -> None:
     for key in source.data:
         if key not in _DESIGN_KEYS:
             line, _ = source.key_place((key,))
-            raise AssayError(f"{file}:{line}: unknown key `{key}`", one_of(key, _DESIGN_KEYS))
+            raise LineError(file, line, f"unknown key `{key}`", one_of(key, _DESIGN_KEYS))
 
 
 def _fault(error: AssayError, *path: str) -> Fault:

@@ -33,14 +33,16 @@ SYSTEM = (
         "sbin",
         "snap",
         "sys",
+        "tmp",
     ),
     *("nix", "gnu", "usr", "var", "lost+found"),
 )
 """First parts of paths that are the system's own; below /var there are `OPEN`."""
-OPEN = ("/var/tmp", "/var/mnt", "/var/scratch")
-HOMES = "/home"
-"""Neither it nor a home in it is a place for mounts, as /root is none."""
-_SOURCE = re.compile(r"(//)?[A-Za-z0-9_\[][^\s\0]{0,1023}")
+OPEN = ("/tmp", "/var/tmp", "/var/mnt", "/var/scratch")
+ROOT, HOMES = "root", "/home"
+"""Nothing is mounted in the home of root, at the folder of the homes of others, or at one of them."""
+_SOURCE = re.compile(r"(?!(PART)?(LABEL|UUID)=|ID=)(//)?[A-Za-z0-9_\[][^\s\0]{0,1023}")
+"""No disk of a host, which mount(8) would look for by its name."""
 _BARRED = r"r?bind$|r?move$|remount$|loop(=|$)|make-|[xX]-|credentials=|(suid|dev|exec|users?|owner|group|defaults)$"
 _OPTION = re.compile(rf"(?!{_BARRED})[A-Za-z][^\s\0,/]{{0,255}}")
 """No paths: helpers of mount(8) write to files that options name. No rights: mounts are nosuid, nodev and noexec."""
@@ -59,7 +61,7 @@ def _point(path: str) -> str:
     """A place that is nobody's: what hosts need to work, and what people keep, is never covered."""
     parts = path.split("/")[1:]
     of_system = parts[0] in SYSTEM and not any(path.startswith(f"{place}/") for place in OPEN)
-    home = path in (HOMES, "/root") or (path.startswith(f"{HOMES}/") and len(parts) == 2)
+    home = parts[0] == ROOT or path == HOMES or (path.startswith(f"{HOMES}/") and len(parts) == 2)
     if of_system or home or any(part.startswith(".") for part in parts):
         what = "a home directory" if home else "the system's own" if of_system else "a hidden directory"
         raise fault(f"{shown(path)} is {what}, where nothing is mounted", "write a new directory, such as /mnt/assay")

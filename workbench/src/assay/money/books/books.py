@@ -9,6 +9,7 @@ from assay.model.files import read_model
 from assay.model.money.price import Book
 from assay.model.named import UnreadableError, read_named
 from assay.model.units import one_of
+from assay.model.unquoted import unquoted
 from assay.model.written import MOST_BYTES
 
 BOOKS = Path(__file__).with_name("data")
@@ -72,13 +73,16 @@ def load_book(ref: str, base: Path | None = None) -> Book:
 
     Args:
         ref: Name of a shipped book, or path of a file.
-        base: Where relative paths start; None: the working directory.
+        base: Folder of the file that names it, where relative paths start; None: the user typed it, and it is the
+            working directory.
 
     Raises:
         AssayError: There is none, or the file is wrong; the message names the line.
     """
     path, file = find_file(ref, BOOKS, base)
-    return _read(read_found(WHAT, path, file, BOOKS), file, is_shipped(path, BOOKS))
+    is_ours = is_shipped(path, BOOKS)
+    with unquoted(file, "a price book", f"assay prices check {file}", is_ours or base is None):
+        return _read(read_found(WHAT, path, file, BOOKS), file, is_ours)
 
 
 @lru_cache(maxsize=32)

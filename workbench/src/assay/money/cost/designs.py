@@ -9,19 +9,20 @@ import itertools
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from assay.model.base import AssayError
+from assay.model.base import AssayError, LineError
 from assay.model.files import first_problem
 from assay.model.frozen import Frozen
 from assay.model.money.design import Design, Parameter
 from assay.model.source import Source, read_source
 from assay.model.units import one_of, shown
+from assay.model.unquoted import unquoted
 from assay.money.books.books import find_file, is_shipped, read_found, shipped
 from assay.money.cost.limits import Limits, design_limits
 
@@ -58,11 +59,19 @@ class Built:
 
 @dataclass(frozen=True)
 class Template:
-    """A design file whose parameters have no values yet."""
+    """A design file whose parameters have no values yet.
+
+    Attributes:
+        file: Its name, for messages.
+        source: What it says.
+        parameters: Those that it has.
+        quoted: Whether messages may have words of it.
+    """
 
     file: str
     source: Source
     parameters: Mapping[str, Parameter]
+    quoted: bool = True
 
     @property
     def name(self) -> str:
@@ -139,7 +148,8 @@ class Template:
         except ValidationError as error:
             problem = first_problem(error, self.source, Design, GUIDE)
             with_values = "".join(f" ({key}={value})" for key, value in values.items())
-            raise AssayError(f"{self.file}:{problem.line}: {problem.message}{with_values}", problem.hint) from None
+            with unquoted(self.file, f"a design{with_values}", f"assay price {self.file}", self.quoted):
+                raise LineError(self.file, problem.line, f"{problem.message}{with_values}", problem.hint) from None
 
     def all(self, values: Mapping[str, Sequence[Any]] | None = None) -> Iterator[tuple[dict[str, Any], Design]]:
         """Each combination of the parameters' choices, or of the values given for them, with its design.
@@ -165,11 +175,19 @@ def design_names() -> list[str]:
 def load_template(ref: str, base: Path | None = None) -> Template:
     """A shipped design or a file.
 
+    Args:
+        ref: Name of a shipped design, or path of a file.
+        base: Folder of the file that names it; None: the user typed it.
+
     Raises:
         AssayError: There is none, or the file is wrong; the message names the line.
     """
     path, file = find_file(ref, DESIGNS, base)
-    return _read(read_found("design", path, file, DESIGNS), file, is_shipped(path, DESIGNS))
+    is_ours = is_shipped(path, DESIGNS)
+    quoted = is_ours or base is None
+    with unquoted(file, "a design", f"assay price {file}", quoted):
+        template = _read(read_found("design", path, file, DESIGNS), file, is_ours)
+    return template if quoted else replace(template, quoted=False)
 
 
 @lru_cache(maxsize=256)
@@ -177,14 +195,14 @@ def _read(data: bytes, file: str, shipped: bool) -> Template:
     """What a file says; by what is in it, so that a file that was changed is read anew."""
     source = read_source(data, "design", shipped=shipped)
     if source.problems:
-        raise AssayError(f"{file}:{source.problems[0].line}: {source.problems[0].message}", source.problems[0].hint)
+        raise LineError(file, source.problems[0].line, source.problems[0].message, source.problems[0].hint)
     if not isinstance(source.data, dict):
-        raise AssayError(f"{file}:1: {shown(source.data)} is not a design", f"see {GUIDE}")
+        raise LineError(file, 1, f"{shown(source.data)} is not a design", f"see {GUIDE}")
     try:
         parameters = _Parameters.model_validate({"parameters": source.data.get("parameters") or {}}).parameters
     except ValidationError as error:
         problem = first_problem(error, source, _Parameters, GUIDE)
-        raise AssayError(f"{file}:{problem.line}: {problem.message}", problem.hint) from None
+        raise LineError(file, problem.line, problem.message, problem.hint) from None
     unknown = next((name for name in _names(source.data) if name not in parameters), None)
     if unknown is not None:
         hint = one_of(unknown, parameters, none=f"add `{unknown}` to `parameters`")

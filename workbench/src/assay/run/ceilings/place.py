@@ -3,13 +3,14 @@
 import contextlib
 import json
 import os
+import secrets
 import stat
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from assay.contract._answers import PlaceState
-from assay.journal.trees import is_mount
 from assay.kinds.place import keeper_of
 from assay.launch.binary import Engine, load_engine
 from assay.launch.launcher import LocalLauncher
@@ -209,10 +210,31 @@ def _remove(store: RunStore) -> None:
 def _remove_leftovers(root: Path, say: Say) -> None:
     """Remove what calls that were killed have left, at whatever target."""
     for folder in run_folders(root):
-        if is_mount(folder) or is_locked(folder / RUN_LOCK):
+        if is_locked(folder / RUN_LOCK):
             continue
-        # Another call may be cleaning up at this moment; then it is its business.
-        with contextlib.suppress(AssayError):
-            store = RunStore.open(folder, write=True, wait=ENGINE_WAIT_SECONDS)
+        # Another call may be cleaning up at this moment; then it is its business. Of a mount the kernel says EBUSY.
+        with contextlib.suppress(AssayError, OSError), _set_aside(folder) as (own, name):
+            store = RunStore.open(own, write=True, wait=ENGINE_WAIT_SECONDS, made_as=name)
             _release(store, say)
             _remove(store)
+
+
+@contextlib.contextmanager
+def _set_aside(folder: Path) -> Iterator[tuple[Path, Path]]:
+    """The folder under a name that nothing else gets meanwhile, for SQLite finds its files by their names; and its own.
+
+    Raises:
+        AssayError: It is no folder.
+        OSError: It is gone, a mount, or cannot be renamed.
+    """
+    name = folder.with_name(folder.name.partition("~")[0])
+    aside = folder.with_name(f"{name.name}~{secrets.token_hex(8)}")
+    folder.rename(aside)
+    try:
+        if not stat.S_ISDIR(aside.lstat().st_mode):
+            raise AssayError(f"{folder}: is no folder of a run", "remove it", EXIT_REFUSED)
+        yield aside, name
+    finally:
+        # Where it is still needed, or was none.
+        with contextlib.suppress(OSError):
+            aside.rename(name)

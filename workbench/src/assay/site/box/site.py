@@ -7,13 +7,15 @@ from pathlib import Path
 from types import MappingProxyType
 
 from assay.model.base import AssayError, Say
+from assay.model.files import read_model
 from assay.model.site.box import Box
 from assay.model.site.host import Host
 from assay.model.site.login import logins_of
 from assay.model.study.hosts import Hosts, expanded
 from assay.model.study.target import Target
 from assay.model.units import one_of
-from assay.site.box.box import load_box, preset_names, read_box_file
+from assay.model.unquoted import unquoted
+from assay.site.box.box import GUIDE, load_box, preset_names, read_box_file
 from assay.site.box.find import running_boxes
 from assay.site.box.running import RunningBox
 from assay.site.box.up import bring_up, check_possible
@@ -61,7 +63,18 @@ class BoxSite:
         """The file of the box, unless it comes with Assay."""
         if self._ref in preset_names():
             return {}
-        return {TESTBED: lambda: read_box_file(self._base / self._file, self._ref)}
+        return {TESTBED: self._copied}
+
+    def _copied(self) -> bytes:
+        """The file, held against what a box is: what is none is not copied.
+
+        Raises:
+            AssayError: It is none.
+        """
+        data = read_box_file(self._base / self._file, self._ref)
+        with unquoted(self._ref, "a testbed", f"assay testbed up {self._ref}"):
+            read_model(Box, data, self._ref, GUIDE, "box")
+        return data
 
     def check(self, needed: int) -> None:
         """See `Site`."""
@@ -116,8 +129,13 @@ class BoxSite:
         return {name: target for name, target in found.items() if target is not self._targets[name]}
 
     def _load(self) -> Box:
-        with as_named(self._base / self._file, self._ref):
-            return load_box(self._ref if self._ref in preset_names() else self._file, self._base)
+        if self._ref in preset_names():
+            return load_box(self._ref, self._base)
+        with (
+            as_named(self._base / self._file, self._ref),
+            unquoted(self._file, "a testbed", f"assay testbed up {self._ref}"),
+        ):
+            return load_box(self._file, self._base)
 
     def _named(self) -> tuple[str, ...]:
         """The hosts that the study names; those of a box have neither users nor ports of their own."""

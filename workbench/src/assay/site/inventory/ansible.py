@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from assay.model.base import AssayError
+from assay.model.base import AssayError, LineError
 from assay.model.site.host import LOCALHOST, MOST_HOSTS, is_host_name
 from assay.model.source import Source
 from assay.site.inventory.foreign import Foreign, Tell
@@ -110,7 +110,7 @@ def read_ini(text: str, path: Path, tell: Tell) -> Foreign:
                 pairs = (word.partition("=") for word in words[1:])
                 tree.add(group, words[0], {name: value for name, _, value in pairs}, number)
         except AssayError as error:
-            raise AssayError(f"{path}:{number}: {bare(error)}", error.hint) from None
+            raise LineError(path, number, bare(error), error.hint) from None
     return _whole(tree, tell)
 
 
@@ -131,18 +131,18 @@ def _read_group(tree: _Tree, source: Source, place: tuple[str, ...], about: obje
     line = source.key_place(place)[0]
     parts = {} if about is None else about
     if not isinstance(parts, dict) or len(place) > 2 * _MOST_DEPTH:
-        raise AssayError(f"{tree.path}:{line}: group {place[-1]} is no mapping", "it has hosts, children and vars")
+        raise LineError(tree.path, line, f"group {place[-1]} is no mapping", "it has hosts, children and vars")
     hosts, children, variables = (parts.get(key) or {} for key in ("hosts", "children", "vars"))
     if not (isinstance(hosts, dict) and isinstance(children, dict) and isinstance(variables, dict)):
-        message = f"{tree.path}:{line}: hosts, children and vars of group {place[-1]} are mappings"
-        raise AssayError(message, "write `NAME:` for a host, with a colon")
+        message = f"hosts, children and vars of group {place[-1]} are mappings"
+        raise LineError(tree.path, line, message, "write `NAME:` for a host, with a colon")
     group.variables.update(variables)
     for name, given in hosts.items():
         at = source.key_place((*place, "hosts", name))[0]
         try:
             tree.add(place[-1], str(name), given if isinstance(given, dict) else {}, at)
         except AssayError as error:
-            raise AssayError(f"{tree.path}:{at}: {bare(error)}", error.hint) from None
+            raise LineError(tree.path, at, bare(error), error.hint) from None
     for name, child in children.items():
         group.children[name] = None
         _read_group(tree, source, (*place, "children", name), child)
@@ -193,7 +193,7 @@ def _whole(tree: _Tree, tell: Tell) -> Foreign:
             given.update(tree.groups[group].variables)
         given.update(own)
         ignored |= dict.fromkeys(name for name in given if _NOT_TAKEN.fullmatch(str(name)))
-        found.fields[host] = _fields(host, given, f"{tree.path}:{tree.lines[host]}")
+        found.fields[host] = _fields(host, given, tree.path, tree.lines[host])
     if ignored:
         tell(f"note: {tree.path}: {', '.join(list(ignored)[:8])}: not taken; ssh's own configuration and keys hold")
     named = (name for name in tree.groups if name != "ungrouped" and is_host_name(name))
@@ -222,7 +222,7 @@ def _members(
     return found
 
 
-def _fields(host: str, given: dict[str, Any], place: str) -> dict[str, Any]:
+def _fields(host: str, given: dict[str, Any], path: Path, line: int) -> dict[str, Any]:
     """What Assay takes of a host's variables.
 
     Raises:
@@ -233,14 +233,14 @@ def _fields(host: str, given: dict[str, Any], place: str) -> dict[str, Any]:
         return {}
     if connection not in _BY_SSH:
         hint = "call it localhost if it is this machine" if connection == "local" else "Assay reaches hosts by ssh"
-        raise AssayError(f"{place}: {host}: ansible_connection is {connection}", hint)
+        raise LineError(path, line, f"{host}: ansible_connection is {connection}", hint)
     fields: dict[str, Any] = {}
     for name, ours in _FIELDS.items():
         value = given.get(name)
         if value is None or value == "":
             continue
         if "{{" in str(value):
-            message = f"{place}: {host}: {name}: only Ansible knows what {value} stands for"
-            raise AssayError(message, "write the value itself there")
+            message = f"{host}: {name}: only Ansible knows what {value} stands for"
+            raise LineError(path, line, message, "write the value itself there")
         fields[ours] = int(value) if ours == "port" and str(value).isdigit() else str(value)
     return fields

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from assay.model.base import AssayError
+from assay.model.base import AssayError, LineError
 from assay.model.site.host import LOCALHOST, MOST_HOSTS, Host, is_host_name
 from assay.model.source import Source
 from assay.model.units import UnitError, one_of, parse_throughput
@@ -43,7 +43,7 @@ def _read_hosts(path: Path, source: Source) -> dict[str, Host]:
                 raise twice(again)
             hosts |= {name: entry(name, about, many=len(names) > 1, base=path.parent) for name in names}
         except AssayError as error:
-            raise AssayError(f"{path}:{source.key_place(('hosts', nodes))[0]}: {bare(error)}", error.hint) from None
+            raise LineError(path, source.key_place(("hosts", nodes))[0], bare(error), error.hint) from None
     if not hosts:
         raise AssayError(f"{path}: names no host", INVENTORY_HINT)
     return hosts
@@ -67,7 +67,7 @@ def _read_groups(written: object, source: Source, path: Path, hosts: Mapping[str
             if members > MOST_MEMBERS:
                 raise AssayError(f"the groups have more than {MOST_MEMBERS:,} members in all", "remove some groups")
         except AssayError as error:
-            raise AssayError(f"{path}:{source.key_place(('groups', name))[0]}: {bare(error)}", error.hint) from None
+            raise LineError(path, source.key_place(("groups", name))[0], bare(error), error.hint) from None
     return groups
 
 

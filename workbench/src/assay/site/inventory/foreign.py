@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from assay.model.base import AssayError
+from assay.model.base import AssayError, LineError
 from assay.model.site.host import MOST_HOSTS, Host
 from assay.site.inventory.described import INVENTORY_HINT, entry
 from assay.site.inventory.names import MOST_MEMBERS, Groups, bare, node_names, too_many
@@ -46,7 +46,7 @@ class Foreign:
                 (plain,) = node_names(name)
                 found[plain] = entry(plain, about, many=False, base=path.parent)
             except AssayError as error:
-                raise AssayError(f"{path}:{self.lines.get(name, 1)}: {bare(error)}", error.hint) from None
+                raise LineError(path, self.lines.get(name, 1), bare(error), error.hint) from None
         return found, {name: " ".join(members) for name, members in self.groups.items() if members}
 
     def as_inventory(self, path: Path) -> Mapping[str, Any]:

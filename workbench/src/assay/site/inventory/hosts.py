@@ -1,5 +1,6 @@
 """From what a study or a command line says to hosts: node sets, lists of them, inventories."""
 
+import contextlib
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -7,11 +8,12 @@ from typing import Any
 
 import yaml
 
-from assay.model.base import AssayError
+from assay.model.base import AssayError, LineError
 from assay.model.named import read_named
 from assay.model.site.host import LOCALHOST, MOST_HOSTS, THIS_HOST, Host
 from assay.model.source import Source, read_source
 from assay.model.units import one_of
+from assay.model.unquoted import unquoted
 from assay.site.inventory import ansible, sshconfig
 from assay.site.inventory.described import INVENTORY_HINT, read_described
 from assay.site.inventory.foreign import Foreign, Tell
@@ -22,7 +24,7 @@ MOST_BYTES = 1 << 20
 """Size of an inventory above which it is no inventory."""
 
 
-def resolve_hosts(written: object, base: Path, tell: Tell = lambda _: None) -> tuple[Host, ...]:
+def resolve_hosts(written: object, base: Path, tell: Tell = lambda _: None, quote: bool = True) -> tuple[Host, ...]:
     """The hosts that are meant, in the order they are written.
 
     Args:
@@ -31,12 +33,13 @@ def resolve_hosts(written: object, base: Path, tell: Tell = lambda _: None) -> t
             may name the file's groups as `@NAME`.
         base: Folder at which a relative FILE starts.
         tell: Called with a line on what was ignored.
+        quote: Whether messages may have words of FILE: the user typed its name.
 
     Raises:
         AssayError: Not of that form, an unknown group, no host, a host named twice, more than `MOST_HOSTS`.
     """
     if isinstance(written, Mapping):
-        return _from_inventory(written, base, tell)
+        return _from_inventory(written, base, tell, quote)
     return tuple(logged_in(written))
 
 
@@ -49,13 +52,17 @@ def read_hostfile(path: Path) -> tuple[Host, ...]:
     return resolve_hosts({"inventory": str(path)}, Path.cwd())
 
 
-def known_hosts(path: Path) -> tuple[Host, ...]:
+def known_hosts(path: Path, quote: bool = True) -> tuple[Host, ...]:
     """All hosts that an inventory describes; several of them may be one machine.
+
+    Args:
+        path: The file.
+        quote: As of `resolve_hosts`.
 
     Raises:
         AssayError: It cannot be read.
     """
-    return tuple(_read_inventory(path, lambda _: None)[0].values())
+    return tuple(_read_inventory(path, lambda _: None, quote)[0].values())
 
 
 def portable_inventory(path: Path) -> bytes:
@@ -64,19 +71,18 @@ def portable_inventory(path: Path) -> bytes:
     That of another program becomes one of Assay's.
 
     Args:
-        path: The file; if it is no inventory it is returned as it is, and refused where it is read.
+        path: The file.
 
     Raises:
-        AssayError: It cannot be read.
+        AssayError: It cannot be read, or is no inventory; its words are not in the message.
     """
     data = _read_file(path)
-    try:
+    with _unquoted(path):
+        _hosts_in(data, path, lambda _: None)
         text = data.decode("utf-8-sig")
         foreign = _foreign(path, text, _source(data) if _is_yaml(path, text) else None, lambda _: None)
         if foreign is not None:
             return yaml.safe_dump(foreign.as_inventory(path.absolute()), sort_keys=False).encode()
-    except (AssayError, UnicodeDecodeError):
-        return data
     document = _source(data).data
     hosts = document.get("hosts") if isinstance(document, dict) else None
     entries = [about for about in hosts.values() if isinstance(about, dict)] if isinstance(hosts, dict) else []
@@ -95,6 +101,10 @@ def _plain(data: Any) -> Any:
     return float(data) if isinstance(data, float) else data
 
 
+def _unquoted(path: Path, quote: bool = False) -> contextlib.AbstractContextManager[None]:
+    return unquoted(path, "an inventory", f"assay preflight --inventory {path} --servers HOST", quote)
+
+
 def _read_file(path: Path) -> bytes:
     return read_named(path, f"cannot read the inventory {path}", INVENTORY_HINT, MOST_BYTES)
 
@@ -104,13 +114,13 @@ def _source(data: bytes) -> Source:
     return read_source(data, "inventory", MOST_BYTES, MOST_HOSTS)
 
 
-def _from_inventory(written: Mapping[Any, Any], base: Path, tell: Tell) -> tuple[Host, ...]:
+def _from_inventory(written: Mapping[Any, Any], base: Path, tell: Tell, quote: bool) -> tuple[Host, ...]:
     unknown = [str(key) for key in written if key not in ("inventory", "hosts")]
     if unknown or not isinstance(written.get("inventory"), str) or not written["inventory"]:
         fault = f"`{unknown[0]}` is not known there" if unknown else "no inventory is named"
         raise AssayError(f"hosts: {fault}", "write hosts: {inventory: FILE}, or with hosts: [node sets, @groups]")
     path = base / written["inventory"]
-    known, groups = _read_inventory(path, tell)
+    known, groups = _read_inventory(path, tell, quote)
     chosen = written.get("hosts")
     if chosen is None:
         hosts = list(known.values())
@@ -126,23 +136,35 @@ def _stranger(name: str, known: Mapping[str, Host], path: Path) -> Host:
     raise AssayError(f"hosts: {name} is not in {path}", one_of(name, list(known)[:20]))
 
 
-def _read_inventory(path: Path, tell: Tell) -> tuple[dict[str, Host], Groups]:
+def _read_inventory(path: Path, tell: Tell, quote: bool) -> tuple[dict[str, Host], Groups]:
     data = _read_file(path)
+    with _unquoted(path, quote):
+        return _hosts_in(data, path, tell)
+
+
+def _hosts_in(data: bytes, path: Path, tell: Tell) -> tuple[dict[str, Host], Groups]:
+    """The hosts and groups of a file.
+
+    Raises:
+        AssayError: It is no inventory; the message begins with its name.
+    """
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        message = f"{path}:{line}: not a text file: byte 0x{data[error.start]:02x} is not UTF-8"
-        raise AssayError(message, "save it as UTF-8 text") from None
+        message = f"not a text file: byte 0x{data[error.start]:02x} is not UTF-8"
+        raise LineError(path, line, message, "save it as UTF-8 text") from None
     try:
         source = _source(data) if _is_yaml(path, text) else None
         if source is not None and source.problems:
             first = source.problems[0]
-            raise AssayError(f"{path}:{first.line}: {first.message}", first.hint)
+            raise LineError(path, first.line, first.message, first.hint)
         foreign = _foreign(path, text, source, tell)
         if foreign is not None:
             return foreign.hosts(path)
         return read_described(path, source) if source is not None else (read_lines(path, text, tell), {})
+    except LineError:
+        raise
     except AssayError as error:
         message = bare(error)
         prefix = "" if message.startswith(str(path)) else f"{path}: "

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from assay.model.base import AssayError
+from assay.model.base import AssayError, LineError
 from assay.model.site.host import MOST_HOSTS, Host
 from assay.model.site.login import LEAST_PORT, Login, logins_of
 from assay.site.inventory.names import NODE_SET_HINT, bare, logged_in, shown, too_many, twice
@@ -45,7 +45,7 @@ def read_lines(path: Path, text: str, tell: Callable[[str], None]) -> dict[str, 
                 if hosts[host.name] != host:
                     raise twice(host.name)
         except AssayError as error:
-            raise AssayError(f"{path}:{number}: {bare(error)}", error.hint) from None
+            raise LineError(path, number, bare(error), error.hint) from None
         if len(hosts) > MOST_HOSTS:
             raise too_many(f"{path}:{number}: all up to here")
     for note in sorted(notes):

@@ -19,15 +19,16 @@ class InventorySite:
 
     more = "name as many under `hosts`"
 
-    def __init__(self, written: Hosts, base: Path, kept: bool = False) -> None:
+    def __init__(self, written: Hosts, base: Path, kept: bool = False, typed: bool = False) -> None:
         """Nothing is read yet.
 
         Args:
             written: As a study names them.
             base: Folder at which the name of the inventory starts.
             kept: It is the folder of a run, which has the inventory under a name of its own.
+            typed: The user typed the name of the inventory, so that messages may quote it.
         """
-        self._written, self._base = written, base
+        self._written, self._base, self._typed = written, base, typed
         self._kept = kept
         self._inventory = INVENTORY if kept and written.inventory is not None else written.inventory
 
@@ -62,8 +63,8 @@ class InventorySite:
             return Standing(resolve_hosts(written, self._base, say))
         path = self._base / self._inventory
         with as_named(path, self._written.inventory or "") if self._kept else contextlib.nullcontext():
-            clients = resolve_hosts(written, self._base, say)
-            known = known_hosts(path)
+            clients = resolve_hosts(written, self._base, say, self._typed)
+            known = known_hosts(path, self._typed)
         return Standing(clients, known=tuple(host for host in known if host not in clients))
 
     def down(self, say: Say) -> None:

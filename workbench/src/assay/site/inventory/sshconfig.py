@@ -2,7 +2,7 @@
 
 import re
 
-from assay.model.base import AssayError
+from assay.model.base import LineError
 from assay.site.inventory.foreign import Foreign, Tell
 
 _FIELDS = {"hostname": "address", "user": "user", "port": "port", "proxyjump": "jump", "identityfile": "identity"}
@@ -39,8 +39,8 @@ def read_ssh_config(text: str, name: str, tell: Tell) -> Foreign:
             continue
         word, value = match[1].lower(), match[2].strip('"')
         if word == "match":
-            message = f"{name}:{number}: `Match` depends on what only ssh finds out"
-            raise AssayError(message, "name the hosts in the study: ssh reads its own configuration")
+            message = "`Match` depends on what only ssh finds out"
+            raise LineError(name, number, message, "name the hosts in the study: ssh reads its own configuration")
         if word == "host":
             blocks.append((value.split(), {}))
             for alias in value.split():
