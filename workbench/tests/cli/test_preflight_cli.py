@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from in_process import run_here
 from run_tools import assay
 
 from assay.launch.shell import LocalShell, SshShell
@@ -115,3 +116,17 @@ def test_the_servers_of_a_study_each_once() -> None:
     assert [server.iperf_port for server in servers] == [5201, None, 5201]
     assert isinstance(servers[1].shell, SshShell)
     assert [server.link for server in servers] == [None, 5e8, 1.25e8]
+
+
+def test_what_hosts_would_not_mount_is_refused_before_anything_is_measured(tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter").write_text("dear")
+    mount = f'{{source: "127.0.0.9:/x", at: {tmp_path}/full, type: ceph}}'
+    target = f"{{kind: file, path: {tmp_path}/full/assay, servers: 127.0.0.9, mounts: [{mount}]}}"
+    work = "{operations: [write], file_size: 1MiB, record_size: 1MiB}"
+    study = tmp_path / "study.yaml"
+    study.write_text(
+        f"study: s\nquestion: q\nhosts: [localhost, n1]\ntargets: {{one: {target}}}\nworkloads: {{w: {work}}}\n"
+    )
+    refused = run_here(tmp_path, "preflight", study)
+    assert refused.returncode == 3 and "is not empty: what it holds would be hidden" in refused.stderr

@@ -7,6 +7,7 @@ from in_process import run_here
 
 from assay.model.base import AssayError, LineError
 from assay.model.study.hosts import Hosts
+from assay.model.unquoted import Naming
 from assay.site.inventory.site import InventorySite
 
 WORD = "CANARYx7"
@@ -60,13 +61,45 @@ def test_words_of_a_file_that_a_study_names_are_not_shown(what: str, content: st
 
 @pytest.mark.parametrize("key", ["book: ./x.txt", "candidates: [{design: ./x.txt}]"])
 def test_words_of_a_file_that_a_need_names_are_not_shown(key: str, tmp_path: Path) -> None:
-    (tmp_path / "x.txt").write_text(CONTENTS[0])
-    need = tmp_path / "need.yaml"
+    (tmp_path / "secret").write_text(CONTENTS[0])
+    (tmp_path / "needs").mkdir()
+    (tmp_path / "needs" / "x.txt").symlink_to("../secret")
+    need = tmp_path / "needs" / "need.yaml"
     need.write_text(f"need: n\naccess: block\ncapacity: 1TB\n{key}\n")
     refused = run_here(tmp_path, "advise", need, "--all")
     said = refused.stdout + refused.stderr
     assert refused.returncode and WORD not in said
     assert "x.txt:1: " in said
+
+
+@pytest.mark.parametrize("what", NAMED)
+def test_a_file_that_lies_with_the_study_is_quoted(what: str, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "x.txt").write_text(CONTENTS[2])
+    study = tmp_path / "study.yaml"
+    study.write_text(NAMED[what].replace("x.txt", "sub/x.txt"))
+    assert WORD in run_here(tmp_path, "check", study).stderr
+
+
+@pytest.mark.parametrize("name", ["{0}/x.txt", "../x.txt", "link/x.txt", ".x.txt", "hard", "sub/../../x.txt"])
+def test_a_file_that_lies_elsewhere_or_is_hidden_is_not_quoted(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    (folder / "sub").mkdir(parents=True)
+    for file in (tmp_path / "x.txt", folder / ".x.txt"):
+        file.write_text(CONTENTS[2])
+    (folder / "link").symlink_to("..")
+    (folder / "hard").hardlink_to(tmp_path / "x.txt")
+    (folder / "study.yaml").write_text(NAMED["inventory"].replace("x.txt", name.format(tmp_path)))
+    refused = run_here(folder, "check", "study.yaml")
+    assert WORD not in refused.stderr and ":1: this is no part of an inventory" in refused.stderr
+
+
+def test_a_file_that_is_put_in_place_of_a_link_gives_no_leave(tmp_path: Path) -> None:
+    """The name led to a secret when it was read, and to a file of the study's once something was wrong in it."""
+    (tmp_path / "x.txt").write_text("n1 n2\n")
+    assert Naming(tmp_path).may_quote(tmp_path / "x.txt", b"n1 n2\n")
+    assert not Naming(tmp_path).may_quote(tmp_path / "x.txt", b"n1 CA\n")
+    assert not Naming(tmp_path).may_quote(tmp_path / "x.txt", b"secret")
 
 
 def test_a_file_whose_name_is_typed_is_quoted(tmp_path: Path) -> None:
@@ -81,7 +114,8 @@ def test_a_file_whose_name_is_typed_is_quoted(tmp_path: Path) -> None:
 
 
 def test_the_line_is_named(tmp_path: Path) -> None:
-    (tmp_path / "hosts.txt").write_text(f"a\nb {WORD}\n")
+    (tmp_path / "secret").write_text(f"a\nb {WORD}\n")
+    (tmp_path / "hosts.txt").symlink_to("secret")
     with pytest.raises(LineError) as refused:
         InventorySite(Hosts(inventory="hosts.txt"), tmp_path).ready(1)
     assert refused.value.line == 2
@@ -91,7 +125,8 @@ def test_the_line_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", CONTENTS[:3])
 def test_what_is_no_inventory_is_not_copied_to_a_run(content: str, tmp_path: Path) -> None:
     """The name may lead to another file once it has been checked."""
-    (tmp_path / "hosts.txt").write_text(content)
+    (tmp_path / "secret").write_text(content)
+    (tmp_path / "hosts.txt").symlink_to("secret")
     (copied,) = InventorySite(Hosts(inventory="hosts.txt"), tmp_path).files.values()
     with pytest.raises(AssayError) as refused:
         copied()

@@ -60,14 +60,27 @@ done
 [ "$folder" = "$at" ] || no above "$here"
 ! cut -d: -f6 /etc/passwd | grep -qxF -- "$at" || no home
 [ ! -e "$at" ] || [ -z "$(ls -A -- "$at")" ] || no full
+type=$4 source=$5 options=$6
+case $type,$options in
+  *[,\ ]addr=* | *[,\ ]ip=*) ;;
+  nfs,* | nfs4,* | cifs,* | smb3,* | glusterfs,* | moosefs,* | lustre,*)
+    case $(mount --version 2>/dev/null) in *util-linux*)
+      helper=mount.$type found=$(command -v "$helper")
+      for folder in /sbin /sbin/fs.d /sbin/fs /usr/sbin; do [ ! -x "$folder/$helper" ] || found=$folder; done
+      [ -n "$found" ] || no helper "$helper"
+    esac ;;
+esac
 """
 )
-"""The same, and with what this run has mounted there before."""
+"""The same, with what this run has mounted there before, and type, source and options.
+
+Without its helper, mount(8) of util-linux knows no server by its name; that of BusyBox does.
+"""
 _ASK = _LOOK + "no fit"
 _MAKE = (
     _LOOK
     + r"""
-type=$4 source=$5 options=$6 made=kept
+made=kept
 [ -d "$at" ] || { mkdir -m 755 -- "$at" && made=made; } || no failed
 undo() { [ "$made" = kept ] || rmdir -- "$at"; no failed; }
 before=
@@ -92,7 +105,7 @@ sh -c 'grep -q "^mnt_id:[[:blank:]]*$1\$" /proc/self/fdinfo/8 && exec mount -c -
 no done $made "$ours"
 """
 )
-"""The same, and with type, source and options. Programs, devices and rights of what is served are never the host's.
+"""The same. Programs, devices and rights of what is served are never the host's.
 
 What somebody has mounted there at the same moment is not told from ours, and stays. So do its flags: what is limited
 is the mount that a descriptor leads to, where mount(8) can do that.
@@ -121,6 +134,7 @@ _WHY = {
     "home": "is the home directory of a user",
     "full": "is not empty: what it holds would be hidden",
     "crowded": "something else was mounted there at the same moment: all that is mounted there stays",
+    "helper": "the program {} is not there",
     "replaced": "was replaced while it was mounted: nothing is mounted there now",
 }
 _HINTS = {
@@ -130,6 +144,14 @@ _HINTS = {
     "crowded": "see `findmnt` there, and unmount what is not needed",
     "replaced": "see who renames directories there, and try again",
 }
+_PACKAGES = {
+    **dict.fromkeys(("nfs", "nfs4"), "nfs-common (Debian, Ubuntu), nfs-utils (RHEL, Alma, Arch) or nfs-client (SUSE)"),
+    **dict.fromkeys(("cifs", "smb3"), "cifs-utils"),
+    "glusterfs": "glusterfs-client (Debian, Ubuntu) or glusterfs-fuse (RHEL, Alma)",
+    "moosefs": "moosefs-client",
+    "lustre": "lustre-client-utils (Debian, Ubuntu) or lustre-client (RHEL, Alma)",
+}
+"""Type -> the package with its helper."""
 _HINT = "name an empty directory, or one that does not exist yet, such as /mnt/assay"
 
 
@@ -167,7 +189,7 @@ class Mounting:
         """
         for mount in self._mounts:
             for shell in self._shells:
-                self._ask(shell, mount, _ASK)
+                _ask(shell, mount, _ASK, self._before(shell, mount)[0])
         try:
             for mount in self._mounts:
                 for shell in self._shells:
@@ -182,24 +204,6 @@ class Mounting:
     ) -> None:
         """Take all of them away; what stays is told."""
         self._take_all()
-
-    def _ask(self, shell: Shell, mount: StudyMount, script: str, *words: str) -> list[str]:
-        """What a host answers: `fit`, `ours`, or `done` with whether the directory was made, and what is mounted.
-
-        Raises:
-            AssayError: It cannot be mounted there.
-        """
-        seen, _ = self._before(shell, mount)
-        answer = shell.run(["sh", "-c", script, "sh", mount.at, _shown(mount.at), seen, *words], SECONDS)
-        word, _, rest = answer.out.strip().partition(" ")
-        if word in ("fit", "ours", "done"):
-            return [word, *rest.split(" ", 1)]
-        where = f"host {shell.host.name}: {mount.at}"
-        if word in _WHY:
-            message = f"{where}: {plain(_WHY[word].format(rest))}"
-            raise AssayError(message, _HINTS.get(word, _HINT), EXIT_REFUSED)
-        hint = "try the same with mount(8) there; it takes root, and the programs for the type"
-        raise AssayError(f"{where}: {mount.source} cannot be mounted: {_complaint(answer)}", hint, EXIT_REFUSED)
 
     def _before(self, shell: Shell, mount: StudyMount) -> tuple[str, str]:
         """What this run has mounted on a host before it went on, and whether its directory was made for it."""
@@ -220,7 +224,7 @@ class Mounting:
         before = self._recorded(mount)
         details = {"source": source, "type": kind, SEEN: before}
         entry = self._entries.setdefault(mount.at, self._journal.record(MOUNT, mount.at, details))
-        word, *rest = self._ask(shell, mount, _MAKE, kind, source, mount.all_options)
+        word, *rest = _ask(shell, mount, _MAKE, self._before(shell, mount)[0])
         found = self._before(shell, mount) if word == "ours" else (rest[1], rest[0])
         self._seen[mount.at, shell.host.name] = found
         here = {host: list(seen) for (at, host), seen in self._seen.items() if at == mount.at}
@@ -239,6 +243,43 @@ class Mounting:
             if at not in left:
                 self._journal.removed(entry)
         self._entries = {}
+
+
+def foresee(shells: Sequence[Shell], mounts: Sequence[StudyMount]) -> None:
+    """Ask hosts whether all that a study has mounted can be; nothing is made.
+
+    Raises:
+        AssayError: One cannot be, as far as is known before a server is asked.
+    """
+    for mount in mounts:
+        for shell in shells:
+            _ask(shell, mount, _ASK)
+
+
+def _ask(shell: Shell, mount: StudyMount, script: str, seen: str = "") -> list[str]:
+    """What a host answers: `fit`, `ours`, or `done` with whether the directory was made, and what is mounted.
+
+    Args:
+        shell: Of the host.
+        mount: What there is to be.
+        script: `_ASK` or `_MAKE`.
+        seen: What this run has mounted there before it went on; empty if nothing.
+
+    Raises:
+        AssayError: It cannot be mounted there.
+    """
+    words = [mount.at, _shown(mount.at), seen, mount.type, mount.source, mount.all_options]
+    answer = shell.run(["sh", "-c", script, "sh", *words], SECONDS)
+    word, _, rest = answer.out.strip().partition(" ")
+    if word in ("fit", "ours", "done"):
+        return [word, *rest.split(" ", 1)]
+    where = f"host {shell.host.name}: {mount.at}"
+    if word in _WHY:
+        message = f"{where}: {plain(_WHY[word].format(rest))}"
+        install = f"install {_PACKAGES[mount.type]} there" if word == "helper" else ""
+        raise AssayError(message, install or _HINTS.get(word, _HINT), EXIT_REFUSED)
+    hint = "try the same with mount(8) there; it takes root, and the programs for the type"
+    raise AssayError(f"{where}: {mount.source} cannot be mounted: {_complaint(answer)}", hint, EXIT_REFUSED)
 
 
 def _taken(shell: Shell, at: str, seen: str, made: str) -> str:

@@ -41,7 +41,9 @@ class UnreadableError(AssayError):
         self.missing = missing
 
 
-def read_named(path: str | os.PathLike[str], name: str, hint: str, most: int) -> bytes:
+def read_named(
+    path: str | os.PathLike[str], name: str, hint: str, most: int, below: str | os.PathLike[str] | None = None
+) -> bytes:
     """A file as it is.
 
     Args:
@@ -49,6 +51,7 @@ def read_named(path: str | os.PathLike[str], name: str, hint: str, most: int) ->
         name: What messages begin with: the file as the user named it.
         hint: What else to give.
         most: Bytes that it may have.
+        below: The folder that it must lie in, where its path starts, without a link or a hidden name on the way.
 
     Raises:
         UnreadableError: It cannot be read, is no regular file, is larger, or its storage does not answer.
@@ -56,7 +59,7 @@ def read_named(path: str | os.PathLike[str], name: str, hint: str, most: int) ->
     end = time.monotonic() + ALL_SECONDS
     parts: list[bytes] = []
     size = 0
-    with opened(path, name, hint, most) as file:
+    with opened(path, name, hint, most, below) as file:
         while part := file.read(regular.CHUNK):
             size += len(part)
             parts.append(part)
@@ -68,12 +71,14 @@ def read_named(path: str | os.PathLike[str], name: str, hint: str, most: int) ->
 
 
 @contextlib.contextmanager
-def opened(path: str | os.PathLike[str], name: str, hint: str, most: int) -> Iterator[IO[bytes]]:
+def opened(
+    path: str | os.PathLike[str], name: str, hint: str, most: int, below: str | os.PathLike[str] | None = None
+) -> Iterator[IO[bytes]]:
     """A file to be read from the front to the end, for those that are too large to be held in memory.
 
     Arguments and errors as in `read_named`; reading, too, raises `UnreadableError`.
     """
-    with _started(path, name, hint, most) as pipe:
+    with _started(path, name, hint, most, below) as pipe:
         pipe.check()
         yield cast("IO[bytes]", io.BufferedReader(pipe, regular.CHUNK))
 
@@ -94,8 +99,11 @@ def look(path: str | os.PathLike[str]) -> str:
 
 
 @contextlib.contextmanager
-def _started(path: str | os.PathLike[str], name: str, hint: str, most: int) -> "Iterator[_Pipe]":
+def _started(
+    path: str | os.PathLike[str], name: str, hint: str, most: int, below: str | os.PathLike[str] | None = None
+) -> "Iterator[_Pipe]":
     words = [sys.executable, "-I", "-S", regular.__file__, str(most), os.fspath(path)]
+    words += [os.fspath(below)] if below is not None else []
     try:
         process = subprocess.Popen(
             words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True

@@ -1,7 +1,7 @@
 """Reads regular files only, and no more of one than is allowed.
 
-Also a program, `python regular.py MOST PATH`, which `assay.model.named` starts: a process that storage holds for ever
-can be left behind. It uses nothing but the standard library, so that it starts in 10 ms.
+Also a program, `python regular.py MOST PATH [FOLDER]`, which `assay.model.named` starts: a process that storage holds
+for ever can be left behind. It uses nothing but the standard library, so that it starts in 10 ms.
 """
 
 import errno
@@ -94,6 +94,33 @@ def open_entry(folder: int, name: str, most: int) -> int:
         os.close(place)
 
 
+def open_below(folder: str | os.PathLike[str], path: str, most: int) -> int:
+    """A descriptor of a regular file in a folder or in folders of it, to be closed by the caller; no link is followed.
+
+    Args:
+        folder: Where names start.
+        path: Of the file, from there.
+        most: Bytes that it may have.
+
+    Raises:
+        OSError: It is not there, cannot be read, or a folder on the way is a link.
+        IrregularError: As of `open_entry`, or the path leads out of the folder, or has a hidden name.
+        TooLargeError: It has more bytes.
+    """
+    *above, name = path.split("/")
+    if any(part.startswith(".") or not part for part in (*above, name)):
+        raise IrregularError("elsewhere, or hidden")
+    opened = [os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)]
+    try:
+        for part in above:
+            flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+            opened.append(os.open(part, flags, dir_fd=opened[-1]))
+        return open_entry(opened[-1], name, most)
+    finally:
+        for fd in opened:
+            os.close(fd)
+
+
 def strangeness(about: os.stat_result) -> str:
     """What an entry of a folder is that is not a file of this folder alone; empty if it is one."""
     if stat.S_ISLNK(about.st_mode):
@@ -137,10 +164,10 @@ def _is_of_kernel(device: int) -> bool:
     return False
 
 
-def main(most: int, path: str) -> int:
+def main(most: int, path: str, folder: str | None = None) -> int:
     """Write what is there to standard output: a line `ok`, `irregular`, `large` or `errno N`, then the file."""
     try:
-        fd = open_regular(path, most)
+        fd = open_regular(path, most) if folder is None else open_below(folder, path, most)
         os.write(1, b"ok\n")
     except IrregularError:
         os.write(1, b"irregular\n")
@@ -165,4 +192,4 @@ def _write(part: bytes) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), sys.argv[2]))
+    sys.exit(main(int(sys.argv[1]), *sys.argv[2:]))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.launch.mounting import foresee
 from assay.launch.shell import make_shell
 from assay.model.base import AssayError, Say
 from assay.model.site.host import LOCALHOST, THIS_HOST, Host
@@ -138,10 +139,11 @@ def study_places(study: Study, base: Path, say: Say) -> Iterator[Places]:
     """Clients and servers of a study; its site is up for the length of the `with` block.
 
     Raises:
-        AssayError: It has no network target, or its hosts cannot be found.
+        AssayError: It has no network target, its hosts cannot be found, or what it has mounted on them cannot be.
     """
     if not any(target.services for target in study.targets.values()):
         raise AssayError("no target of the study is reached over a network", "name servers: --servers LIST")
     with brought_up(site_of(study, base), 1, say) as standing:
         resolved = study.with_targets(standing.targets)
+        foresee([make_shell(host) for host in standing.clients], resolved.mounts_of(resolved.targets))
         yield Places(standing.clients, from_study(resolved, [*standing.clients, *standing.known]))

@@ -657,8 +657,7 @@ class _Session:
 
     def _mounted(self) -> AbstractContextManager[object]:
         """What the study has mounted on the hosts that generate the load."""
-        used = [self.plan.study.targets[name] for name in self.names]
-        mounts = list({mount.at: mount for target in used for mount in target.mounted}.values())
+        mounts = self.plan.study.mounts_of(self.names)
         if self.fleet is None or not mounts:
             return contextlib.nullcontext()
         known = {entry.name: entry.details for entry in self.store.journal() if entry.kind == MOUNT}

@@ -11,7 +11,7 @@ from mounts import needs_mounts
 
 from assay.journal.entry import MOUNT
 from assay.journal.file import FileJournal
-from assay.launch.mounting import Mounting
+from assay.launch.mounting import Mounting, foresee
 from assay.launch.mounts import read_mounts
 from assay.launch.shell import LocalShell
 from assay.model.base import AssayError
@@ -224,3 +224,18 @@ def test_what_is_laid_over_it_keeps_its_rights(place: Path) -> None:
             assert limited == {"ours": True, "theirs": False}
     assert "something else is mounted there by now" in said[0]
     subprocess.run(["umount", place / "at"], check=True)
+
+
+@pytest.mark.parametrize(
+    ("type_", "package"), [("lustre", "lustre-client"), ("cifs", "cifs-utils"), ("smb3", "cifs-utils")]
+)
+def test_a_missing_helper_is_named_with_its_package(place: Path, type_: str, package: str) -> None:
+    if Path("/sbin", f"mount.{type_}").exists():
+        pytest.skip("it is installed")
+    with pytest.raises(AssayError) as caught:
+        foresee([LocalShell(THIS_HOST)], [mount(place / "at", "nas1:/x", type_)])
+    assert caught.value.message.endswith(f"{place}/at: the program mount.{type_} is not there")
+    assert package in caught.value.hint
+    # The kernel knows a server by its address alone, and needs no helper then.
+    known = mount(place / "at", "nas1:/x", type_).model_copy(update={"options": "ro,addr=10.0.0.1"})
+    foresee([LocalShell(THIS_HOST)], [known])

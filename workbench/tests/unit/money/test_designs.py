@@ -271,10 +271,9 @@ def test_the_papers_node_types_are_in_the_catalogue() -> None:
     ],
 )
 def test_a_file_that_cannot_be_a_design_has_a_hint_for_designs(
-    text: str, message: str, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    text: str, message: str, hint: str, tmp_path: Path
 ) -> None:
     (tmp_path / "own.yaml").write_text(text)
-    monkeypatch.chdir(tmp_path)
     with pytest.raises(AssayError) as refused:
-        load_template("own.yaml")
+        load_template("own.yaml", tmp_path)
     assert (refused.value.message, refused.value.hint) == (f"own.yaml:{message}", hint)

@@ -18,7 +18,7 @@ from assay.model.named import UnreadableError, look, read_named
 from assay.model.source import Fault, read_source
 from assay.model.study.study import Study
 from assay.model.units import one_of, shown
-from assay.model.unquoted import unquoted
+from assay.model.unquoted import Naming, unquoted
 from assay.model.written import MOST_BYTES
 
 if TYPE_CHECKING:
@@ -125,8 +125,7 @@ def _design(target: str, item: StudyDesign, wanted: StudyPrices, book: Book | No
     with _at(*at, "design"):
         _check_name(item.design, base)
         if item.design not in design_names():
-            with unquoted(item.design, "a design", f"assay price {item.design}"):
-                _check_keys(base / item.design, item.design)
+            _check_keys(base / item.design, item.design, base)
         template = load_template(item.design, base)
     with _at(*at, "set"):
         design = _built(template, item)
@@ -238,10 +237,11 @@ def _check_name(ref: str, base: Path) -> None:
         raise AssayError(f"{shown(ref)}: {reason}", "give a name that a file can have") from None
 
 
-def _check_keys(path: Path, file: str) -> None:
+def _check_keys(path: Path, file: str, base: Path) -> None:
     """Name a key that no design has before what follows from it."""
     try:
-        source = read_source(read_named(path, file, "", MOST_BYTES))
+        data = read_named(path, file, "", MOST_BYTES)
+        source = read_source(data)
     except AssayError:
         # Whoever reads the design says why.
         return
@@ -250,7 +250,8 @@ def _check_keys(path: Path, file: str) -> None:
     for key in source.data:
         if key not in _DESIGN_KEYS:
             line, _ = source.key_place((key,))
-            raise LineError(file, line, f"unknown key `{key}`", one_of(key, _DESIGN_KEYS))
+            with unquoted(file, "a design", f"assay price {file}", Naming(base), path, data):
+                raise LineError(file, line, f"unknown key `{key}`", one_of(key, _DESIGN_KEYS))
 
 
 def _fault(error: AssayError, *path: str) -> Fault:

@@ -120,6 +120,8 @@ def _swept(name: str, item: Parameter) -> tuple[Any, Any]:
 
 
 if TYPE_CHECKING:
+    from assay.model.study.mounts import StudyMount
+
     _Swept = _Operations
 else:
     _Swept = create_model(
@@ -329,6 +331,10 @@ class Study(Frozen):
     def seen_here(self, targets: Iterable[str]) -> list[str]:
         """Those of `targets` that are this machine's: no exports, and no directories of other hosts."""
         return [name for name in dict.fromkeys(targets) if self.targets[name].seen_here(self.local)]
+
+    def mounts_of(self, targets: Iterable[str]) -> "list[StudyMount]":
+        """What is mounted for some targets on each host that generates the load, each place once."""
+        return list({mount.at: mount for name in targets for mount in self.targets[name].mounted}.values())
 
 
 def study_schema() -> dict[str, Any]:

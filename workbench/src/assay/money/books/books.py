@@ -9,7 +9,7 @@ from assay.model.files import read_model
 from assay.model.money.price import Book
 from assay.model.named import UnreadableError, read_named
 from assay.model.units import one_of
-from assay.model.unquoted import unquoted
+from assay.model.unquoted import Naming, unquoted
 from assay.model.written import MOST_BYTES
 
 BOOKS = Path(__file__).with_name("data")
@@ -81,8 +81,10 @@ def load_book(ref: str, base: Path | None = None) -> Book:
     """
     path, file = find_file(ref, BOOKS, base)
     is_ours = is_shipped(path, BOOKS)
-    with unquoted(file, "a price book", f"assay prices check {file}", is_ours or base is None):
-        return _read(read_found(WHAT, path, file, BOOKS), file, is_ours)
+    data = read_found(WHAT, path, file, BOOKS)
+    naming = Naming(base, is_ours or base is None)
+    with unquoted(file, "a price book", f"assay prices check {file}", naming, path, data):
+        return _read(data, file, is_ours)
 
 
 @lru_cache(maxsize=32)

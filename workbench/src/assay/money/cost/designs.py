@@ -22,7 +22,7 @@ from assay.model.frozen import Frozen
 from assay.model.money.design import Design, Parameter
 from assay.model.source import Source, read_source
 from assay.model.units import one_of, shown
-from assay.model.unquoted import unquoted
+from assay.model.unquoted import TYPED, Naming, unquoted
 from assay.money.books.books import find_file, is_shipped, read_found, shipped
 from assay.money.cost.limits import Limits, design_limits
 
@@ -65,13 +65,13 @@ class Template:
         file: Its name, for messages.
         source: What it says.
         parameters: Those that it has.
-        quoted: Whether messages may have words of it.
+        origin: How it came to be named, where it is, and what was read.
     """
 
     file: str
     source: Source
     parameters: Mapping[str, Parameter]
-    quoted: bool = True
+    origin: tuple[Naming, Path, bytes] = (TYPED, Path(), b"")
 
     @property
     def name(self) -> str:
@@ -148,7 +148,7 @@ class Template:
         except ValidationError as error:
             problem = first_problem(error, self.source, Design, GUIDE)
             with_values = "".join(f" ({key}={value})" for key, value in values.items())
-            with unquoted(self.file, f"a design{with_values}", f"assay price {self.file}", self.quoted):
+            with unquoted(self.file, f"a design{with_values}", f"assay price {self.file}", *self.origin):
                 raise LineError(self.file, problem.line, f"{problem.message}{with_values}", problem.hint) from None
 
     def all(self, values: Mapping[str, Sequence[Any]] | None = None) -> Iterator[tuple[dict[str, Any], Design]]:
@@ -184,10 +184,10 @@ def load_template(ref: str, base: Path | None = None) -> Template:
     """
     path, file = find_file(ref, DESIGNS, base)
     is_ours = is_shipped(path, DESIGNS)
-    quoted = is_ours or base is None
-    with unquoted(file, "a design", f"assay price {file}", quoted):
-        template = _read(read_found("design", path, file, DESIGNS), file, is_ours)
-    return template if quoted else replace(template, quoted=False)
+    data, naming = read_found("design", path, file, DESIGNS), Naming(base, is_ours or base is None)
+    with unquoted(file, "a design", f"assay price {file}", naming, path, data):
+        template = _read(data, file, is_ours)
+    return template if naming.typed else replace(template, origin=(naming, path, data))
 
 
 @lru_cache(maxsize=256)

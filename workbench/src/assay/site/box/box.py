@@ -8,6 +8,7 @@ from assay.model.named import UnreadableError, read_named
 from assay.model.site.box import Box
 from assay.model.site.serving import NAME
 from assay.model.units import one_of
+from assay.model.unquoted import TYPED, Naming, unquoted
 from assay.model.written import MOST_BYTES
 from assay.servers.kinds import check_server
 from assay.servers.spread import check_spread
@@ -21,21 +22,27 @@ def preset_names() -> list[str]:
     return sorted(path.stem for path in PRESETS.glob("*.yaml"))
 
 
-def load_box(ref: str, base: Path) -> Box:
+def load_box(ref: str, base: Path, naming: Naming = TYPED) -> Box:
     """A preset or a file.
 
     Args:
         ref: Name of a preset, or path of a file.
         base: Where relative paths start.
+        naming: How a file came to be named.
 
     Raises:
         AssayError: There is none, or the file is wrong.
     """
     if ref in preset_names():
         path = PRESETS / f"{ref}.yaml"
-        box = read_model(Box, path.read_bytes(), path.name, GUIDE, "box")
-    else:
-        box = read_model(Box, read_box_file(base / ref, ref), ref, GUIDE, "box")
+        return _checked(path.read_bytes(), path.name, ref)
+    data = read_box_file(base / ref, ref)
+    with unquoted(ref, "a testbed", f"assay testbed up {base / ref}", naming, base / ref, data):
+        return _checked(data, ref, ref)
+
+
+def _checked(data: bytes, file: str, ref: str) -> Box:
+    box = read_model(Box, data, file, GUIDE, "box")
     for name, spec in box.hosts.items():
         for server in spec.servers:
             check_server(server, f"{ref}: {name}")

@@ -14,7 +14,7 @@ from assay.model.site.login import logins_of
 from assay.model.study.hosts import Hosts, expanded
 from assay.model.study.target import Target
 from assay.model.units import one_of
-from assay.model.unquoted import unquoted
+from assay.model.unquoted import Naming, unquoted
 from assay.site.box.box import GUIDE, load_box, preset_names, read_box_file
 from assay.site.box.find import running_boxes
 from assay.site.box.running import RunningBox
@@ -71,8 +71,9 @@ class BoxSite:
         Raises:
             AssayError: It is none.
         """
-        data = read_box_file(self._base / self._file, self._ref)
-        with unquoted(self._ref, "a testbed", f"assay testbed up {self._ref}"):
+        path = self._base / self._file
+        data = read_box_file(path, self._ref)
+        with unquoted(self._ref, "a testbed", f"assay testbed up {path}", Naming(self._base), path, data):
             read_model(Box, data, self._ref, GUIDE, "box")
         return data
 
@@ -129,13 +130,8 @@ class BoxSite:
         return {name: target for name, target in found.items() if target is not self._targets[name]}
 
     def _load(self) -> Box:
-        if self._ref in preset_names():
-            return load_box(self._ref, self._base)
-        with (
-            as_named(self._base / self._file, self._ref),
-            unquoted(self._file, "a testbed", f"assay testbed up {self._ref}"),
-        ):
-            return load_box(self._file, self._base)
+        with as_named(self._base / self._file, self._ref):
+            return load_box(self._ref if self._ref in preset_names() else self._file, self._base, Naming(self._base))
 
     def _named(self) -> tuple[str, ...]:
         """The hosts that the study names; those of a box have neither users nor ports of their own."""

@@ -13,7 +13,7 @@ from assay.model.named import read_named
 from assay.model.site.host import LOCALHOST, MOST_HOSTS, THIS_HOST, Host
 from assay.model.source import Source, read_source
 from assay.model.units import one_of
-from assay.model.unquoted import unquoted
+from assay.model.unquoted import TYPED, Naming, unquoted
 from assay.site.inventory import ansible, sshconfig
 from assay.site.inventory.described import INVENTORY_HINT, read_described
 from assay.site.inventory.foreign import Foreign, Tell
@@ -24,7 +24,7 @@ MOST_BYTES = 1 << 20
 """Size of an inventory above which it is no inventory."""
 
 
-def resolve_hosts(written: object, base: Path, tell: Tell = lambda _: None, quote: bool = True) -> tuple[Host, ...]:
+def resolve_hosts(written: object, base: Path, tell: Tell = lambda _: None, naming: Naming = TYPED) -> tuple[Host, ...]:
     """The hosts that are meant, in the order they are written.
 
     Args:
@@ -33,13 +33,13 @@ def resolve_hosts(written: object, base: Path, tell: Tell = lambda _: None, quot
             may name the file's groups as `@NAME`.
         base: Folder at which a relative FILE starts.
         tell: Called with a line on what was ignored.
-        quote: Whether messages may have words of FILE: the user typed its name.
+        naming: How FILE came to be named.
 
     Raises:
         AssayError: Not of that form, an unknown group, no host, a host named twice, more than `MOST_HOSTS`.
     """
     if isinstance(written, Mapping):
-        return _from_inventory(written, base, tell, quote)
+        return _from_inventory(written, base, tell, naming)
     return tuple(logged_in(written))
 
 
@@ -52,32 +52,33 @@ def read_hostfile(path: Path) -> tuple[Host, ...]:
     return resolve_hosts({"inventory": str(path)}, Path.cwd())
 
 
-def known_hosts(path: Path, quote: bool = True) -> tuple[Host, ...]:
+def known_hosts(path: Path, naming: Naming = TYPED) -> tuple[Host, ...]:
     """All hosts that an inventory describes; several of them may be one machine.
 
     Args:
         path: The file.
-        quote: As of `resolve_hosts`.
+        naming: As of `resolve_hosts`.
 
     Raises:
         AssayError: It cannot be read.
     """
-    return tuple(_read_inventory(path, lambda _: None, quote)[0].values())
+    return tuple(_read_inventory(path, lambda _: None, naming)[0].values())
 
 
-def portable_inventory(path: Path) -> bytes:
+def portable_inventory(path: Path, naming: Naming = TYPED) -> bytes:
     """An inventory as it can be read from another folder: relative paths of keys are made absolute.
 
     That of another program becomes one of Assay's.
 
     Args:
         path: The file.
+        naming: As of `resolve_hosts`.
 
     Raises:
-        AssayError: It cannot be read, or is no inventory; its words are not in the message.
+        AssayError: It cannot be read, or is no inventory.
     """
     data = _read_file(path)
-    with _unquoted(path):
+    with _unquoted(path, naming, data):
         _hosts_in(data, path, lambda _: None)
         text = data.decode("utf-8-sig")
         foreign = _foreign(path, text, _source(data) if _is_yaml(path, text) else None, lambda _: None)
@@ -101,8 +102,9 @@ def _plain(data: Any) -> Any:
     return float(data) if isinstance(data, float) else data
 
 
-def _unquoted(path: Path, quote: bool = False) -> contextlib.AbstractContextManager[None]:
-    return unquoted(path, "an inventory", f"assay preflight --inventory {path} --servers HOST", quote)
+def _unquoted(path: Path, naming: Naming, data: bytes) -> contextlib.AbstractContextManager[None]:
+    see = f"assay preflight --inventory {path} --servers HOST"
+    return unquoted(path, "an inventory", see, naming, path, data)
 
 
 def _read_file(path: Path) -> bytes:
@@ -114,13 +116,13 @@ def _source(data: bytes) -> Source:
     return read_source(data, "inventory", MOST_BYTES, MOST_HOSTS)
 
 
-def _from_inventory(written: Mapping[Any, Any], base: Path, tell: Tell, quote: bool) -> tuple[Host, ...]:
+def _from_inventory(written: Mapping[Any, Any], base: Path, tell: Tell, naming: Naming) -> tuple[Host, ...]:
     unknown = [str(key) for key in written if key not in ("inventory", "hosts")]
     if unknown or not isinstance(written.get("inventory"), str) or not written["inventory"]:
         fault = f"`{unknown[0]}` is not known there" if unknown else "no inventory is named"
         raise AssayError(f"hosts: {fault}", "write hosts: {inventory: FILE}, or with hosts: [node sets, @groups]")
     path = base / written["inventory"]
-    known, groups = _read_inventory(path, tell, quote)
+    known, groups = _read_inventory(path, tell, naming)
     chosen = written.get("hosts")
     if chosen is None:
         hosts = list(known.values())
@@ -136,9 +138,9 @@ def _stranger(name: str, known: Mapping[str, Host], path: Path) -> Host:
     raise AssayError(f"hosts: {name} is not in {path}", one_of(name, list(known)[:20]))
 
 
-def _read_inventory(path: Path, tell: Tell, quote: bool) -> tuple[dict[str, Host], Groups]:
+def _read_inventory(path: Path, tell: Tell, naming: Naming) -> tuple[dict[str, Host], Groups]:
     data = _read_file(path)
-    with _unquoted(path, quote):
+    with _unquoted(path, naming, data):
         return _hosts_in(data, path, tell)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from assay.launch.shell import missing_program
 from assay.model.base import Say
 from assay.model.study.hosts import Hosts
+from assay.model.unquoted import Naming
 from assay.site.inventory.hosts import known_hosts, portable_inventory, resolve_hosts
 from assay.site.kept import as_named
 from assay.site.site import REACH_SECONDS, REACHED_AT_ONCE, Standing, refuse_too_few
@@ -28,7 +29,7 @@ class InventorySite:
             kept: It is the folder of a run, which has the inventory under a name of its own.
             typed: The user typed the name of the inventory, so that messages may quote it.
         """
-        self._written, self._base, self._typed = written, base, typed
+        self._written, self._base, self._naming = written, base, Naming(base, typed)
         self._kept = kept
         self._inventory = INVENTORY if kept and written.inventory is not None else written.inventory
 
@@ -36,7 +37,7 @@ class InventorySite:
     def files(self) -> Mapping[str, Callable[[], bytes]]:
         """The inventory, with absolute paths of keys."""
         name = self._inventory
-        return {} if name is None else {INVENTORY: lambda: portable_inventory(self._base / name)}
+        return {} if name is None else {INVENTORY: lambda: portable_inventory(self._base / name, self._naming)}
 
     def check(self, _needed: int) -> None:
         """See `Site`: the file that names the hosts may still be made."""
@@ -63,8 +64,8 @@ class InventorySite:
             return Standing(resolve_hosts(written, self._base, say))
         path = self._base / self._inventory
         with as_named(path, self._written.inventory or "") if self._kept else contextlib.nullcontext():
-            clients = resolve_hosts(written, self._base, say, self._typed)
-            known = known_hosts(path, self._typed)
+            clients = resolve_hosts(written, self._base, say, self._naming)
+            known = known_hosts(path, self._naming)
         return Standing(clients, known=tuple(host for host in known if host not in clients))
 
     def down(self, say: Say) -> None:
