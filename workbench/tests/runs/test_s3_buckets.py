@@ -95,16 +95,36 @@ def test_the_bucket_goes_when_nothing_but_its_mark_is_in_it(at: At) -> None:
     assert not at.is_there()
 
 
+def test_what_others_have_put_below_the_jobs_folder_stays(fast: At) -> None:
+    """Of lanes, numbers, copies and prefixes that the job does not have, whether its engine removes or another one."""
+    names = ("o7.0", "o0.99999", "o0.12", "c0.0", "o0.p1/3", "o00.1", "notes", "u0")
+    foreign = {f"{FOLDER}{name}": b"theirs" for name in names}
+    fast.well("put", keep_files=True, lanes=2, target={"run": "own"})
+    for key, contents in foreign.items():
+        fast.s3.put_object(Bucket=fast.bucket, Key=key, Body=contents)
+    left = {"job": fast.job("put", lanes=2, target={"run": "own"})}
+    bare = clean({**fast.target(run="own"), "existing": None}, left=fast.target(run="own"))
+    assert bare.returncode and len(fast.objects()) == 24 + len(foreign), "a target alone does not say what was made"
+    assert "if the job is given" in bare.stderr
+    done = clean(fast.target(run="own"), left=left)
+    assert done.returncode and "none that this job gives" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert {key: fast.contents(key) for key in fast.objects()} == foreign
+    again = clean(fast.target(run="own"), left={**left, "beyond": [{"lane": 0, "objects": 13}]})
+    assert again.returncode and set(fast.objects()) == set(foreign) - {f"{FOLDER}o0.12"}, "as far as engines have told"
+
+
 def test_a_bucket_that_another_run_has_made_is_used_and_left(fast: At) -> None:
     """Each run removes what it has made, and holds what it uses."""
     one, other = {"run": "one", "directory": "one-c1-r1"}, {"run": "other", "directory": "other-c1-r1"}
     fast.well("put", target=one)
     fast.well("put", target=other, keep_files=True)
     assert cleaned(fast.target(**one), "--root") == [] and len(fast.objects()) == 13, "the other is at work"
-    upload = fast.s3.create_multipart_upload(Bucket=fast.bucket, Key="assay/other-c1-r1/o0.0")["UploadId"]
-    assert cleaned(fast.target(**one)) == [] and fast.uploads() == ["assay/other-c1-r1/o0.0"]
-    assert upload and cleaned(fast.target(**other)) and fast.objects() == {} and fast.uploads() == []
+    assert cleaned(fast.target(**one)) == [] and len(fast.objects()) == 13
+    assert cleaned(fast.target(**other)) and list(fast.objects()) == ["assay/other/u"]
+    assert cleaned(fast.target(**one), "--root") == [] and fast.is_there(), "the other is between two repeats"
+    fast.well("put", target={**other, "directory": "other-c1-r2"})
     assert cleaned(fast.target(**other), "--root") == [] and fast.is_there(), "it has not made it"
+    assert fast.objects() == {}, "and has said that it has ended"
     assert cleaned(fast.target(**one), "--root") and not fast.is_there()
 
 
@@ -122,8 +142,8 @@ def test_jobs_with_data_of_others_below_the_root_keep_the_bucket(at: At) -> None
     assert cleaned(at.target()) and cleaned(at.target(), "--root") and not at.is_there()
 
 
-def killed_within_an_upload(at: At, folder: Path) -> None:
-    """An engine that is gone when it has stored two parts of eight."""
+def killed_within_an_upload(at: At, folder: Path) -> list[Json]:
+    """An engine that is gone when it has stored two parts of eight; what it has told of uploads."""
     engine: list[Engine] = []
 
     def kill(exchange: Exchange) -> None:
@@ -137,13 +157,25 @@ def killed_within_an_upload(at: At, folder: Path) -> None:
         engine.append(Engine(job_at(proxy.endpoint, "put", target={"bucket": at.bucket}, **PARTS), folder))
         engine[0].end_killed()
         assert proxy.struck == 1
+    events = [json.loads(line) for line in engine[0].lines]
+    return [event for event in events if event["event"] == "upload"]
 
 
 def test_uploads_of_a_killed_engine_are_aborted(at: At) -> None:
-    killed_within_an_upload(at, at.folder)
+    begun = killed_within_an_upload(at, at.folder)
     assert at.uploads() == [f"{FOLDER}o0.0"] and at.objects() == {}
     foreign = at.s3.create_multipart_upload(Bucket=at.bucket, Key="assay/c1-r10/o0.0")["UploadId"]
-    removed = cleaned(at.target())
+    before, job = at.uploads(), job_at(at.server.endpoint, "put", target={"bucket": at.bucket}, **PARTS)
+    done = clean(at.target(), left={"job": job})
+    assert done.returncode == 0 and at.uploads() == before, "nothing tells that this job has begun it"
+    (left,) = json.loads(done.stdout.splitlines()[-1])["left"]
+    assert f"{FOLDER}o0.0" in left["why"] and "left alone" in left["why"]
+    told = [upload for upload in begun if upload["open"]]
+    uploads = [{"key": upload["key"], "id": upload["id"]} for upload in told]
+    nearly = [{"key": key, "id": foreign} for key in ("assay/c1-r10/o0.0", f"{FOLDER}o0.1", f"{FOLDER}o0.0")]
+    removed = cleaned(at.target(), left={"job": job, "uploads": nearly})
+    assert removed == [] and at.uploads() == before, "what the list names for another key is another's"
+    removed = cleaned(at.target(), left={"job": job, "uploads": uploads})
     assert removed == [f"{at.server.endpoint}/{at.bucket}/{FOLDER}"]
     assert at.uploads() == ["assay/c1-r10/o0.0"]
     at.s3.abort_multipart_upload(Bucket=at.bucket, Key="assay/c1-r10/o0.0", UploadId=foreign)
@@ -157,7 +189,8 @@ def test_objects_of_a_killed_engine_are_removed(fast: At) -> None:
         engine.wait_for('"interval"')
     engine.kill()
     assert len(fast.objects()) > 0
-    assert cleaned(fast.target()) and fast.objects() == {}
+    job = fast.job("put", **more)
+    assert cleaned(fast.target(), left={"job": job}) and fast.objects() == {}
 
 
 @pytest.mark.parametrize("how", ["stop", "end of input"])

@@ -59,6 +59,37 @@ def test_where_the_user_allows_it_only_the_jobs_own_keys_are_touched(table: Tabl
     assert cleaned(table.target(**target), "--root") == [] and table.is_there(), "not even if it is empty"
 
 
+def test_what_others_have_put_below_the_jobs_folder_stays(table: TableAt) -> None:
+    """Of lanes and numbers that the job does not have."""
+    target = {"run": "own"}
+    names = (f"{7:07x}{0:010x}", f"{0:07x}{99_999:010x}", f"{0:07x}{12:010x}", "notes")
+    foreign = of_others(*(FOLDER + name for name in names))
+    table.well("put", keep_files=True, lanes=2, target=target)
+    for item in foreign:
+        table.put(item)
+    before, left = table.everything(), {"job": table.job("put", lanes=2, target=target)}
+    bare = clean(table.target(**target), left=table.target(**target))
+    assert bare.returncode and "if the job is given" in bare.stderr and table.everything() == before
+    done = clean(table.target(**target), left=left)
+    assert done.returncode and "this job does not give" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert [item for item in table.everything() if "precious" in item] == sorted(
+        foreign, key=lambda item: json.dumps(item[PARTITION])
+    )
+    assert table.keys() - {item[PARTITION]["S"] for item in foreign} <= {MARK, FOLDER}
+
+
+def test_a_table_is_held_by_a_run_from_its_first_repeat_to_its_end(table: TableAt) -> None:
+    """Whoever has made it does not remove it while another run is between two repeats."""
+    one, other = {"run": "one", "directory": "one-c1-r1"}, {"run": "other", "directory": "other-c1-r1"}
+    table.well("put", target=one)
+    table.well("put", target=other)
+    assert table.keys() == {MARK, "assay/other/"}
+    assert cleaned(table.target(**one), "--root") == [] and table.is_there()
+    table.well("put", target={**other, "directory": "other-c1-r2"})
+    assert cleaned(table.target(**other), "--root") == [] and table.keys() == {MARK}
+    assert cleaned(table.target(**one), "--root") and not table.is_there()
+
+
 def test_items_of_others_with_sort_keys_stay(table: TableAt) -> None:
     foreign = of_others("mine", "assay/c1-r10/1", sort=SORT)
     table.make(*foreign, sort=SORT)

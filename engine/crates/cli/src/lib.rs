@@ -75,7 +75,8 @@ enum Command {
     Claim(places::ClaimArguments),
     /// Remove what killed jobs have left, or give a claimed directory back.
     ///
-    /// FILE holds a job's target as JSON, its `directory` is what is removed, below a `root` that has Assay's mark.
+    /// FILE holds a job's target as JSON, its `directory` is what is removed, below a `root` that has Assay's mark. Of buckets
+    /// and tables, which others use, too, it holds the whole job, and only what that can have made is removed.
     /// Only what has a mark of the target's `run` and the names that jobs give is removed; no link is followed and no
     /// mount crossed. What is still there is told.
     ///

@@ -4,9 +4,9 @@ use crate::run::print_line;
 use crate::{backends, target, watch};
 use anyhow::{bail, Context};
 use assay_core::{pulse, SetupError};
-use assay_spec::{Claim, PlaceAnswer};
+use assay_spec::{Claim, LeftJob, PlaceAnswer};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{json, Value};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ pub(crate) struct Clean {
     /// Give the whole root back, whatever the target's `directory`; what is not of its run stays.
     #[arg(long)]
     root: bool,
-    /// JSON of a target; - is standard input.
+    /// JSON of a target, or of a job: of buckets and tables only what a job can have made is removed; - is standard input.
     #[arg(default_value = "-")]
     file: String,
 }
@@ -110,7 +110,27 @@ pub(crate) fn claim(arguments: &ClaimArguments) -> anyhow::Result<ExitCode> {
 }
 
 pub(crate) fn clean(arguments: &Clean) -> anyhow::Result<ExitCode> {
-    let target = target::read(&target::text(&arguments.file)?, arguments.root.then_some("any"))?;
+    let text = target::text(&arguments.file)?;
+    let (target, left) = match left_job(&text)? {
+        Some(left) => (left.job.target.clone(), Some(left)),
+        None => (target::read(&text, arguments.root.then_some("any"))?, None),
+    };
     arguments.patience.watch(format!("cleaning a {} target", target.kind()), silent);
-    tell(backends::kind(&target).clean(&target, arguments.root, arguments.patience.lock_ns()))
+    let (kind, lock_ns) = (backends::kind(&target), arguments.patience.lock_ns());
+    tell(match left.filter(|_| !arguments.root) {
+        Some(left) => kind.clean_job(&left, lock_ns),
+        None => kind.clean(&target, arguments.root, lock_ns),
+    })
+}
+
+/// The job that has left something, if the text is one, or one with what its engines have told; none of a target.
+fn left_job(text: &str) -> anyhow::Result<Option<LeftJob>> {
+    let Ok(Value::Object(mut fields)) = serde_json::from_str::<Value>(text) else { return Ok(None) };
+    if fields.contains_key("phases") {
+        return Ok(Some(LeftJob { job: crate::job::parse(text)?, uploads: Vec::new(), beyond: Vec::new() }));
+    }
+    let Some(job) = fields.get("job") else { return Ok(None) };
+    let job = crate::job::parse(&job.to_string())?;
+    fields.insert("job".to_owned(), serde_json::to_value(&job)?);
+    Ok(Some(serde_json::from_value(Value::Object(fields)).context("what is left of the job cannot be read")?))
 }

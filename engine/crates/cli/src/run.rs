@@ -2,7 +2,7 @@
 
 use crate::control::Control;
 use crate::{backends, hello, job, watch};
-use assay_core::{clock, pulse};
+use assay_core::{clock, diary, pulse};
 use assay_drive::EventSink;
 use assay_spec::{Bye, ByeStatus, Event, Job};
 use std::io::Write;
@@ -68,18 +68,23 @@ impl Lines {
     }
 }
 
+/// Hands an event to the thread that prints, which may have to wait for the reader.
+fn put(queue: &LineQueue, event: &Event) -> std::io::Result<()> {
+    let mut line = Some(serde_json::to_string(event).map_err(std::io::Error::other)?);
+    let end = Instant::now() + READER_PATIENCE;
+    loop {
+        line = match queue.try_send(line) {
+            Ok(()) => return Ok(()),
+            Err(TrySendError::Full(line)) if Instant::now() < end => line,
+            Err(_) => return Err(std::io::ErrorKind::BrokenPipe.into()),
+        };
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 impl EventSink for Lines {
     fn emit(&mut self, event: &Event) -> std::io::Result<()> {
-        let mut line = Some(serde_json::to_string(event).map_err(std::io::Error::other)?);
-        let end = Instant::now() + READER_PATIENCE;
-        loop {
-            line = match self.queue.try_send(line) {
-                Ok(()) => return Ok(()),
-                Err(TrySendError::Full(line)) if Instant::now() < end => line,
-                Err(_) => return Err(std::io::ErrorKind::BrokenPipe.into()),
-            };
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        put(&self.queue, event)
     }
 }
 
@@ -108,6 +113,9 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let mut sink = Lines::start();
     let control = Control::listen(arguments.file == "-", &job, sink.queue.clone());
     watch_over(&job, &sink.queue);
+    let queue = sink.queue.clone();
+    // If nobody reads, the next event of the driver ends the job.
+    diary::keep(move |event| drop(put(&queue, event)));
     let backend = backends::open(&job)?;
     backends::check(&job, &backend.capabilities())?;
     sink.emit(&Event::Hello(hello::event(&job, &text, backend.capabilities())))?;

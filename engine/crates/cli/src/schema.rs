@@ -1,7 +1,7 @@
 //! `assay-engine schema`: the contract as JSON Schema.
 
 use crate::run::print_line;
-use assay_spec::{Capabilities, Claim, Counters, Event, Job, MethodAnswer, MethodQuestion, PlaceAnswer};
+use assay_spec::{Capabilities, Claim, Counters, Event, Job, LeftJob, MethodAnswer, MethodQuestion, PlaceAnswer};
 use schemars::{generate::SchemaSettings, JsonSchema, SchemaGenerator};
 use std::process::ExitCode;
 
@@ -15,6 +15,7 @@ struct Contract {
     claim: Claim,
     place: PlaceAnswer,
     counters: Counters,
+    left_job: LeftJob,
     method_question: MethodQuestion,
     method_answer: MethodAnswer,
 }

@@ -7,7 +7,7 @@ use serde_json::{json, Value};
 use std::io::Read;
 
 /// A text longer than this is refused rather than read into memory.
-const MAX_TEXT_BYTES: u64 = 1 << 20;
+const MAX_TEXT_BYTES: u64 = 32 << 20;
 
 /// What a file holds; - is standard input.
 pub(crate) fn text(file: &str) -> anyhow::Result<String> {

@@ -19,6 +19,8 @@ pub(crate) struct Session<'a> {
     directory: Cell<u32>,
     /// What could not be removed.
     remains: RefCell<Vec<Finding>>,
+    /// Openings of this check by jobs on objects: each removes what its own job can have made, and nothing else.
+    opened: RefCell<Vec<Arc<dyn Backend>>>,
     /// So much of it was there when the group of checks began.
     before: Cell<usize>,
 }
@@ -34,7 +36,8 @@ impl From<SetupError> for Finding {
 
 impl<'a> Session<'a> {
     pub(crate) fn new(subject: &'a dyn Subject, stop: &'a StopFlag) -> Self {
-        Session { subject, stop, directory: Cell::new(1), remains: RefCell::default(), before: Cell::new(0) }
+        let (remains, opened) = (RefCell::default(), RefCell::default());
+        Session { subject, stop, directory: Cell::new(1), remains, opened, before: Cell::new(0) }
     }
 
     pub(crate) fn able(&self) -> &BackendCapabilities {
@@ -69,7 +72,11 @@ impl<'a> Session<'a> {
     /// A new opening of the target.
     pub(crate) fn open(&self, recipe: &Recipe) -> Result<(Arc<dyn Backend>, Job), Finding> {
         let job = self.job(recipe)?;
-        Ok((self.subject.open(&job)?, job))
+        let backend = self.subject.open(&job)?;
+        if job.objects.is_some() {
+            self.opened.borrow_mut().push(Arc::clone(&backend));
+        }
+        Ok((backend, job))
     }
 
     /// Runs a job in a new opening. Its files stay.
@@ -91,7 +98,12 @@ impl<'a> Session<'a> {
     /// Removes what jobs of this recipe have made, which may be nothing.
     fn tidy(&self, recipe: &Recipe) {
         let plain = Recipe { preallocate: false, ..recipe.clone() };
+        for backend in self.opened.take() {
+            // What one of them does not know is another's; the last looks whether all is gone.
+            let _ = backend.cleanup();
+        }
         let removed = self.open(&plain).and_then(|(backend, _)| Ok(backend.cleanup()?));
+        self.opened.take();
         self.directory.set(self.directory.get() + 1);
         if let Err(finding) = removed {
             let finding = Finding { symptom: Symptom::Remains, expected: "it is removed".to_owned(), ..finding };

@@ -2,8 +2,8 @@
 
 use crate::{Lane, LaneSetup, PhasePlan, SetupError};
 use assay_spec::{
-    BackendCapabilities, CacheAction, ExistingObjects, Job, Layout, Method, MethodShape, MethodsFound, Operation,
-    PlaceAnswer, SyncPolicy, Target,
+    BackendCapabilities, CacheAction, ExistingObjects, Job, Layout, LeftJob, Method, MethodShape, MethodsFound,
+    Operation, PlaceAnswer, SyncPolicy, Target,
 };
 use std::sync::Arc;
 
@@ -30,6 +30,15 @@ pub trait Kind: Sync {
     /// # Errors
     /// If the target is of another kind or not there, or if something could not be removed.
     fn clean(&self, target: &Target, whole: bool, lock_ns: u64) -> Result<PlaceAnswer, SetupError>;
+
+    /// Removes what a job has left, all of which follows from the job and what its engines have told: for kinds where a place
+    /// is shared with others, and lists name what is theirs. Others remove the job's directory.
+    ///
+    /// # Errors
+    /// As of `clean`.
+    fn clean_job(&self, left: &LeftJob, lock_ns: u64) -> Result<PlaceAnswer, SetupError> {
+        self.clean(&left.job.target, false, lock_ns)
+    }
 
     /// The methods that `auto` takes for each kind of case, found by trying.
     ///

@@ -3,6 +3,7 @@
 pub mod apart;
 mod buffers;
 pub mod clock;
+pub mod diary;
 mod error;
 mod fault;
 mod kind;

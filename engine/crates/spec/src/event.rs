@@ -34,6 +34,12 @@ pub enum Event {
     /// What was completed in a stretch of time.
     #[schemars(title = "IntervalEvent")]
     Interval(Interval),
+    /// An upload in parts has begun, or is over.
+    #[schemars(title = "UploadEvent")]
+    Upload(Upload),
+    /// A lane makes more objects than the job says.
+    #[schemars(title = "BeyondEvent")]
+    Beyond(Beyond),
     /// One failed operation, whole.
     #[schemars(title = "ErrorSampleEvent")]
     ErrorSample(ErrorSample),
@@ -122,6 +128,28 @@ pub struct ExistingObjects {
     pub median_bytes: u64,
     /// Size of the largest that was drawn.
     pub largest_bytes: u64,
+}
+
+/// An upload in parts, of which a service keeps the parts until it is completed or aborted. Said before the first part is sent:
+/// whoever aborts it later need not rely on a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Upload {
+    /// Key of the object.
+    pub key: String,
+    /// What the service calls the upload.
+    pub id: String,
+    /// It has begun; else it is completed or aborted.
+    pub open: bool,
+}
+
+/// A lane is about to make objects beyond the number that the job says, as mixes of puts and deletes do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Beyond {
+    /// Number of the lane among those of all processes.
+    pub lane: u32,
+    /// The numbers of its objects are below this from now on.
+    pub objects: u64,
 }
 
 /// What engines that do a job together wait for each other with.

@@ -27,10 +27,10 @@ mod validate;
 pub use capability::{BackendCapabilities, Capabilities, PlaceCapabilities};
 pub use counters::{Counters, LinkCounters};
 pub use event::{
-    Barrier, BarrierStep, Bye, ByeStatus, DeviceUse, Earlier, ErrorCount, ErrorKind, ErrorSample, Event,
+    Barrier, BarrierStep, Beyond, Bye, ByeStatus, DeviceUse, Earlier, ErrorCount, ErrorKind, ErrorSample, Event,
     ExistingObjects, Hello, HostConnections, HostCpu, Interval, LaneResult, LatencySummary, Level, Listing, Log,
     MpiioUse, OpCounts, OpInterval, OpTotals, PhaseEnd, PhaseStart, PhaseStatus, Pong, Ready, Resources, ServiceUse,
-    Stonewall, Watch, Window,
+    Stonewall, Upload, Watch, Window,
 };
 pub use fault::{Fault, FaultDomain};
 pub use job::{
@@ -41,8 +41,8 @@ pub use layout::{Layout, Reorder};
 pub use memory::{AHEAD_BYTES, PREPARE_BYTES, PREPARE_DEPTH};
 pub use op::{Expected, Moves, OpKind};
 pub use place::{
-    Claim, Look, Mark, MethodAnswer, MethodFound, MethodQuestion, MethodShape, MethodsFound, PlaceAnswer, PlaceState,
-    Remains, Space,
+    BegunUpload, Claim, LeftJob, Look, Mark, MethodAnswer, MethodFound, MethodQuestion, MethodShape, MethodsFound,
+    PlaceAnswer, PlaceState, Remains, Space,
 };
 pub use target::*;
 pub use tree::{FileOrder, Tree};

@@ -277,6 +277,19 @@ impl OpKind {
         }
     }
 
+    /// Makes objects or items that may not have been there, or something of them.
+    pub const fn stores(self) -> bool {
+        matches!(
+            self,
+            OpKind::Put
+                | OpKind::Copy
+                | OpKind::StartUpload
+                | OpKind::CompleteUpload
+                | OpKind::Update
+                | OpKind::BatchPut
+        )
+    }
+
     /// Moves the contents of several objects, each made and checked by itself.
     #[inline]
     pub const fn moves_several(self) -> bool {

@@ -1,6 +1,6 @@
 //! What is asked and answered about directories that a job may use: looked at, claimed, cleaned, given back.
 
-use crate::{Method, SyncPolicy, Target};
+use crate::{Beyond, Job, Method, SyncPolicy, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -92,6 +92,32 @@ pub struct Claim {
     /// The mark of a run that is over, which may be replaced, and whose data is removed unless it was kept on purpose.
     #[serde(default)]
     pub over: Option<Mark>,
+}
+
+/// A job that is over, of which something may be left: what it can have made follows from it, and nothing else is removed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LeftJob {
+    /// As it was sent.
+    pub job: Job,
+    /// Uploads that its engines have begun, as their events say, and that are neither completed nor aborted.
+    #[serde(default)]
+    #[schemars(length(max = 100_000))]
+    pub uploads: Vec<BegunUpload>,
+    /// How far lanes have gone beyond the job's number of objects, as events say.
+    #[serde(default)]
+    #[schemars(length(max = 100_000))]
+    pub beyond: Vec<Beyond>,
+}
+
+/// An upload in parts that has begun.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BegunUpload {
+    /// Key of the object.
+    pub key: String,
+    /// What the service calls the upload.
+    pub id: String,
 }
 
 /// Something that is still there.

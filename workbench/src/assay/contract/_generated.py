@@ -143,6 +143,42 @@ class BarrierStep(StrEnum):
     """
 
 
+class BegunUpload(Message):
+    """
+    An upload in parts that has begun.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    id: str
+    """
+    What the service calls the upload.
+    """
+    key: str
+    """
+    Key of the object.
+    """
+
+
+class Beyond(Message):
+    """
+    A lane is about to make objects beyond the number that the job says, as mixes of puts and deletes do.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    lane: Annotated[int, Field(ge=0)]
+    """
+    Number of the lane among those of all processes.
+    """
+    objects: Annotated[int, Field(ge=0)]
+    """
+    The numbers of its objects are below this from now on.
+    """
+
+
 class ByeStatus(StrEnum):
     """
     How a job ended.
@@ -395,6 +431,45 @@ class PongEvent(Message):
     The number that came with it.
     """
     event: Literal['pong']
+
+
+class UploadEvent(Message):
+    """
+    An upload in parts has begun, or is over.
+    """
+
+    id: str
+    """
+    What the service calls the upload.
+    """
+    key: str
+    """
+    Key of the object.
+    """
+    open: bool
+    """
+    It has begun; else it is completed or aborted.
+    """
+    event: Literal['upload']
+
+
+class BeyondEvent(Message):
+    """
+    A lane makes more objects than the job says.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    event: Literal['beyond']
+    lane: Annotated[int, Field(ge=0)]
+    """
+    Number of the lane among those of all processes.
+    """
+    objects: Annotated[int, Field(ge=0)]
+    """
+    The numbers of its objects are below this from now on.
+    """
 
 
 class ByeEvent(Message):
@@ -1840,6 +1915,26 @@ class Tuning(Message):
     """
 
 
+class Upload(Message):
+    """
+    An upload in parts, of which a service keeps the parts until it is completed or aborted. Said before the first part is sent:
+    whoever aborts it later need not rely on a list.
+    """
+
+    id: str
+    """
+    What the service calls the upload.
+    """
+    key: str
+    """
+    Key of the object.
+    """
+    open: bool
+    """
+    It has begun; else it is completed or aborted.
+    """
+
+
 class Watch(Message):
     """
     When the process was not run although it was due: a thread asks to be woken on a grid of time, from the phase's start
@@ -2724,6 +2819,32 @@ class LaneResult(Message):
     """
 
 
+class LeftJob(Message):
+    """
+    A job that is over, of which something may be left: what it can have made follows from it, and nothing else is removed.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    beyond: Annotated[
+        list[Beyond], Field(max_length=100000, validate_default=True)
+    ] = []
+    """
+    How far lanes have gone beyond the job's number of objects, as events say.
+    """
+    job: Job
+    """
+    As it was sent.
+    """
+    uploads: Annotated[
+        list[BegunUpload], Field(max_length=100000, validate_default=True)
+    ] = []
+    """
+    Uploads that its engines have begun, as their events say, and that are neither completed nor aborted.
+    """
+
+
 class MethodQuestion(Message):
     """
     Which method `auto` takes is to be found out.
@@ -3086,7 +3207,7 @@ class Contract(Message):
     claim: Claim
     counters: Counters
     event: Annotated[
-        HelloEvent | ListingEvent | ReadyEvent | BarrierEvent | PongEvent | PhaseStartEvent | IntervalEvent | ErrorSampleEvent | LogEvent | PhaseEndEvent | ByeEvent,
+        HelloEvent | ListingEvent | ReadyEvent | BarrierEvent | PongEvent | PhaseStartEvent | IntervalEvent | UploadEvent | BeyondEvent | ErrorSampleEvent | LogEvent | PhaseEndEvent | ByeEvent,
         Field(discriminator='event'),
     ]
     """
@@ -3095,6 +3216,7 @@ class Contract(Message):
     A run without a `bye` has crashed. Readers ignore fields they do not know.
     """
     job: Job
+    left_job: LeftJob
     method_answer: MethodAnswer
     method_question: MethodQuestion
     place: PlaceAnswer

@@ -2,6 +2,7 @@
 
 from assay.contract._generated import (
     BarrierEvent,
+    BeyondEvent,
     ByeEvent,
     Capabilities,
     ErrorCount,
@@ -25,6 +26,7 @@ from assay.contract._generated import (
     Resources,
     ServiceUse,
     Stonewall,
+    UploadEvent,
     Watch,
     Window,
 )
@@ -37,6 +39,8 @@ Event = (
     | PongEvent
     | PhaseStartEvent
     | IntervalEvent
+    | UploadEvent
+    | BeyondEvent
     | ErrorSampleEvent
     | LogEvent
     | PhaseEndEvent
@@ -46,6 +50,7 @@ Event = (
 
 __all__ = [
     "BarrierEvent",
+    "BeyondEvent",
     "ByeEvent",
     "Capabilities",
     "ErrorCount",
@@ -70,6 +75,7 @@ __all__ = [
     "Resources",
     "ServiceUse",
     "Stonewall",
+    "UploadEvent",
     "Watch",
     "Window",
 ]

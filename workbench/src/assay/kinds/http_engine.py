@@ -5,7 +5,7 @@ from typing import Any
 from assay.contract._answers import Look
 from assay.contract._generated import Balance
 from assay.kinds.http import HttpTarget
-from assay.kinds.place import Claiming, Layering, ServiceKeeper
+from assay.kinds.place import Claiming, Cleaning, Layering, ServiceKeeper
 from assay.model.result.layers import Layer, LayerKind
 from assay.servers.kinds import load_kind
 
@@ -33,6 +33,10 @@ class HttpKeeper(ServiceKeeper[HttpTarget]):
         """As `Keeper.claim`: what is in a server that Assay has started goes with it."""
         if not self.target.server:
             super().claim(claiming)
+
+    def clean(self, directory: str, cleaning: Cleaning) -> list[str]:
+        """As `Keeper.clean`: others have objects and items there, too, so that the job says which are its own."""
+        return cleaning.of_job(self.target.job_target(directory, destroy=True))
 
     def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:
         """As `Keeper.layers`: what is behind the network is not seen."""

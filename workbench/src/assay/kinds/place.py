@@ -126,6 +126,16 @@ class Cleaning(Protocol):
             AssayError: It could not.
         """
 
+    def of_job(self, target: BaseModel) -> list[str]:
+        """Have an engine remove what the job can have made in a place that others use, too, whatever is listed there.
+
+        Returns:
+            What is there besides and not known to be the job's, one line each.
+
+        Raises:
+            AssayError: It could not.
+        """
+
 
 class Layering(Protocol):
     """Finds what lies below a place of this machine."""

@@ -17,6 +17,7 @@ from typing import IO
 from assay.contract._generated import ByeStatus
 from assay.contract.bounds import Bounds
 from assay.contract.messages import (
+    BeyondEvent,
     ByeEvent,
     ErrorSampleEvent,
     Event,
@@ -25,6 +26,7 @@ from assay.contract.messages import (
     ListingEvent,
     LogEvent,
     PongEvent,
+    UploadEvent,
 )
 from assay.contract.reader import BrokenLine, read_line
 from assay.launch.binary import last_line
@@ -144,7 +146,7 @@ class Conversation:
 
     @property
     def said(self) -> str:
-        """What it said but answers to pings, NDJSON; what was over a bound is left out."""
+        """What it said but answers to pings, and what is for the journal, NDJSON; what was over a bound is left out."""
         return (self._lines + self._unfinished).decode("utf-8", "replace")
 
     def let_go(self) -> None:
@@ -288,7 +290,7 @@ class Conversation:
         if not line.strip():
             return
         event = read_line(line)
-        if not isinstance(event, PongEvent):
+        if not isinstance(event, PongEvent | UploadEvent | BeyondEvent):
             self._lines += line + b"\n"
         if isinstance(event, BrokenLine):
             self._broken.append(event)
@@ -324,7 +326,7 @@ class Conversation:
             case ListingEvent():
                 if event.objects > self._listed:
                     self._listed, self.last_heard = event.objects, time.monotonic()
-            case PongEvent():
+            case PongEvent() | UploadEvent() | BeyondEvent():
                 pass
             case _:
                 self.last_heard = time.monotonic()

@@ -63,7 +63,7 @@ def clean_target(
 
     Args:
         launcher: Where the engine runs.
-        target: The job's target as JSON.
+        target: The job's target as JSON, or the job with what its engines have told (`LeftJob`).
         whole: Remove the marked directory too, if nothing else is in it.
         patience: Seconds in which something must be removed, else the service counts as one that has no end.
         seconds: Longest time for all of it; `ANSWER_SECONDS` if left out.

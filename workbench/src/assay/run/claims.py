@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from assay.contract._answers import PlaceAnswer, PlaceState
-from assay.journal.entry import CGROUP, DIRECTORY, EXPORT, MOUNT, REMOTE, Entry
+from assay.journal.entry import CGROUP, DIRECTORY, EXPORT, MADE, MOUNT, REMOTE, Entry
 from assay.journal.removal import Remover, remove_open
 from assay.kinds.place import keeper_of
 from assay.launch.cgroup import release_group
@@ -167,6 +167,8 @@ def release_targets(
         DIRECTORY: lambda entry: _release(entry, store, seconds(entry)),
         # Whoever has mounted it takes it away when all else is removed.
         MOUNT: lambda entry: None,  # noqa: ARG005
+        # It went with the job's directory, or is needed to remove that later.
+        MADE: lambda entry: None,  # noqa: ARG005
         CGROUP: lambda entry: release_group(entry.name, store.made_as.name),
     }
     return remove_open(store, {kind: _telling(remover, silent) for kind, remover in removers.items()})

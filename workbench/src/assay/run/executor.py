@@ -37,7 +37,7 @@ from assay.plan.jobs import PlannedJob, guarded, in_directory, plan_job, togethe
 from assay.plan.layout.shared_files import SharedFiles
 from assay.plan.methods import by_shape, with_methods
 from assay.run.claims import owner_of
-from assay.run.cleaning import RunCleaning, note_left
+from assay.run.cleaning import Diary, RunCleaning, note_left
 from assay.run.control import Control
 from assay.run.fleet import Fleet
 from assay.run.heard import read_repeat
@@ -181,6 +181,7 @@ class Executor:
         self.used_up = ""
         """Which limit of a target has ended the run, in words."""
         self.known = _Known(store)
+        self.diary = Diary(store)
         self.rounds = Rounds(store, study.repeating, cases)
         self.shared = SharedFiles(study, cases)
         self.made: set[str] = set()
@@ -277,7 +278,7 @@ class Executor:
         progress.begin(case, repeat)
         shared = self.shared.directory(case)
         name = shared or planned.id
-        hindrance = refused or (None if name in self.made else self._hindrance(case, name, progress))
+        hindrance = refused or (None if name in self.made else self._hindrance(case, name, planned, progress))
         outcome = hindrance or self._execute(planned, case, estimated, progress)
         outcome, samples = read_repeat(case.id, repeat, planned.job, outcome, self.fleet is not None)
         samples = tuple(self._counted(sample, case) for sample in samples)
@@ -290,6 +291,8 @@ class Executor:
             self.made.add(shared)
         elif not hindrance and (shared or outcome.status in LEFT_BEHIND or NOT_REMOVED in outcome.reason):
             self._clean_after(case, name, planned, progress)
+        elif not hindrance:
+            self.diary.over(target_path(self.study, case.target), self._directory(case, name))
         by_user = bool(self.interruption.count)
         if outcome.stop_requested and (outcome.status == "stopped" or (by_user and outcome.status == "crashed")):
             reason = "stopped by the user" if by_user else BY_BUDGET
@@ -330,7 +333,9 @@ class Executor:
         started_at, bounds = steady(), bounds_of(planned.job, estimated)
         limit = (planned.job.stall_limit_ns or 0) / 1e9 + SPEAK_SECONDS
         try:
-            teller = _Teller(progress, self.known.closest(case))
+            place, own = self.study.targets[case.target].path, getattr(planned.job.target, "directory", "")
+            told = partial(self.diary.hear, place, own)
+            teller = _Teller(progress, self.known.closest(case), told)
             if self.fleet is not None:
                 empty = self._emptying(case)
                 mpi = self.study.targets[case.target].through_mpi
@@ -400,11 +405,11 @@ class Executor:
         finally:
             cap.remove()
 
-    def _hindrance(self, case: Case, name: str, progress: Progress) -> Outcome | None:
+    def _hindrance(self, case: Case, name: str, planned: PlannedJob, progress: Progress) -> Outcome | None:
         """What comes of a repeat whose place cannot be cleaned: a host is gone, or storage does not answer."""
         started_at, path = steady(), target_path(self.study, case.target)
         try:
-            for line in self._clean_up(case, name):
+            for line in self._clean_up(case, name, planned):
                 progress.say(f"warning: could not be removed: {line}")
         except AssayError as error:
             status, reason = "crashed", error.message
@@ -419,13 +424,13 @@ class Executor:
 
     def _clean_after(self, case: Case, name: str, planned: PlannedJob, progress: Progress) -> None:
         """Remove what the repeat has left, or say that it may still be there."""
-        hindrance = self._hindrance(case, name, progress)
+        hindrance = self._hindrance(case, name, planned, progress)
         directory = getattr(planned.job.target, "directory", "")
         if hindrance and directory:
             place = f"{target_path(self.study, case.target)}/{directory}"
             progress.say(f"warning: {place}: may still be there: {hindrance.reason}")
 
-    def _clean_up(self, case: Case, name: str) -> list[str]:
+    def _clean_up(self, case: Case, name: str, planned: PlannedJob) -> list[str]:
         """Remove what a killed engine left of this repeat, now or earlier; returns what is still there."""
         target = self.study.targets[case.target]
         patience = patience_of(self.study, target.path in self.silent)
@@ -438,14 +443,16 @@ class Executor:
         here = self.launchers.get(case.target, self.launcher)
         launchers = self.fleet.launchers if self.fleet is not None else (here,)
         leaving = LEAVING_SECONDS if self.interruption.count else None
-        cleaning = RunCleaning(self.owner, launchers, hosts, patience, leaving)
         directory = self._directory(case, name)
+        told = self.diary.left(planned.job, target.path, directory) if target.made_by_engines else None
+        cleaning = RunCleaning(self.owner, launchers, hosts, patience, leaving, told)
         try:
             left = keeper_of(target).clean(directory, cleaning)
         except AssayError:
             note_left(self.store, target.path, directory, left=True)
             raise
         note_left(self.store, target.path, directory, left=False)
+        self.diary.over(target.path, directory)
         return left
 
     def _directory(self, case: Case, name: str) -> str:
@@ -521,14 +528,21 @@ class _Known:
 class _Teller:
     """Tells of phases and intervals, of all hosts, as they are heard."""
 
-    def __init__(self, progress: Progress, closest: Callable[[str, float, float], Binding | None]) -> None:
+    def __init__(
+        self,
+        progress: Progress,
+        closest: Callable[[str, float, float], Binding | None],
+        told: Callable[[Event], None],
+    ) -> None:
         self.progress = progress
+        self.told = told
         self.closest = closest
         self.phase = -1
         self.operation = ""
         self.counted = False
 
     def hear(self, host: str, event: Event) -> None:
+        self.told(event)
         if isinstance(event, PhaseStartEvent):
             if event.phase != self.phase:
                 self.phase = event.phase

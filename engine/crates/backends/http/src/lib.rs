@@ -8,6 +8,7 @@ mod credentials;
 mod dynamodb;
 mod lane;
 mod listing;
+mod made;
 mod net;
 mod pages;
 mod reach;

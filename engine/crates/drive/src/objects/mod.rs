@@ -24,8 +24,8 @@ const DELETED_AT_ONCE: u64 = 1000;
 /// Bytes that one page of a scan reads at most (DynamoDB Scan), and objects.
 const SCANNED_BYTES: u64 = 1 << 20;
 const SCANNED_AT_ONCE: u64 = 1000;
-/// What a scan may find besides a lane's objects: the marks of the table and of the job.
-const MARKS: u64 = 2;
+/// What a scan may find besides a lane's objects: the marks of the table, of the run and of the job.
+const MARKS: u64 = 3;
 /// An answer to a query that is shorter than this has all that there is (1 MB, DynamoDB Query).
 const ANSWERED_BYTES: u64 = 1_000_000;
 

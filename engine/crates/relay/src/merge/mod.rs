@@ -97,6 +97,8 @@ impl Gather {
                 let whole = phase.intervals.take(engine, interval);
                 self.out.extend(whole.into_iter().map(Event::Interval));
             }
+            // Each engine's own.
+            Event::Upload(_) | Event::Beyond(_) => self.out.push(event),
             Event::ErrorSample(sample) => self.sample(sample),
             Event::Log(log) => self.remark(log),
             Event::PhaseEnd(end) => self.phase_ended(engine, end),

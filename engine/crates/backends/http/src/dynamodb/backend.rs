@@ -4,6 +4,7 @@ use super::capability;
 use super::keys;
 use super::lane;
 use super::place::Place;
+use crate::made::Made;
 use assay_core::{Backend, Lane, LaneSetup, PhasePlan, SetupError};
 use assay_spec::{BackendCapabilities, DynamodbTarget, Job};
 use std::ops::Range;
@@ -31,7 +32,7 @@ impl TableBackend {
     /// If one of them is not to be found.
     pub(crate) fn open(target: &DynamodbTarget, job: &Job) -> Result<Self, SetupError> {
         Ok(TableBackend {
-            place: Arc::new(Place::open(target)?),
+            place: Arc::new(Place::open(target, Some(Made::of(job)))?),
             alone: job.ranks == 1,
             reuse: job.reuse_files,
             lanes: job.all_lanes(),

@@ -43,11 +43,14 @@ pub(crate) fn key(target: &DynamodbTarget, lane: u32, number: u64) -> Key {
     Key { partition: partition(target, lane, number), sort }
 }
 
-/// The lane whose an item of this job is; none if it is another's, or the job's mark.
-pub(crate) fn lane(target: &DynamodbTarget, key: &Key) -> Option<u32> {
-    number(target, 0, &key.partition, key.sort.as_deref())?;
-    let digits = key.partition.strip_prefix(folder(target).as_str())?.get(..LANE_DIGITS)?;
-    hex(digits).map(|lane| lane as u32)
+/// Key of a mark that says that a run works in the table, from its first job to its end; none of a job that belongs to no run.
+pub(crate) fn of_use(target: &DynamodbTarget) -> Option<Key> {
+    target.run.as_ref().map(|run| of_mark(target, format!("{}/{run}/", target.root)))
+}
+
+/// Lane and number of an item of this job; none if it is another's, or the job's mark.
+pub(crate) fn owner(target: &DynamodbTarget, key: &Key) -> Option<(u32, u64)> {
+    parts(target, &key.partition, key.sort.as_deref())
 }
 
 /// A number of digits as keys have them; none of others, as `+f` and `0F` are keys of somebody else.
@@ -58,6 +61,12 @@ fn hex(digits: &str) -> Option<u64> {
 
 /// Number of an item of this job by its key, counted from the first of a lane (see `OBJECT_BITS`); none if it is another's.
 pub(crate) fn number(target: &DynamodbTarget, lane: u32, partition: &str, sort: Option<&str>) -> Option<u64> {
+    let (of_lane, number) = parts(target, partition, sort)?;
+    let lanes_apart = u64::from(of_lane).wrapping_sub(u64::from(lane));
+    Some((lanes_apart << OBJECT_BITS).wrapping_add(number))
+}
+
+fn parts(target: &DynamodbTarget, partition: &str, sort: Option<&str>) -> Option<(u32, u64)> {
     let digits = partition.strip_prefix(folder(target).as_str())?;
     if digits.len() != LANE_DIGITS + PARTITION_DIGITS || !digits.is_ascii() {
         return None;
@@ -69,8 +78,7 @@ pub(crate) fn number(target: &DynamodbTarget, lane: u32, partition: &str, sort: 
         (None, _) => 0,
     };
     let number = hex(of_partition)?.checked_mul(target.partition_items)?.checked_add(within)?;
-    let lanes_apart = hex(of_lane)?.wrapping_sub(u64::from(lane));
-    Some((lanes_apart << OBJECT_BITS).wrapping_add(number))
+    Some((hex(of_lane)? as u32, number))
 }
 
 #[cfg(test)]
@@ -118,7 +126,7 @@ mod tests {
         let Key { partition, sort } = key(&target, 3, 1711);
         let sort = sort.unwrap();
         let lane = |partition: &str, sort: &str| {
-            lane(&target, &Key { partition: partition.to_owned(), sort: Some(sort.to_owned()) })
+            owner(&target, &Key { partition: partition.to_owned(), sort: Some(sort.to_owned()) }).map(|(lane, _)| lane)
         };
         assert_eq!((number(&target, 3, &partition, Some(&sort)), lane(&partition, &sort)), (Some(1711), Some(3)));
         assert_eq!(number(&target, 3, &partition, None), None, "each item has both keys");

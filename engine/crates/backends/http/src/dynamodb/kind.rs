@@ -3,8 +3,9 @@
 use super::backend::TableBackend;
 use super::capability;
 use super::place::Place;
+use crate::made::Made;
 use assay_core::{wrong_kind, Backend, Kind, SetupError};
-use assay_spec::{BackendCapabilities, Job, PlaceAnswer, Target};
+use assay_spec::{BackendCapabilities, Job, LeftJob, PlaceAnswer, Target};
 use std::sync::Arc;
 
 /// Items in tables of DynamoDB services.
@@ -17,7 +18,7 @@ impl Kind for Tables {
 
     fn probe(&self, target: &Target) -> Result<BackendCapabilities, SetupError> {
         let Target::Dynamodb(target) = target else { return Err(wrong_kind(target, "dynamodb")) };
-        let place = Place::open(target)?;
+        let place = Place::open(target, None)?;
         place.check()?;
         Ok(capability::at(&place))
     }
@@ -29,6 +30,11 @@ impl Kind for Tables {
 
     fn clean(&self, target: &Target, whole: bool, _lock_ns: u64) -> Result<PlaceAnswer, SetupError> {
         let Target::Dynamodb(target) = target else { return Err(wrong_kind(target, "dynamodb")) };
-        Place::open(target)?.clean(whole)
+        Place::open(target, None)?.clean(whole)
+    }
+
+    fn clean_job(&self, left: &LeftJob, _lock_ns: u64) -> Result<PlaceAnswer, SetupError> {
+        let Target::Dynamodb(target) = &left.job.target else { return Err(wrong_kind(&left.job.target, "dynamodb")) };
+        Place::open(target, Some(Made::of_left(left)))?.clean(false)
     }
 }

@@ -3,6 +3,7 @@
 use super::answers::{refusal, well, words};
 use super::budget::Budget;
 use super::request::Call;
+use crate::made::Made;
 use crate::net::{Answer, Client};
 use crate::pages::Trouble;
 use crate::reach::{Reach, Told};
@@ -17,6 +18,8 @@ pub(crate) struct Place {
     pub(crate) budget: Budget,
     /// Items that operations may have made.
     made: AtomicU64,
+    /// What the job can have made; none if no job is known.
+    pub(crate) made_by: Option<Made>,
 }
 
 impl Place {
@@ -24,7 +27,7 @@ impl Place {
     ///
     /// # Errors
     /// If one of them is not to be found.
-    pub(crate) fn open(target: &DynamodbTarget) -> Result<Self, SetupError> {
+    pub(crate) fn open(target: &DynamodbTarget, made_by: Option<Made>) -> Result<Self, SetupError> {
         let told = Told {
             endpoints: &target.endpoints,
             below: None,
@@ -37,7 +40,7 @@ impl Place {
             timeout_ns: target.timeout_ns,
         };
         let reach = Reach::open(&told, words)?;
-        Ok(Place { target: target.clone(), reach, budget: Budget::new(target), made: AtomicU64::new(0) })
+        Ok(Place { target: target.clone(), reach, budget: Budget::new(target), made: AtomicU64::new(0), made_by })
     }
 
     /// The answer to a request, if it went well.
@@ -56,7 +59,8 @@ impl Place {
     }
 
     /// Counts what an operation may make.
-    pub(crate) fn note_made(&self, op: &Op) {
+    pub(crate) fn note_made(&self, lane: u32, op: &Op) {
+        self.made_by.iter().for_each(|made| made.note(lane, op));
         if matches!(op.kind, OpKind::Put | OpKind::Update | OpKind::BatchPut) {
             self.made.fetch_add(u64::from(op.count.max(1)), Ordering::Relaxed);
         }

@@ -5,6 +5,7 @@ use super::keys::{self, Key, MARK};
 use super::place::Place;
 use super::request::{action, key};
 use super::table::{is_missing, Whose};
+use crate::made::Made;
 use crate::net::{block_on, Client};
 use crate::pages::{Bounds, Pages, Trouble};
 use assay_core::{fault_name, pulse, Fault, SetupError, MALFORMED_TABLE_ANSWER};
@@ -153,6 +154,17 @@ impl Place {
         Ok(ROOM + bytes / LEAST_PAGE)
     }
 
+    /// Whether the job can have made an item: what a scan brings decides nothing.
+    fn can_be(&self, lane: u32, number: u64) -> bool {
+        self.made_by.as_ref().is_some_and(|made| made.has(lane, number))
+    }
+
+    /// Another process of the job may have made an item beyond what is known here.
+    fn is_beside(&self, item: &Key) -> bool {
+        let lanes = self.made_by.as_ref().map(Made::lanes);
+        keys::owner(&self.target, item).zip(lanes).is_some_and(|((lane, _), lanes)| lanes.contains(&lane))
+    }
+
     /// Removes all items of the job, or those of some of its lanes; how many those were. The job's mark is the last to go.
     async fn remove_items(
         &self,
@@ -169,10 +181,11 @@ impl Place {
             let page = self.page(client, &after).await?;
             let mut ours = Vec::new();
             for item in page.items {
-                match keys::lane(&self.target, &item) {
+                match keys::owner(&self.target, &item).filter(|(lane, number)| self.can_be(*lane, *number)) {
                     _ if item == mark => marked = true,
-                    Some(lane) if lanes.is_none_or(|lanes| lanes.contains(&lane)) => ours.push(item),
+                    Some((lane, _)) if lanes.is_none_or(|lanes| lanes.contains(&lane)) => ours.push(item),
                     Some(_) => {}
+                    None if lanes.is_some() && self.is_beside(&item) => {}
                     None => seen.note(item.partition.starts_with(&keys::folder(&self.target)), &item.partition),
                 }
             }
@@ -193,7 +206,7 @@ impl Place {
             done?;
             pulse::beat();
         }
-        let marked = marked && lanes.is_none();
+        let marked = marked && lanes.is_none() && self.made_by.is_some();
         if marked {
             self.remove(client, vec![mark]).await?;
         }
@@ -236,8 +249,16 @@ impl Place {
         let words = if seen.outside > 0 {
             let many = seen.outside;
             format!("the service brought {many} items whose keys do not begin so, such as {example}: none was touched")
+        } else if seen.strange > 0 && self.made_by.is_none() {
+            let many = seen.strange;
+            format!(
+                "{many} items are there, such as {example}: they are removed if the job is given, not only its target"
+            )
         } else if seen.strange > 0 {
-            format!("{} items have keys that no job gives, such as {example}: they are left alone", seen.strange)
+            format!(
+                "{} items have keys that this job does not give, such as {example}: they are left alone",
+                seen.strange
+            )
         } else {
             return Ok(());
         };
@@ -271,8 +292,10 @@ impl Place {
             let why = "stays, as something else is in it".to_owned();
             let left = vec![Remains { path: self.table_path(), why }];
             let left = PlaceAnswer { left, ..PlaceAnswer::default() };
-            if self.whose(&client).await? != Whose::Ours {
-                return Ok(PlaceAnswer::default());
+            match self.whose(&client).await? {
+                Whose::Ours => {}
+                Whose::Nobodys => return Ok(PlaceAnswer::default()),
+                Whose::Assays | Whose::Going | Whose::Foreign => return self.let_go(&client).await.map_err(error),
             }
             if !self.is_empty(&client, true).await.map_err(of)? {
                 return Ok(left);
@@ -292,6 +315,16 @@ impl Place {
                 Err(fault) => Err(error(fault)),
             }
         })?
+    }
+
+    /// Removes what says that this run works in a table that another has made, if this run has put it there.
+    async fn let_go(&self, client: &Client) -> Result<PlaceAnswer, Fault> {
+        if let Some(held) = keys::of_use(&self.target) {
+            if self.says(client, &held).await?.as_deref() == Some(self.run()) {
+                self.remove(client, vec![held]).await?;
+            }
+        }
+        Ok(PlaceAnswer::default())
     }
 
     /// Removes what killed jobs have left: the job's items, or the table.

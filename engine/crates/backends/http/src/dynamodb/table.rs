@@ -72,7 +72,7 @@ impl Place {
     }
 
     /// What the text of an item says, empty if it has none; none if there is no such item.
-    async fn text(&self, client: &Client, of: &Key) -> Result<Option<String>, Fault> {
+    pub(crate) async fn says(&self, client: &Client, of: &Key) -> Result<Option<String>, Fault> {
         let (table, item) = (&self.target.table, key(&self.target, of));
         let body = format!(r#"{{"TableName":"{table}","Key":{item},"ConsistentRead":true}}"#);
         let answer = self.ask(client, action!("GetItem"), body).await?;
@@ -93,7 +93,7 @@ impl Place {
 
     /// Whether there is an item.
     pub(crate) async fn has(&self, client: &Client, of: &Key) -> Result<bool, Fault> {
-        Ok(self.text(client, of).await?.is_some())
+        Ok(self.says(client, of).await?.is_some())
     }
 
     /// Stores an item that is nothing but its key, and a text if there is one.
@@ -108,7 +108,7 @@ impl Place {
     }
 
     /// What the mark of a table says that this run has made.
-    fn run(&self) -> &str {
+    pub(crate) fn run(&self) -> &str {
         self.target.run.as_deref().unwrap_or_default()
     }
 
@@ -126,7 +126,7 @@ impl Place {
         let error = |fault| self.error("open", self.table_path(), fault);
         let Some(table) = self.settled(client).await.map_err(error)? else { return Ok(Whose::Nobodys) };
         self.check_keys(&table)?;
-        let marked = self.text(client, &keys::of_mark(&self.target, MARK)).await;
+        let marked = self.says(client, &keys::of_mark(&self.target, MARK)).await;
         match marked {
             Ok(Some(run)) if run.strip_prefix(GOING).unwrap_or(&run) == self.run() => Ok(Whose::Ours),
             Ok(Some(run)) if run.starts_with(GOING) => Ok(Whose::Going),
@@ -200,8 +200,7 @@ impl Place {
                 self.refuse_foreign(whose)?;
                 let held = match whose {
                     Whose::Nobodys | Whose::Going => false,
-                    _ if alone => self.begin_job(&client, whose).await?,
-                    _ => true,
+                    _ => self.hold(&client, whose).await? && (!alone || self.begin_job(&client, whose).await?),
                 };
                 if held {
                     return Ok(());
@@ -210,6 +209,22 @@ impl Place {
             let message = "another run removes it again and again: name another";
             Err(SetupError::new("open", self.table_path(), message))
         })?
+    }
+
+    /// Marks a table that another run has made as one that this run works in, until it ends: it is not removed as long as
+    /// something is in it; false if that has happened meanwhile.
+    async fn hold(&self, client: &Client, whose: Whose) -> Result<bool, SetupError> {
+        let Some(mark) = keys::of_use(&self.target).filter(|_| whose == Whose::Assays) else { return Ok(true) };
+        let error = |fault| self.error("create", self.root_path(), fault);
+        if self.says(client, &mark).await.map_err(error)?.as_deref() != Some(self.run()) {
+            match self.mark(client, &mark, self.run()).await {
+                Err(fault) if is_missing(fault) => return Ok(false),
+                marked => marked.map_err(error)?,
+            }
+            // Whoever removes a table says so before he looks whether it is used: he has seen this mark, or it is seen here.
+            return Ok(self.whose(client).await? == Whose::Assays);
+        }
+        Ok(true)
     }
 
     /// Marks the job's part of the table, which nobody else may use; false if another run removes the table meanwhile.

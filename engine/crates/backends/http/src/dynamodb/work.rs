@@ -31,7 +31,7 @@ impl<'a> Work<'a> {
     /// # Errors
     /// Why it failed.
     pub(super) async fn run(self) -> Result<u64, Fault> {
-        self.shared.place.note_made(&self.op);
+        self.shared.place.note_made(self.shared.lane, &self.op);
         match self.op.kind {
             OpKind::Put => self.put().await,
             OpKind::Get => self.get().await,

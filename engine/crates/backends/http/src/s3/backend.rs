@@ -6,6 +6,7 @@ use super::keys;
 use super::lane;
 use super::place::Place;
 use super::remove::Scope;
+use crate::made::Made;
 use assay_core::{Backend, Existing, Lane, LaneSetup, PhasePlan, SetupError};
 use assay_spec::{BackendCapabilities, Job, S3Target};
 use std::ops::Range;
@@ -36,7 +37,7 @@ impl BucketBackend {
     pub(crate) fn open(target: &S3Target, job: &Job) -> Result<Self, SetupError> {
         let part = job.objects.as_ref().and_then(|objects| objects.part_size_bytes);
         Ok(BucketBackend {
-            place: Arc::new(Place::open(target)?),
+            place: Arc::new(Place::open(target, Some(Made::of(job)))?),
             lanes: job.first_lane()..job.first_lane() + job.lanes,
             alone: job.ranks == 1,
             reuse: job.reuse_files,
@@ -56,7 +57,9 @@ impl BucketBackend {
         }
         let of = |lane| keys::LETTERS.map(|letter| keys::of_lane(target, letter, lane));
         let mut prefixes: Vec<String> = self.lanes.clone().flat_map(of).collect();
-        prefixes.push(keys::of_use(target, self.lanes.start));
+        if target.run.is_none() {
+            prefixes.push(keys::of_use(target, self.lanes.start));
+        }
         Scope { prefixes, lanes: Some(self.lanes.clone()), most }
     }
 }
@@ -103,6 +106,7 @@ impl Backend for BucketBackend {
         if self.place.target.existing.is_some() {
             return Ok(());
         }
-        self.place.remove_all(&self.scope()).map(drop)
+        let answer = self.place.remove_all(&self.scope())?;
+        answer.left.into_iter().next().map_or(Ok(()), |left| Err(SetupError::new("remove", left.path, left.why)))
     }
 }

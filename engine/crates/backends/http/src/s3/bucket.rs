@@ -136,13 +136,26 @@ impl Place {
         })?
     }
 
-    /// Puts an object of this job into a bucket that another run may remove at any time, which it does not do as long as
-    /// something is in it; false if it has.
+    /// Puts an object of this run into a bucket that another run may remove at any time, which it does not do as long as
+    /// something is in it; false if it has. It stays between jobs, until the run ends.
     async fn hold(&self, client: &Client, lane: u32) -> Result<bool, Fault> {
-        let call = Call::new(Method::PUT, keys::of_use(&self.target, lane));
-        match well(self.ask(client, call, MARK_TEXT).await?) {
+        let key = keys::of_use(&self.target, lane);
+        // Each job of a run says so, and finds what the first has put.
+        if self.is_held(client, &key).await? {
+            return Ok(true);
+        }
+        match well(self.ask(client, Call::new(Method::PUT, key), &self.mark_text()).await?) {
             Err(fault) if is_missing(fault) => Ok(false),
             held => held.map(|_| true),
+        }
+    }
+
+    /// Whether this run has put the sign that it works in the bucket.
+    pub(crate) async fn is_held(&self, client: &Client, key: &str) -> Result<bool, Fault> {
+        match well(self.ask(client, Call::new(Method::GET, key), b"").await?) {
+            Ok(held) => Ok(held.kept == self.mark_text()),
+            Err(fault) if is_missing(fault) => Ok(false),
+            Err(fault) => Err(fault),
         }
     }
 

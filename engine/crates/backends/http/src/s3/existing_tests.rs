@@ -39,7 +39,7 @@ impl Foreign {
     }
 
     fn ask(&self, method: Method, key: &str, size: usize) {
-        let place = Place::open(&self.target()).unwrap();
+        let place = Place::open(&self.target(), None).unwrap();
         let client = place.reach.client();
         let answer = block_on(place.ask(&client, Call::new(method, key), &vec![7; size])).unwrap().unwrap();
         assert!(answer.is_success(), "{}", answer.status);
@@ -47,7 +47,7 @@ impl Foreign {
 
     /// Every key in the bucket.
     fn everything(&self) -> Vec<u8> {
-        let place = Place::open(&self.target()).unwrap();
+        let place = Place::open(&self.target(), None).unwrap();
         let client = place.reach.client();
         block_on(place.ask(&client, Call::new(Method::GET, "").query("list-type=2"), b"")).unwrap().unwrap().kept
     }

@@ -10,6 +10,9 @@ const SALT: u64 = 0x0B1E_C75A;
 /// First letter of the keys of a lane's objects, and of those that the service makes of them.
 pub(crate) const LETTERS: [char; 2] = ['o', 'c'];
 
+/// The second of them.
+pub(crate) const COPIES: char = LETTERS[1];
+
 /// That of the keys that say that a job works in a bucket.
 pub(crate) const USE: char = 'u';
 
@@ -50,9 +53,13 @@ fn random_digits(number: u64) -> String {
     format!("{:04x}", mix2(SALT, number) & 0xFFFF)
 }
 
-/// Key of an object that is nothing but a sign that a job works in the bucket: that of a process, by its first lane.
+/// Key of an object that is nothing but a sign that a run works in the bucket, from its first job to its end; of a job that
+/// belongs to no run, that of a process, by its first lane.
 pub(crate) fn of_use(target: &S3Target, lane: u32) -> String {
-    format!("{}{USE}{lane}", folder(target))
+    match &target.run {
+        Some(run) => format!("{}/{run}/{USE}", target.root),
+        None => format!("{}{USE}{lane}", folder(target)),
+    }
 }
 
 /// A number as keys have it: no sign, and no zero before it.
@@ -60,23 +67,24 @@ fn number(digits: &str) -> Option<u64> {
     digits.parse().ok().filter(|number: &u64| number.to_string() == digits)
 }
 
-/// Letter and lane of an object of this job, by its key; none of a key that no job of this name gives.
-pub(crate) fn owner(target: &S3Target, key: &str) -> Option<(char, u32)> {
+/// Letter, lane and number of an object of this job, by its key; none of a key that no job of this name gives.
+pub(crate) fn owner(target: &S3Target, key: &str) -> Option<(char, u32, u64)> {
+    let (letter, lane, number) = parts(target, key)?;
+    let same =
+        if letter == USE { format!("{}{USE}{lane}", folder(target)) } else { self::key(target, letter, lane, number) };
+    (same == key).then_some((letter, lane, number))
+}
+
+/// The same of a key in any of the layouts.
+fn parts(target: &S3Target, key: &str) -> Option<(char, u32, u64)> {
     let rest = key.strip_prefix(folder(target).as_str())?;
     if let Some(lane) = rest.strip_prefix(USE).and_then(number) {
-        return Some((USE, u32::try_from(lane).ok()?));
+        return Some((USE, u32::try_from(lane).ok()?, 0));
     }
     let letter = LETTERS.into_iter().find(|letter| rest.starts_with(*letter))?;
     let (lane, name) = rest[1..].split_once('.')?;
     let lane = u32::try_from(number(lane)?).ok()?;
-    let ours = match name.split_once('/') {
-        None => number(name).is_some(),
-        Some((below, last)) => number(last).is_some_and(|object| {
-            let turn = below.strip_prefix('p').and_then(number).is_some_and(|turn| turn <= object);
-            turn || below == random_digits(object)
-        }),
-    };
-    ours.then_some((letter, lane))
+    Some((letter, lane, number(name.rsplit_once('/').map_or(name, |(_, last)| last))?))
 }
 
 #[cfg(test)]
@@ -113,7 +121,7 @@ mod tests {
             "endpoints": ["http://h"], "bucket": "abc", "root": "team/alice", "directory": "c1-r1",
         }))
         .unwrap();
-        for ours in ["o3.17", "c0.0", "o3.p2/17"] {
+        for ours in ["o3.17", "c0.0", "u2"] {
             assert!(owner(&target, &format!("team/alice/c1-r1/{ours}")).is_some(), "{ours}");
         }
         for not in [
@@ -128,6 +136,7 @@ mod tests {
             "o3.-1",
             "x3.1",
             "o3.1/",
+            "o3.p2/17",
             "o3.p2/",
             "o3.p/2",
             "o3.p3/2",
@@ -169,7 +178,7 @@ mod tests {
                 let [first, second] = [one, other].map(|(lane, number)| key(&target, 'o', lane, number));
                 prop_assert_eq!(first == second, one == other);
                 prop_assert_eq!(&coded(&first), &first);
-                prop_assert_eq!(owner(&target, &first), Some(('o', one.0)));
+                prop_assert_eq!(owner(&target, &first), Some(('o', one.0, one.1)));
                 prop_assert_eq!(second.starts_with(&of_lane(&target, 'o', one.0)), one.0 == other.0);
             }
         }

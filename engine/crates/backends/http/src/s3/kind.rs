@@ -3,8 +3,9 @@
 use super::backend::BucketBackend;
 use super::capability;
 use super::place::Place;
+use crate::made::Made;
 use assay_core::{wrong_kind, Backend, Kind, SetupError};
-use assay_spec::{BackendCapabilities, Job, PlaceAnswer, Target};
+use assay_spec::{BackendCapabilities, Job, LeftJob, PlaceAnswer, Target};
 use std::sync::Arc;
 
 /// Objects in buckets of S3 services.
@@ -17,7 +18,7 @@ impl Kind for Buckets {
 
     fn probe(&self, target: &Target) -> Result<BackendCapabilities, SetupError> {
         let Target::S3(target) = target else { return Err(wrong_kind(target, "s3")) };
-        let place = Place::open(target)?;
+        let place = Place::open(target, None)?;
         match &target.existing {
             Some(start) => place.has_any(start)?,
             None => drop(place.check()?),
@@ -32,6 +33,13 @@ impl Kind for Buckets {
 
     fn clean(&self, target: &Target, whole: bool, _lock_ns: u64) -> Result<PlaceAnswer, SetupError> {
         let Target::S3(target) = target else { return Err(wrong_kind(target, "s3")) };
-        Place::open(target)?.clean(whole)
+        Place::open(target, None)?.clean(whole)
+    }
+
+    fn clean_job(&self, left: &LeftJob, _lock_ns: u64) -> Result<PlaceAnswer, SetupError> {
+        let Target::S3(target) = &left.job.target else { return Err(wrong_kind(&left.job.target, "s3")) };
+        let place = Place::open(target, Some(Made::of_left(left)))?;
+        place.know(left);
+        place.clean(false)
     }
 }

@@ -103,12 +103,10 @@ impl Protocol for Shared {
         }
         let client = self.place.reach.client();
         runtime.block_on(async {
-            for (object, id) in left {
-                let key = keys::key(&self.place.target, keys::LETTERS[0], self.lane, object);
-                let aborted = self.place.abort(&client, &key, &id).await;
-                aborted.map_err(|fault| self.place.error("abort the upload of", key, fault))?;
-            }
-            Ok(())
+            let key = |object| keys::key(&self.place.target, keys::LETTERS[0], self.lane, object);
+            let begun = left.into_iter().map(|(object, id)| (id, key(object))).collect();
+            let aborted = self.place.abort_begun(&client, &begun, None).await;
+            aborted.map(drop).map_err(|trouble| self.place.error("abort uploads of", self.place.root_path(), trouble))
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Objects in buckets (Amazon S3 API reference).
 
+mod abort;
 mod answers;
 mod backend;
 mod bucket;

@@ -1,7 +1,9 @@
 //! Where a job's objects are: a bucket, the hosts that know it, and who may ask them.
 
+use super::abort::Begun;
 use super::answers::{refusal, words};
 use super::request::Call;
+use crate::made::Made;
 use crate::net::{Answer, Client, Sent};
 use crate::pages::Trouble;
 use crate::reach::{Reach, Told};
@@ -9,7 +11,8 @@ use crate::sign::Contents;
 use assay_core::{fault_name, Fault, Op, OpKind, SetupError};
 use assay_spec::{Addressing, S3Target};
 use bytes::Bytes;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Mutex;
 
 /// A target whose endpoints and credentials are known.
 pub(crate) struct Place {
@@ -17,6 +20,12 @@ pub(crate) struct Place {
     pub(crate) reach: Reach,
     /// What operations may have made: objects, versions, signs that something was removed, uploads.
     made: AtomicU64,
+    /// What the job can have made; none if no job is known.
+    pub(crate) made_by: Option<Made>,
+    /// Uploads of the job that are neither completed nor aborted.
+    pub(crate) begun: Mutex<Begun>,
+    /// The service cannot remove several objects with one request.
+    pub(crate) one_by_one: AtomicBool,
 }
 
 impl Place {
@@ -24,7 +33,7 @@ impl Place {
     ///
     /// # Errors
     /// If one of them is not to be found.
-    pub(crate) fn open(target: &S3Target) -> Result<Self, SetupError> {
+    pub(crate) fn open(target: &S3Target, made_by: Option<Made>) -> Result<Self, SetupError> {
         let told = Told {
             endpoints: &target.endpoints,
             below: (target.addressing == Addressing::VirtualHost).then_some(target.bucket.as_str()),
@@ -37,7 +46,8 @@ impl Place {
             timeout_ns: target.timeout_ns,
         };
         let reach = Reach::open(&told, words)?;
-        Ok(Place { target: target.clone(), reach, made: AtomicU64::new(0) })
+        let (made, begun, one_by_one) = (AtomicU64::new(0), Mutex::default(), AtomicBool::new(false));
+        Ok(Place { target: target.clone(), reach, made, made_by, begun, one_by_one })
     }
 
     /// The answer to a request without contents, or with a few bytes.
@@ -61,7 +71,8 @@ impl Place {
     }
 
     /// Counts what an operation may make.
-    pub(crate) fn note_made(&self, op: &Op) {
+    pub(crate) fn note_made(&self, lane: u32, op: &Op) {
+        self.made_by.iter().for_each(|made| made.note(lane, op));
         if matches!(
             op.kind,
             OpKind::MultiDelete

@@ -3,25 +3,30 @@
 
 use super::answers::{document, errors_of, well};
 use super::bucket::Whose;
-use super::keys::{self, MARK, USE};
+use super::keys::{self, COPIES, MARK, USE};
 use super::place::Place;
 use super::request::{coded, Call};
 use super::xml::{self, Document, Texts};
+use crate::made::Made;
 use crate::net::{block_on, Client};
 use crate::pages::{Bounds, Newest, Pages, Trouble, MOST_ON_PAGE};
 use crate::sum::{coded as coded_sum, Sum};
 use assay_core::{as_errno, fault_name, pulse, Fault, SetupError, MALFORMED_ANSWER};
-use assay_spec::{Checksum, PlaceAnswer, Remains, S3Target};
+use assay_spec::{Checksum, PlaceAnswer, Remains};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use hyper::Method;
 use percent_encoding::percent_decode_str;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Lists of names whose objects are being removed at the same time.
 const AT_ONCE: usize = 8;
+
+/// Objects that are removed at the same time, each with a request of its own.
+const SINGLE_AT_ONCE: usize = 16;
 
 /// Objects that one request removes at most (DeleteObjects).
 const MOST_AT_ONCE: usize = 1000;
@@ -42,9 +47,9 @@ struct Thing {
 pub(crate) struct Scope {
     /// What their keys begin with.
     pub(crate) prefixes: Vec<String>,
-    /// Lanes that they are of; none: all.
+    /// Lanes that they are of; none: all of the job.
     pub(crate) lanes: Option<Range<u32>>,
-    /// How many objects, versions and uploads there can be; none: it is not known.
+    /// How many objects and versions there can be; none: it is not known.
     pub(crate) most: Option<u64>,
 }
 
@@ -77,8 +82,13 @@ pub(crate) fn pair(name: &str, value: Option<&str>) -> String {
     value.map_or_else(String::new, |value| format!("&{name}={}", coded(value)))
 }
 
+/// A service has no such request.
+fn is_not_there(fault: Fault) -> bool {
+    matches!(fault_name(fault), Some("NotImplemented" | "Not Implemented" | "MethodNotAllowed" | "Method Not Allowed"))
+}
+
 /// A key as it is, however the service writes it on this page.
-fn key_of(page: &Document, texts: &Texts) -> Option<String> {
+pub(crate) fn key_of(page: &Document, texts: &Texts) -> Option<String> {
     let key = texts.get("Key")?;
     if page.text("EncodingType") != Some("url") {
         return Some(key.clone());
@@ -87,10 +97,15 @@ fn key_of(page: &Document, texts: &Texts) -> Option<String> {
 }
 
 impl Scope {
-    /// Whether an object is one of them: a list finds, its name decides.
-    fn has(&self, target: &S3Target, prefix: &str, key: &str) -> bool {
-        let owner = keys::owner(target, key).filter(|_| key.starts_with(prefix));
-        owner.is_some_and(|(_, lane)| self.lanes.as_ref().is_none_or(|lanes| lanes.contains(&lane)))
+    /// Whether an object is one of them: a list finds, what the job can have made decides.
+    pub(crate) fn has(&self, place: &Place, prefix: &str, key: &str) -> bool {
+        let Some((letter, lane, number)) = keys::owner(&place.target, key).filter(|_| key.starts_with(prefix)) else {
+            return false;
+        };
+        let Some(made) = &place.made_by else { return false };
+        let lanes = self.lanes.clone().unwrap_or_else(|| made.lanes());
+        let can_be = if letter == USE { place.target.run.is_none() } else { made.has(lane, number) };
+        can_be && lanes.contains(&lane) && (letter != COPIES || made.copies())
     }
 
     fn bounds(&self) -> Bounds {
@@ -146,8 +161,34 @@ impl Place {
         Ok((things, next))
     }
 
-    /// Removes objects of which it is sure that they are the job's, or the mark.
+    /// Removes objects of which it is sure that they are the job's, or the mark; one by one where the service cannot remove
+    /// several with one request.
     async fn remove(&self, client: &Client, things: &[Thing]) -> Result<(), Fault> {
+        if !self.one_by_one.load(Ordering::Relaxed) {
+            match self.remove_at_once(client, things).await {
+                Err(fault) if is_not_there(fault) => self.one_by_one.store(true, Ordering::Relaxed),
+                other => return other,
+            }
+        }
+        let mut removed = futures_util::stream::iter(things)
+            .map(|thing| async move {
+                let version = thing.version.as_deref();
+                let query = version.map_or_else(String::new, |version| format!("versionId={}", coded(version)));
+                let call = Call::new(Method::DELETE, thing.key.as_str()).query(query);
+                self.ask(client, call, b"").await.and_then(well)
+            })
+            .buffer_unordered(SINGLE_AT_ONCE);
+        while let Some(answer) = removed.next().await {
+            pulse::beat();
+            match answer {
+                Err(fault) if as_errno(fault) != Some(libc::ENOENT) => return Err(fault),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    async fn remove_at_once(&self, client: &Client, things: &[Thing]) -> Result<(), Fault> {
         let keys = things.iter().map(|thing| (thing.key.as_str(), thing.version.as_deref()));
         let body = delete_body(keys);
         let call = delete_call(&body);
@@ -171,12 +212,12 @@ impl Place {
             let (things, next) = self.page(client, (prefix, versions), &after).await?;
             let (mut ours, mut new) = (Vec::new(), 0);
             for thing in things {
-                if !scope.has(&self.target, prefix, &thing.key) {
+                if !scope.has(self, prefix, &thing.key) {
                     seen.note(thing.key.starts_with(prefix), &thing.key);
                     continue;
                 }
                 new += u64::from(newest.is_new(&thing.key, thing.version.as_deref().unwrap_or_default()));
-                let sign = keys::owner(&self.target, &thing.key).is_some_and(|(letter, _)| letter == USE);
+                let sign = keys::owner(&self.target, &thing.key).is_some_and(|(letter, ..)| letter == USE);
                 if sign && last.len() < MOST_AT_ONCE { &mut last } else { &mut ours }.push(thing);
             }
             found += ours.len() as u64;
@@ -227,75 +268,40 @@ impl Place {
         Err(Trouble::Words(format!("{left} objects are still listed after the service has said that they are removed")))
     }
 
-    /// Aborts uploads of the job that were begun and not completed, so that nobody pays for their parts.
-    async fn abort_below(&self, client: &Client, scope: &Scope, prefix: &str) -> Result<u64, Trouble> {
-        let mut aborted = 0;
-        // All there are: to some services a prefix is the key of one object. Where that is refused, those below it.
-        let (mut after, mut only) = (String::new(), String::new());
-        let (mut pages, mut newest) = (Pages::new(Bounds::of_others()), Newest::default());
-        loop {
-            let page = match self.document(client, format!("uploads={only}{after}"), "ListMultipartUploadsResult").await
-            {
-                Err(fault) if fault_name(fault) == Some("NotImplemented") => return Ok(aborted),
-                Err(fault) if as_errno(fault) == Some(libc::EACCES) && only.is_empty() => {
-                    only = pair("prefix", Some(prefix));
-                    continue;
-                }
-                other => other?,
-            };
-            let mut new = 0;
-            for upload in page.entries("Upload") {
-                let (Some(key), Some(id)) = (key_of(&page, upload), upload.get("UploadId")) else { continue };
-                new += u64::from(newest.is_new(&key, id));
-                if scope.has(&self.target, prefix, &key) {
-                    self.abort(client, &key, id).await?;
-                    pulse::beat();
-                    aborted += 1;
-                }
-            }
-            let next = is_true(&page, "IsTruncated").then(|| {
-                let key = pair("key-marker", page.text("NextKeyMarker"));
-                key + &pair("upload-id-marker", page.text("NextUploadIdMarker"))
-            });
-            let Some(next) = pages.turn(new, next)? else { return Ok(aborted) };
-            after = next;
-        }
-    }
-
-    /// Aborts one upload; one that is gone already is no error.
-    pub(crate) async fn abort(&self, client: &Client, key: &str, id: &str) -> Result<(), Fault> {
-        let call = Call::new(Method::DELETE, key).query(format!("uploadId={}", coded(id)));
-        match self.ask(client, call, b"").await.and_then(well) {
-            Err(fault) if as_errno(fault) != Some(libc::ENOENT) => Err(fault),
-            _ => Ok(()),
-        }
-    }
-
-    /// Removes the job's objects and uploads; what was removed, in words.
-    pub(crate) fn remove_all(&self, scope: &Scope) -> Result<Vec<String>, SetupError> {
+    /// Removes the job's objects and uploads: what was removed, and what is left that is not known to be the job's.
+    pub(crate) fn remove_all(&self, scope: &Scope) -> Result<PlaceAnswer, SetupError> {
         let client = self.reach.client();
         block_on(async {
             let error = |fault: Fault| self.error("remove", self.root_path(), fault);
             match self.whose(&client).await.map_err(error)? {
-                Whose::Nobodys => return Ok(Vec::new()),
+                Whose::Nobodys => return Ok(PlaceAnswer::default()),
                 Whose::Foreign if !self.target.destroy => {
                     return Err(SetupError::new("remove", self.bucket_path(), "was not made by Assay: left alone"));
                 }
                 Whose::Ours | Whose::Assays | Whose::Foreign => {}
             }
+            let mut answer = PlaceAnswer::default();
+            let path = |prefix: &str| format!("{}/{prefix}", self.bucket_path());
+            let (begun, whole) = (self.uploads(), path(&keys::folder(&self.target)));
+            if !begun.is_empty() || self.made_by.as_ref().is_some_and(Made::has_parts) {
+                let aborted = self.abort_begun(&client, &begun, Some(scope)).await;
+                let aborted = aborted.map_err(|trouble| self.error("remove", whole.clone(), trouble))?;
+                let why = self.other_uploads(&aborted);
+                answer.left.extend(why.map(|why| Remains { path: whole.clone(), why }));
+                answer.removed.extend((aborted.count > 0).then(|| whole.clone()));
+            }
             let versions = self.has_versions(&client).await.map_err(error)?;
-            let mut removed = Vec::new();
+            let mut seen = Seen::default();
             for prefix in &scope.prefixes {
-                let (path, mut seen) = (format!("{}/{prefix}", self.bucket_path()), Seen::default());
-                let error = |trouble: Trouble| self.error("remove", path.clone(), trouble);
-                let aborted = self.abort_below(&client, scope, prefix).await.map_err(error)?;
-                self.remove_below(&client, scope, (prefix, versions), &mut seen).await.map_err(error)?;
-                self.refuse_others(&path, &seen)?;
-                if aborted + seen.removed > 0 {
-                    removed.push(path);
+                let (path, before) = (path(prefix), seen.removed);
+                let removed = self.remove_below(&client, scope, (prefix, versions), &mut seen).await;
+                removed.map_err(|trouble: Trouble| self.error("remove", path.clone(), trouble))?;
+                if seen.removed > before && !answer.removed.contains(&path) {
+                    answer.removed.push(path);
                 }
             }
-            Ok(removed)
+            self.refuse_others(&whole, &seen)?;
+            Ok(answer)
         })?
     }
 
@@ -305,8 +311,11 @@ impl Place {
         let words = if seen.outside > 0 {
             let many = seen.outside;
             format!("the service listed {many} keys that do not begin so, such as {example}: none of them was touched")
+        } else if seen.strange > 0 && self.made_by.is_none() {
+            let many = seen.strange;
+            format!("{many} objects are there, such as {example}: they are removed if the job is given, not only its target")
         } else if seen.strange > 0 {
-            format!("{} keys there are none that a job gives, such as {example}: they are left alone", seen.strange)
+            format!("{} keys there are none that this job gives, such as {example}: they are left alone", seen.strange)
         } else {
             return Ok(());
         };
@@ -338,8 +347,10 @@ impl Place {
                 let why = format!("stays, as something else is in it{key}");
                 PlaceAnswer { left: vec![Remains { path: path.clone(), why }], ..PlaceAnswer::default() }
             };
-            if self.whose(&client).await.map_err(error)? != Whose::Ours {
-                return Ok(PlaceAnswer::default());
+            match self.whose(&client).await.map_err(error)? {
+                Whose::Ours => {}
+                Whose::Nobodys => return Ok(PlaceAnswer::default()),
+                Whose::Assays | Whose::Foreign => return self.let_go(&client).await.map_err(error),
             }
             let versions = self.has_versions(&client).await.map_err(error)?;
             let (things, more) = self.page(&client, ("", versions), "").await.map_err(error)?;
@@ -362,6 +373,23 @@ impl Place {
         })?
     }
 
+    /// Removes what says that this run works in a bucket that another has made, if this run has put it there.
+    async fn let_go(&self, client: &Client) -> Result<PlaceAnswer, Fault> {
+        let key = keys::of_use(&self.target, 0);
+        if self.target.run.is_none() || !self.is_held(client, &key).await? {
+            return Ok(PlaceAnswer::default());
+        }
+        let things = if self.has_versions(client).await? {
+            let (mut things, _) = self.page(client, (&key, true), "").await?;
+            things.retain(|thing| thing.key == key);
+            things
+        } else {
+            vec![Thing { key, version: None }]
+        };
+        self.remove(client, &things).await?;
+        Ok(PlaceAnswer::default())
+    }
+
     /// Removes what killed jobs have left: the job's objects, or the bucket.
     pub(crate) fn clean(&self, whole: bool) -> Result<PlaceAnswer, SetupError> {
         if self.target.existing.is_some() {
@@ -370,8 +398,7 @@ impl Place {
         if whole {
             return self.remove_bucket();
         }
-        let scope = Scope { prefixes: vec![keys::folder(&self.target)], lanes: None, most: None };
-        Ok(PlaceAnswer { removed: self.remove_all(&scope)?, ..PlaceAnswer::default() })
+        self.remove_all(&Scope { prefixes: vec![keys::folder(&self.target)], lanes: None, most: None })
     }
 }
 

@@ -19,6 +19,9 @@ use hyper::Method;
 use std::cell::RefCell;
 use std::sync::Arc;
 
+/// Longest name of an upload: those of AWS have some hundred letters.
+const MOST_ID: usize = 4096;
+
 /// An operation and what it needs.
 pub(super) struct Work<'a> {
     shared: &'a Shared,
@@ -40,7 +43,7 @@ impl<'a> Work<'a> {
         if only_reads && !matches!(self.op.kind, OpKind::Get | OpKind::Head | OpKind::List) {
             return Err(Fault::os(libc::EROFS));
         }
-        self.shared.place.note_made(&self.op);
+        self.shared.place.note_made(self.shared.lane, &self.op);
         match self.op.kind {
             OpKind::Put => self.put().await,
             OpKind::Get => self.get().await,
@@ -262,7 +265,9 @@ impl<'a> Work<'a> {
         let kind = checksum::algorithm(self.shared.place.target.checksum);
         let call = self.making(Method::POST).query("uploads=").header("x-amz-checksum-algorithm", kind);
         let answer = self.simple(call).await?;
-        let id = xml::text_of(&answer.kept, "UploadId").filter(|id| !id.is_empty()).ok_or(MALFORMED_ANSWER)?;
+        let id = xml::text_of(&answer.kept, "UploadId").filter(|id| (1..=MOST_ID).contains(&id.len()));
+        let id = id.ok_or(MALFORMED_ANSWER)?;
+        self.shared.place.upload_begun(&self.key(), &id);
         self.shared.uploads.borrow_mut().begin(self.op.object, id);
         Ok(0)
     }
@@ -293,6 +298,7 @@ impl<'a> Work<'a> {
         let answer = self.ask(call, sent, Contents::Known(list.as_bytes()), Sink::Keep).await?;
         well_in_the_end(answer)?;
         shared.uploads.borrow_mut().end(op.object);
+        shared.place.upload_over(&id);
         Ok(op.length)
     }
 

@@ -5,7 +5,7 @@ use crate::dynamodb::Tables;
 use crate::s3::Buckets;
 use assay_core::random::mix2;
 use assay_core::{pulse, Kind};
-use assay_spec::{Job, Target};
+use assay_spec::{Job, LeftJob, Target};
 use serde_json::{json, Value};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,7 +20,7 @@ fn services() -> u64 {
 const MOST_REQUESTS: u64 = 20_000;
 const FOLDER: &str = "assay/run-c1-r1/";
 /// Keys of somebody else, and such as are nearly those of the job.
-const FOREIGN: [&str; 12] = [
+const FOREIGN: [&str; 16] = [
     "mine",
     "assay/mine",
     "assay/run-c1-r10/o0.1",
@@ -33,6 +33,11 @@ const FOREIGN: [&str; 12] = [
     "assay%2Frun-c1-r1/o0.1",
     "assay//run-c1-r1/o0.1",
     "assay/run-c1-r1/o0.1 ",
+    // Of lanes, numbers and copies that the job does not have.
+    "assay/run-c1-r1/o7.0",
+    "assay/run-c1-r1/o0.99999",
+    "assay/run-c1-r1/o0.4",
+    "assay/run-c1-r1/c0.0",
 ];
 const MARK: &str = "This bucket was made by Assay, which removes it when nothing else is in it.\n";
 
@@ -160,21 +165,18 @@ fn begin_upload(service: &Service, bucket: &str, key: &str) {
 
 /// Everything that is not the job's.
 fn foreign(service: &Service) -> BTreeMap<String, String> {
-    let ours: Vec<String> =
-        (0..4).flat_map(|number| ['o', 'c'].map(|letter| format!("{FOLDER}{letter}0.{number}"))).collect();
+    let ours: Vec<String> = (0..4).map(|number| format!("{FOLDER}o0.{number}")).collect();
     let store = service.store.lock().unwrap();
     let mut found = BTreeMap::new();
     for (name, bucket) in &store.buckets {
         for (key, object) in &bucket.objects {
             let marked = object.contents.starts_with(format!("{MARK}run: run\n").as_bytes());
-            if !ours.contains(key) && *key != format!("{FOLDER}u0") && !marked {
+            if !ours.contains(key) && *key != "assay/run/u" && !marked {
                 found.insert(format!("{name}/{key}"), text(&object.contents));
             }
         }
         for (id, upload) in &bucket.uploads {
-            if !ours.contains(&upload.key) {
-                found.insert(format!("{name}?{id}"), upload.key.clone());
-            }
+            found.insert(format!("{name}?{id}"), upload.key.clone());
         }
     }
     found
@@ -183,7 +185,7 @@ fn foreign(service: &Service) -> BTreeMap<String, String> {
 fn job(target: &Value) -> Job {
     serde_json::from_value(json!({
         "spec_version": assay_spec::SPEC_VERSION, "id": "lies", "target": target, "file_size_bytes": 4096,
-        "record_size_bytes": 4096, "objects": {"count": 4}, "phases": [{"operation": "put"}],
+        "record_size_bytes": 4096, "objects": {"count": 4, "part_size_bytes": 1024}, "phases": [{"operation": "put"}],
     }))
     .unwrap()
 }
@@ -197,6 +199,8 @@ fn work(kind: &dyn Kind, target: &Value, between: impl FnOnce()) -> Vec<String> 
     said.extend(backend.cleanup().err().map(|error| error.to_string()));
     let mut allowed = target.clone();
     allowed["destroy"] = json!(true);
+    let left = LeftJob { job: job(&allowed), uploads: Vec::new(), beyond: Vec::new() };
+    said.extend(kind.clean_job(&left, 0).err().map(|error| error.to_string()));
     for (target, whole) in [(&allowed, false), (target, true)] {
         let target: Target = serde_json::from_value(target.clone()).unwrap();
         said.extend(kind.clean(&target, whole, 0).err().map(|error| error.to_string()));
