@@ -10,6 +10,7 @@ mod existing_tests;
 mod keys;
 mod kind;
 mod lane;
+mod look;
 mod place;
 mod remove;
 mod request;
