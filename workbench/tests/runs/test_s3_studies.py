@@ -19,7 +19,7 @@ question: Does it work?
 targets:
   cloud: {{kind: s3, endpoint: "{endpoint}", bucket: {bucket}}}
 workloads:
-  all: {{operations: [put, get, head, list, copy, delete], object_size: 4KiB, objects: 30, lanes: 2, verify: true}}
+  all: {{operations: [put, get, head, list, copy, list_after_put, delete], object_size: 4KiB, objects: 30, lanes: 2, verify: true}}
   mix: {{operations: [object_mix], object_size: 1KiB..8KiB, objects: 20}}
 repeats: 2
 ceilings: none
@@ -52,7 +52,11 @@ def test_a_bucket_is_made_and_nothing_of_it_stays(tmp_path: Path, server: S3Serv
     shown = assay(folder, "show", "last", "c0001").stdout
     assert "first byte p50" in shown
     report = Path(assay(folder, "report", "last").stdout.strip()).read_text()
-    assert "First byte p50" in report and "a put ends when the service has answered" in report
+    assert (
+        "What other clients see" in report
+        and "First byte p50" in report
+        and "a put ends when the service has answered" in report
+    )
     kept = b"".join(Path(at, name).read_bytes() for at, _, names in os.walk(folder) for name in names)
     told = (done.stdout + done.stderr + shown + report).encode()
     assert ACCESS_KEY.encode() not in kept + told and SECRET_KEY.encode() not in kept + told
@@ -105,7 +109,7 @@ def test_all_that_was_planned_is_there(tmp_path: Path, server: S3Server) -> None
     text = (folder / "study.yaml").read_text()
     (folder / "study.yaml").write_text(text[: text.index("  mix:")] + text[text.index("repeats:") :])
     assay(folder, "run", "study.yaml")
-    check_whole(folder, phases=6)
+    check_whole(folder, phases=7)
 
 
 def test_a_service_that_is_not_there_is_one_clear_line(tmp_path: Path, server: S3Server) -> None:

@@ -27,7 +27,8 @@ const LARGE: u64 = 2 * PART + 700;
 /// For each operation what it is done among, so that what came of it is seen.
 fn script(operation: Operation) -> Option<(&'static [Operation], &'static str)> {
     use Operation::{
-        BatchGet, BatchPut, Copy, Delete, Get, Head, List, MultiDelete, ObjectMix, Put, Query, Scan, Update,
+        BatchGet, BatchPut, Copy, Delete, Get, Head, List, ListAfterPut, MultiDelete, ObjectMix, Put, Query,
+        ReadAfterPut, Scan, Update,
     };
     Some(match operation {
         Put => (&[Put, Get, Head, Put, Get, Delete], "stores each object, and stores it anew"),
@@ -42,6 +43,8 @@ fn script(operation: Operation) -> Option<(&'static [Operation], &'static str)> 
         BatchGet => (&[Put, BatchGet, BatchGet, Delete], "brings each object as it was put"),
         Query => (&[Put, Query, Query, Delete], "finds all that belong together"),
         Scan => (&[Put, Scan, Scan, Delete], "finds all objects"),
+        ReadAfterPut => (&[ReadAfterPut, Get, ReadAfterPut, Get, Delete], "shows another client what was put"),
+        ListAfterPut => (&[ListAfterPut, Get, ListAfterPut, Get, Delete], "lists for another client what was put"),
         ObjectMix => (&[Put, ObjectMix, Get], "objects come and go, and those that are there are whole"),
         data_operations!() | name_operations!() | Operation::Prepare => return None,
     })
@@ -147,6 +150,7 @@ fn undone(done: &Done, recipe: &Recipe, size: u64) -> Option<Finding> {
     let puts = parts.map_or(1, |part| recipe.file.div_ceil(part) + 2);
     let each = match done.operation {
         Operation::Put => objects.count * puts,
+        Operation::ReadAfterPut | Operation::ListAfterPut => objects.count * 2,
         Operation::List | Operation::MultiDelete => objects.count.div_ceil(1000),
         Operation::Head | Operation::Delete | Operation::Copy | Operation::Update => objects.count,
         Operation::BatchPut => objects.count.div_ceil(u64::from(objects.batch)),
@@ -159,7 +163,8 @@ fn undone(done: &Done, recipe: &Recipe, size: u64) -> Option<Finding> {
         }
         Operation::Prepare | data_operations!() | name_operations!() => return None,
     };
-    let stores = matches!(done.operation, Operation::Put | Operation::BatchPut | Operation::Update);
+    let stores =
+        matches!(done.operation, Operation::Put | Operation::BatchPut | Operation::Update) || done.operation.sees();
     let moved = if stores { all } else { 0 };
     if done.whole && done.failed == 0 && (done.names, done.bytes) == (lanes * each, moved) {
         return None;

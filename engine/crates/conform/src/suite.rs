@@ -194,7 +194,7 @@ mod tests {
         fake.able.methods = vec![Method::Protocol];
         let left = not_offered(&fake.able);
         assert!(!left.iter().any(|line| line.starts_with("methods")), "{left:?}");
-        assert_eq!(left[0], "operations update, batch_put, batch_get, query, scan");
+        assert_eq!(left[0], "operations update, batch_put, batch_get, query, scan, read_after_put, list_after_put");
     }
 
     #[test]

@@ -606,6 +606,12 @@ pub struct ServiceUse {
     /// Sessions that were lost with their connections, and with what was under way on them (SMB).
     #[serde(default)]
     pub sessions_lost: u64,
+    /// Times that another client asked for an object that had just been put.
+    #[serde(default)]
+    pub looks: u64,
+    /// Of these the ones that were not shown what had been put: nothing, or what was there before.
+    #[serde(default)]
+    pub stale_looks: u64,
 }
 
 impl std::ops::Add for ServiceUse {
@@ -621,6 +627,8 @@ impl std::ops::Add for ServiceUse {
             frames_again: self.frames_again + other.frames_again,
             frames_stray: self.frames_stray + other.frames_stray,
             sessions_lost: self.sessions_lost + other.sessions_lost,
+            looks: self.looks + other.looks,
+            stale_looks: self.stale_looks + other.stale_looks,
         }
     }
 }

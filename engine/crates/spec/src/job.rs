@@ -477,6 +477,10 @@ pub enum Operation {
     Query,
     /// Fetch all there are, page by page; one operation is one page (DynamoDB Scan). Each lane has a part of the store.
     Scan,
+    /// Store each object, and fetch it by another client until what was stored is seen.
+    ReadAfterPut,
+    /// Store each object, and list it by another client until what was stored is seen.
+    ListAfterPut,
     /// Puts, gets, heads, updates and deletes of objects; what is put is new, what is deleted is the oldest, and what is
     /// fetched is any of those that are there.
     ObjectMix,
@@ -546,6 +550,8 @@ macro_rules! object_operations {
             | $crate::Operation::BatchGet
             | $crate::Operation::Query
             | $crate::Operation::Scan
+            | $crate::Operation::ReadAfterPut
+            | $crate::Operation::ListAfterPut
             | $crate::Operation::ObjectMix
     };
 }
@@ -618,6 +624,8 @@ operations! {
     BatchGet, "batch_get", Some(Group::Objects), false, false;
     Query, "query", Some(Group::Objects), false, false;
     Scan, "scan", Some(Group::Objects), false, false;
+    ReadAfterPut, "read_after_put", Some(Group::Objects), false, false;
+    ListAfterPut, "list_after_put", Some(Group::Objects), false, false;
     ObjectMix, "object_mix", Some(Group::Objects), false, false;
 }
 
@@ -668,7 +676,12 @@ impl Operation {
 
     /// Stores contents of objects.
     pub const fn stores_objects(self) -> bool {
-        matches!(self, Operation::Put | Operation::Update | Operation::BatchPut | Operation::ObjectMix)
+        matches!(self, Operation::Put | Operation::Update | Operation::BatchPut | Operation::ObjectMix) || self.sees()
+    }
+
+    /// Looks, by another client, for what it has just stored.
+    pub const fn sees(self) -> bool {
+        matches!(self, Operation::ReadAfterPut | Operation::ListAfterPut)
     }
 
     /// Moves the contents of several objects at once.
@@ -717,6 +730,8 @@ impl Operation {
             | Operation::BatchGet
             | Operation::Query
             | Operation::Scan
+            | Operation::ReadAfterPut
+            | Operation::ListAfterPut
             | name_operations!() => &[],
         }
     }

@@ -63,6 +63,8 @@ pub enum OpKind {
     Scan,
     /// Close the file that is open.
     Close,
+    /// Ask, by another client, for an object that has just been put, until what was put is seen.
+    See,
 }
 
 /// A pattern of the kinds that work on the bytes of files and devices, so that what handles others need not list them and
@@ -109,6 +111,7 @@ macro_rules! object_kinds {
             | $crate::OpKind::BatchGet
             | $crate::OpKind::Query
             | $crate::OpKind::Scan
+            | $crate::OpKind::See
     };
 }
 
@@ -123,7 +126,7 @@ pub enum Expected {
 
 impl OpKind {
     /// All kinds; a kind's number is its place.
-    pub const ALL: [OpKind; 27] = [
+    pub const ALL: [OpKind; 28] = [
         OpKind::Read,
         OpKind::Write,
         OpKind::Sync,
@@ -151,6 +154,7 @@ impl OpKind {
         OpKind::Query,
         OpKind::Scan,
         OpKind::Close,
+        OpKind::See,
     ];
 
     /// The word used in jobs and events.
@@ -183,6 +187,7 @@ impl OpKind {
             OpKind::Query => "query",
             OpKind::Scan => "scan",
             OpKind::Close => "close",
+            OpKind::See => "see",
         }
     }
 
@@ -213,7 +218,8 @@ impl OpKind {
             | OpKind::Update
             | OpKind::BatchPut
             | OpKind::BatchGet
-            | OpKind::Close => Expected::Length,
+            | OpKind::Close
+            | OpKind::See => Expected::Length,
         }
     }
 
@@ -240,7 +246,8 @@ impl OpKind {
             | OpKind::CompleteUpload
             | OpKind::Copy
             | OpKind::MultiDelete
-            | OpKind::Close => Moves::Nothing,
+            | OpKind::Close
+            | OpKind::See => Moves::Nothing,
         }
     }
 
@@ -258,7 +265,8 @@ impl OpKind {
             | OpKind::BatchGet
             | OpKind::Query
             | OpKind::Scan
-            | OpKind::Close => false,
+            | OpKind::Close
+            | OpKind::See => false,
             OpKind::Write
             | OpKind::Create
             | OpKind::Rename

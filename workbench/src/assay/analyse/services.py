@@ -54,8 +54,8 @@ def _of_name(sample: Sample, names: frozenset[str]) -> int:
 def told_by(sample: Sample) -> Told | None:
     """What was told of a repeat; None if that is nothing, and nothing was throttled."""
     service, refused = sample.service, throttled(sample)
-    if service is not None and (service.frames or service.sessions_lost):
-        # A disk or a share, which tells nothing of the kind.
+    if service is not None and (service.frames or service.sessions_lost or service.looks):
+        # A disk or a share, which tells nothing of the kind; looks have a table of their own.
         return None
     charged = sample.ops + _of_name(sample, frozenset({PARTLY}))
     if not refused and (service is None or not charged):

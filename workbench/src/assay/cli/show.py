@@ -375,6 +375,11 @@ def _print_services(samples: "list[Sample]") -> None:
         heads = ["repeat", "operation", "objects/s", "read units", "write units", "throttled", "left undone"]
         print_table(heads, cells, right=("repeat", *heads[2:]))
         say("units are capacity units of each request, as the service told")
+    for sample in samples:
+        if sample.service is not None and sample.service.looks:
+            looks, stale = sample.service.looks, sample.service.stale_looks
+            missed = f"{stale:,} of {looks:,} looks of the other client did not see what had been put"
+            say(f"repeat {sample.repeat}, {sample.operation}: {missed}")
 
 
 def _print_percentiles(rows: "tuple[Row, ...]") -> None:

@@ -258,6 +258,14 @@ class Operation(StrEnum):
     """
     Fetch all there are, page by page; one operation is one page (DynamoDB Scan). Each lane has a part of the store.
     """
+    read_after_put = 'read_after_put'
+    """
+    Store each object, and fetch it by another client until what was stored is seen.
+    """
+    list_after_put = 'list_after_put'
+    """
+    Store each object, and list it by another client until what was stored is seen.
+    """
     object_mix = 'object_mix'
     """
     Puts, gets, heads, updates and deletes of objects; what is put is new, what is deleted is the oldest, and what is

@@ -1000,6 +1000,10 @@ class OpKind(StrEnum):
     """
     Close the file that is open.
     """
+    see = 'see'
+    """
+    Ask, by another client, for an object that has just been put, until what was put is seen.
+    """
 
 
 class OpTotals(Message):
@@ -1309,6 +1313,10 @@ class ServiceUse(Message):
     """
     Answers to nothing that was under way: late, doubled, of another disk or station.
     """
+    looks: Annotated[int, Field(ge=0)] = 0
+    """
+    Times that another client asked for an object that had just been put.
+    """
     objects: Annotated[int, Field(ge=0)] = 0
     """
     Objects that operations on several at once have stored, fetched, found or removed.
@@ -1320,6 +1328,10 @@ class ServiceUse(Message):
     sessions_lost: Annotated[int, Field(ge=0)] = 0
     """
     Sessions that were lost with their connections, and with what was under way on them (SMB).
+    """
+    stale_looks: Annotated[int, Field(ge=0)] = 0
+    """
+    Of these the ones that were not shown what had been put: nothing, or what was there before.
     """
     unprocessed: Annotated[int, Field(ge=0)] = 0
     """

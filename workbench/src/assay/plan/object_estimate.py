@@ -3,7 +3,7 @@
 import math
 
 from assay.model.study.contents import shares_of
-from assay.model.study.names import BATCHES, DELETES, WORK
+from assay.model.study.names import BATCHES, DELETES, SEES, WORK
 from assay.model.study.parameters import Parameters
 from assay.model.study.speed import Speed
 from assay.plan.objects import batch_of
@@ -30,6 +30,9 @@ def pass_of(operation: str, parameters: Parameters) -> tuple[float, float]:
     if operation in ("put", "prepare"):
         requests = objects * requests_of_put(parameters)
         return requests, objects * mean / requests
+    if operation in SEES:
+        # A put and a look for each.
+        return 2 * objects, mean / 2
     if operation in BATCHES:
         requests = float(math.ceil((parameters.objects or 0) / batch_of(parameters)) * parameters.all_lanes)
         return requests, objects * mean / requests
@@ -80,7 +83,9 @@ def read_share(operation: str, parameters: Parameters) -> float:
 def request_seconds(operation: str, parameters: Parameters, speed: Speed) -> float:
     """Time between the ends of successive requests of all lanes together."""
     start = (
-        speed.change if operation in DELETES | {"put", "copy", "prepare", "update", "batch_put"} else speed.operation
+        speed.change
+        if operation in DELETES | SEES | {"put", "copy", "prepare", "update", "batch_put"}
+        else speed.operation
     )
     depth = min(parameters.all_lanes * parameters.queue_depth, speed.parallel)
     return start / depth + pass_of(operation, parameters)[1] / speed.bandwidth

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.model.study.contents import Sizes, sizes_of
-from assay.model.study.names import BATCHES, DELETES, NEED_OBJECTS, TAKES_ANY
+from assay.model.study.names import BATCHES, DELETES, NEED_OBJECTS, SEES, TAKES_ANY
 from assay.model.study.parameters import Parameters
 from assay.model.units import format_size
 from assay.plan.broken import Broken
@@ -51,7 +51,7 @@ def object_phases(operations: tuple[str, ...], partial: bool, existing: bool = F
             phases.append(PhasePlan("prepare", measured=False))
             complete = True
         phases.append(PhasePlan(operation))
-        if operation in ("put", "batch_put"):
+        if operation in SEES | {"put", "batch_put"}:
             complete = complete or not partial
         elif operation in DELETES or operation == "object_mix":
             complete = False
@@ -62,6 +62,10 @@ def object_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iter
     """The rules that a combination of parameters of operations on objects breaks."""
     yield from _manner(values)
     yield from _duration(values, operations)
+    looking = [operation for operation in operations if operation in SEES]
+    if looking and values["part_size"] is not None:
+        message = f"{looking[0]} puts objects whole, so part_size is not possible"
+        yield Broken("part_size", "objects seen in parts", message, "leave part_size out")
     asked, size = values["range"], values["object_size"]
     if asked is not None and size is not None and asked > sizes_of(size).largest:
         message = f"range {format_size(asked)} is larger than every object"

@@ -10,7 +10,7 @@ from assay.model.money.amount import money
 from assay.model.money.price import Book
 from assay.model.money.priced import DesignCeiling, FrozenPrices, PricedDesign
 from assay.model.result.result import Estimate, Row
-from assay.model.study.names import MIXES, OBJECT_READS, OBJECT_WRITES, READS, WRITES
+from assay.model.study.names import MIXES, OBJECT_READS, OBJECT_WRITES, READS, SEES, WRITES
 from assay.money.cost.cost import Cost
 from assay.money.cost.frozen import design_cost
 from assay.money.cost.limits import METRICS, Metric
@@ -24,7 +24,7 @@ SMALL = 16 * 1024
 """Operations per second are those of records and objects up to this size."""
 _KINDS: dict[bool, frozenset[str]] = {
     True: (READS - MIXES) | (OBJECT_READS - {"object_mix"}),
-    False: (WRITES - MIXES) | (OBJECT_WRITES - {"object_mix"}),
+    False: (WRITES - MIXES) | (OBJECT_WRITES - SEES - {"object_mix"}),
 }
 """Whether it is about reading -> operations that do nothing else."""
 

@@ -24,6 +24,7 @@ from assay.model.study.names import (
     OP_KINDS,
     OPERATIONS,
     READS,
+    SEES,
     STDIO,
     WHOLE,
     WORK,
@@ -289,7 +290,8 @@ def test_what_engines_can_do_is_placed_in_the_table_of_operations():
     for operation, work in WORK.items():
         assert group_of(operation) == group_of(f"{operation} (2)") == work.group
         assert is_metadata(operation) == (work.group == "names")
-        assert is_counted(operation) == (work.group == "names" or not (work.reads or work.writes))
+        moves = work.reads or work.writes
+        assert is_counted(operation) == (work.group == "names" or operation in SEES or not moves)
         assert (operation in READS, operation in WRITES) == (
             (work.reads, work.writes) if work.group == "data" else (False, False)
         )

@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plan_tools import load, object_study, object_written
 
-from assay.model.study.names import DELETES, NEED_OBJECTS, OBJECTS
+from assay.model.study.names import DELETES, NEED_OBJECTS, OBJECTS, SEES
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.expand import expand
 from assay.plan.jobs import plan_job
+from assay.plan.object_estimate import pass_of
 from assay.plan.objects import object_phases
 
 BUCKET = {"cloud": {"kind": "s3", "endpoint": "http://door", "bucket": "assay-demo"}}
@@ -129,10 +130,22 @@ def test_every_right_study_has_an_estimate(operations: list[str], size: Any, par
     assert loaded.study is not None, loaded.problems
     expansion = expand(loaded.study)
     if expansion.faults:
-        assert limit and DELETES.issuperset(operations)
+        whole = part and not SEES.isdisjoint(operations)
+        assert whole or (limit and DELETES.issuperset(operations))
         return
     found = estimate_study(loaded.study, expansion.cases)
     assert found.seconds > 0 and found.requests > 0 and found.written >= 0
+
+
+@pytest.mark.parametrize("operation", sorted(SEES))
+def test_what_is_looked_for_is_put_whole_and_before(operation: str) -> None:
+    """It needs nothing that is there, takes two requests for each object, and leaves them for what comes after."""
+    phases = object_phases((operation, "get", operation), partial=False)
+    assert [phase.operation for phase in phases] == [operation, "get", operation]
+    (case,) = expand(object_study(w_operations=[operation], w_objects=30, w_lanes=2)).cases
+    assert pass_of(operation, case.parameters) == (120.0, case.parameters.object_sizes.mean / 2)
+    loaded = load(object_written(targets=BUCKET, w_operations=[operation], w_part_size="5MiB"))
+    assert loaded.study is None or expand(loaded.study).faults, "in parts it is refused"
 
 
 def test_sizes_are_an_axis() -> None:

@@ -1,16 +1,21 @@
 """Reports and exports of buckets and tables say nothing of files, flushes and caches that there are not."""
 
 import pytest
-from builders import make_analysis, make_ceiling
-from service_rows import service_case, service_run
+from builders import make_analysis, make_ceiling, make_run
+from service_rows import service_case, service_place, service_run, service_sample
 
+from assay.analyse.rows import analyse
+from assay.judge.judge import judge
 from assay.model.result.network import Network, RttMeasurement
 from assay.model.result.result import RunAnalysis
+from assay.model.result.sample import KindCounts
+from assay.model.result.seen import ServiceSeen
 from assay.report.build import build_document
 from assay.report.document import Bullets, Document, Heading, Paragraph, Table
 from assay.report.document import words as text_of
 from assay.report.tables import results_table
 
+LATENCY = {"p50": 2e6, "p99": 8e6, "max": 9e6}
 FILE_WORDS = ("flush", "page cache", "O_DIRECT", "kernel", "Devices are", "copy in memory", "iperf3")
 
 
@@ -84,3 +89,28 @@ def test_exports_of_files_have_what_their_operations_use() -> None:
         unused = [record[name] for name in ("read_percent", "stride_records", "mix", "access")]
         assert unused == [None, None, "", ""]
         assert record["preallocate"] is False
+
+
+def seen_run(stale: int) -> RunAnalysis:
+    """An object of 64 is looked for until it is seen, three times."""
+    case = service_case(1, "bucket", ("read_after_put",))
+    kinds = (KindCounts(kind="put", ops=64, bytes=262144), KindCounts(kind="see", ops=64, latency=LATENCY))
+    told = ServiceSeen(looks=64 + stale, stale_looks=stale)
+    samples = [service_sample(case, repeat, 0, kinds=kinds, ops=128, service=told) for repeat in (1, 2, 3)]
+    return analyse(make_run(places=(service_place("bucket"),)), (case,), (), samples, (), judge)
+
+
+def test_what_other_clients_see_has_a_table_and_stale_looks_a_note() -> None:
+    document = build_document(seen_run(stale=16))
+    (table,) = tables(document, "seen-table")
+    assert [column.title for column in table.columns][4:] == [
+        *("Seen", "Seen after p50", "Seen after p99", "Seen after max", "Looks", "Stale looks", "Stale")
+    ]
+    ((*_, seen, p50, p99, longest, looks, stale, share),) = table.rows
+    assert [cell.value for cell in (seen, looks, stale, share)] == [192, 240, 48, 20]
+    assert (p50.value, p99.text, longest.value) == (2e6, "too few", 9e6)
+    assert tables(document, "services-table") == [], "it tells nothing else"
+    note = "48 of 240 looks of another client did not see what had been put"
+    assert any(note in text for text in seen_run(stale=16).notes)
+    assert not any("looks of another client" in text for text in seen_run(stale=0).notes)
+    assert tables(build_document(both()), "seen-table") == []

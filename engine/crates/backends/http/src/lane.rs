@@ -31,6 +31,11 @@ pub(crate) trait Protocol: 'static {
     /// What it sends requests over.
     fn wires(&self) -> &Wires;
 
+    /// What those requests are sent over that another client than the lane's own sends; none if there is no such client.
+    fn other_wires(&self) -> Option<&Wires> {
+        None
+    }
+
     /// What the service has told since the last time.
     fn service_counts(&self) -> Option<ServiceUse>;
 
@@ -97,7 +102,6 @@ impl Wires {
         sink: &Sink,
         lent: &Lent,
     ) -> Result<Answer, Fault> {
-        self.first_bytes.borrow_mut()[slot as usize] = 0;
         let taken = self.pool.take().await?;
         let endpoint = self.pool.endpoint(taken.host());
         let signer = self.signer()?;
@@ -142,6 +146,7 @@ impl<P: Protocol> HttpLane<P> {
     fn work(&self, op: Op) -> Flight {
         let (protocol, timeout) = (Rc::clone(&self.protocol), self.timeout);
         protocol.wires().said.borrow_mut()[op.slot as usize] = None;
+        protocol.wires().first_bytes.borrow_mut()[op.slot as usize] = 0;
         Box::pin(async move {
             let done = tokio::time::timeout(timeout, protocol.run(op)).await;
             let result = done.unwrap_or(Err(Fault::os(libc::ETIMEDOUT)));
@@ -155,8 +160,10 @@ impl<P: Protocol> Lane for HttpLane<P> {
         let wires = self.protocol.wires();
         *wires.signer.borrow_mut() = wires.who.signer()?;
         let (depth, reason) = self.protocol.begin(plan, self.depth)?;
-        let warm = wires.pool.warm(depth);
-        let _ = self.runtime.block_on(async { tokio::time::timeout(self.timeout, warm).await });
+        for wires in [Some(wires), self.protocol.other_wires()].into_iter().flatten() {
+            let warm = wires.pool.warm(depth);
+            let _ = self.runtime.block_on(async { tokio::time::timeout(self.timeout, warm).await });
+        }
         Ok(MethodChoice { tells_first_byte: true, ..MethodChoice::of(Method::Protocol, reason.to_owned(), depth) })
     }
 
@@ -200,7 +207,8 @@ impl<P: Protocol> Lane for HttpLane<P> {
     }
 
     fn host_counts(&mut self) -> Vec<HostCounts> {
-        self.protocol.wires().pool.counts()
+        let other = self.protocol.other_wires().map(|wires| wires.pool.counts());
+        [self.protocol.wires().pool.counts(), other.unwrap_or_default()].concat()
     }
 
     fn service_counts(&mut self) -> Option<ServiceUse> {

@@ -72,7 +72,8 @@ pub struct ObjectSteps {
     uploads: VecDeque<Upload>,
     /// Puts in flight, by object, and whether it was there before.
     storing: BTreeMap<u64, bool>,
-    /// Gets and heads in flight, by object; only where objects are removed meanwhile.
+    /// Gets and heads in flight, by object; only where objects are removed meanwhile. Of phases that look for what they have
+    /// put, the objects that are not seen yet.
     looking: BTreeMap<u64, u32>,
     /// Names in a list, where it is not of the lane's own objects.
     listed: Option<u64>,
@@ -82,12 +83,17 @@ pub struct ObjectSteps {
     drawn: Option<OpKind>,
     /// The phase goes over the objects until its time is over.
     again: bool,
+    /// Each object that was put is looked for.
+    sees: bool,
+    /// Those that were put, and are still to be looked for.
+    unseen: VecDeque<u64>,
 }
 
 impl ObjectSteps {
     /// The steps of a phase on the objects that are `there`; `count` are to be there when they are made.
     pub fn new(job: &Job, phase: &Phase, count: u64, there: There, lengths: Lengths, order_seed: u64) -> Self {
-        let puts = matches!(phase.operation, Operation::Prepare | Operation::Put | Operation::BatchPut);
+        let sees = phase.operation.sees();
+        let puts = matches!(phase.operation, Operation::Prepare | Operation::Put | Operation::BatchPut) || sees;
         let there = if puts { there.renumbered() } else { there };
         let deed = Self::deed(job, phase, count, &there, order_seed);
         let part = job.objects.as_ref().and_then(|objects| objects.part_size_bytes).unwrap_or(u64::MAX);
@@ -106,6 +112,8 @@ impl ObjectSteps {
             alone: job.all_lanes() == 1,
             drawn: None,
             again: phase.runtime_ns.is_some(),
+            sees,
+            unseen: VecDeque::new(),
         }
     }
 
@@ -150,7 +158,9 @@ impl ObjectSteps {
                 Deed::Pages { kind: OpKind::Scan, size, page: 0 }
             }
             Operation::ObjectMix => Deed::Mix { kinds: percents(phase), draws: 0 },
-            Operation::Put => Deed::Put { next: 0, to: count, all: true, batch: None },
+            Operation::Put | Operation::ReadAfterPut | Operation::ListAfterPut => {
+                Deed::Put { next: 0, to: count, all: true, batch: None }
+            }
             Operation::BatchPut => Deed::Put { next: 0, to: count, all: true, batch: Some(batch) },
             data_operations!() | name_operations!() => unreachable!("the job's rules keep these apart from objects"),
         }
@@ -168,6 +178,9 @@ impl ObjectSteps {
         };
         if kinds.contains(&OpKind::Put) && self.part < u64::MAX {
             kinds.extend([OpKind::StartUpload, OpKind::PutPart, OpKind::CompleteUpload]);
+        }
+        if self.sees {
+            kinds.push(OpKind::See);
         }
         kinds
     }
@@ -188,6 +201,8 @@ impl ObjectSteps {
         let there = self.there.high - self.there.low - self.there.missing.len() as u64;
         match &self.deed {
             Deed::Put { to, batch: Some(batch), .. } => (to.div_ceil(u64::from(*batch)), self.bytes_of(0..*to)),
+            // One put and one look for each.
+            Deed::Put { to, .. } if self.sees => (to.saturating_mul(2), self.bytes_of(0..*to)),
             Deed::Put { to, all, .. } => self.steps_of_puts(*to, *all),
             Deed::Look { kind: OpKind::Get, .. } => (there, self.bytes_of_gets(self.range)),
             Deed::Look { kind: OpKind::Update, .. } => (there, self.bytes_of_gets(u64::MAX)),
@@ -243,6 +258,9 @@ impl ObjectSteps {
         if let Some(step) = self.next_of_uploads() {
             return Some(step);
         }
+        if let Some(object) = self.unseen.pop_front() {
+            return Some(step(OpKind::See, object, 0));
+        }
         let there = self.there.high - self.there.low;
         match &mut self.deed {
             Deed::Put { .. } => self.next_put(),
@@ -266,7 +284,7 @@ impl ObjectSteps {
 
     fn next_put(&mut self) -> Option<Step> {
         let Deed::Put { next, to, all, batch } = &mut self.deed else { unreachable!("the deed is to put") };
-        if self.again && next == to && self.uploads.is_empty() && self.storing.is_empty() {
+        if self.again && next == to && self.uploads.is_empty() && self.storing.is_empty() && self.looking.is_empty() {
             *next = 0;
         }
         let wanted = |object: &u64| *all || !self.there.has(*object);
@@ -441,7 +459,8 @@ impl ObjectSteps {
             | OpKind::BatchPut
             | OpKind::BatchGet
             | OpKind::Query
-            | OpKind::Scan => self.put_another(),
+            | OpKind::Scan
+            | OpKind::See => self.put_another(),
             data_kinds!() | name_kinds!() => unreachable!("the job's rules keep these apart from objects"),
         }
     }
@@ -457,7 +476,13 @@ impl ObjectSteps {
         let Step { kind, object, length, count, .. } = *step;
         match kind {
             OpKind::BatchPut => (object..object + u64::from(count)).for_each(|object| self.stored(object, well)),
-            OpKind::Put => self.stored(object, well),
+            OpKind::Put => {
+                self.stored(object, well);
+                if self.sees && well {
+                    self.unseen.push_back(object);
+                    self.looking.insert(object, 1);
+                }
+            }
             OpKind::CompleteUpload => {
                 self.uploads.retain(|upload| upload.object != object);
                 self.stored(object, well);
@@ -471,7 +496,7 @@ impl ObjectSteps {
                     self.stored(object, false);
                 }
             }
-            OpKind::Get | OpKind::Head | OpKind::Update => {
+            OpKind::Get | OpKind::Head | OpKind::Update | OpKind::See => {
                 if let Some(count) = self.looking.get_mut(&object) {
                     *count -= 1;
                     if *count == 0 {

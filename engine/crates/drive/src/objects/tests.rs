@@ -91,7 +91,7 @@ impl Store {
             OpKind::Get => assert!(offset + length <= self.objects[&object], "{step:?}"),
             OpKind::Head | OpKind::Update => assert_eq!(length, self.objects[&object]),
             OpKind::Delete => assert!(self.objects.remove(&object).is_some(), "{object} was not there"),
-            OpKind::Copy => assert!(self.objects.contains_key(&object), "{object} was not there"),
+            OpKind::Copy | OpKind::See => assert!(self.objects.contains_key(&object), "{object} was not there"),
             OpKind::MultiDelete => {
                 let count = u64::from(count);
                 assert!(self.objects.contains_key(&object) && count <= DELETED_AT_ONCE, "{step:?}");
@@ -135,6 +135,23 @@ fn play(steps: ObjectSteps, store: &mut Store, depth: usize, most: u64, fails: i
 
 fn sizes_of(least: u64, most: u64) -> Value {
     json!({"distribution": "range", "min_bytes": least, "max_bytes": most})
+}
+
+/// A look follows each put that went well, once, whatever is in flight; and again where the objects are put again.
+#[test]
+fn each_object_that_was_put_is_looked_for() {
+    for (depth, rounds) in [(1, 1), (4, 1), (4, 3)] {
+        let runtime = if rounds > 1 { json!(1_000_000_000) } else { Value::Null };
+        let phase = json!({"operation": "list_after_put", "runtime_ns": runtime});
+        let job = job(&json!({"count": 10}), &Value::Null, &phase);
+        let mut store = Store::default();
+        let there = play(steps(&job, There::default()), &mut store, depth, 20 * rounds, |number| number == 3);
+        assert_eq!(there.high, 10);
+        let (puts, looks) = (store.done[&OpKind::Put], store.done[&OpKind::See]);
+        assert!(puts + looks >= 20 * rounds - 1 && puts - looks <= depth as u64, "{puts} puts, {looks} looks");
+    }
+    let job = job(&json!({"count": 10}), &Value::Null, &json!({"operation": "read_after_put"}));
+    assert_eq!(steps(&job, There::default()).pass(), (20, 10_000));
 }
 
 #[test]

@@ -96,7 +96,8 @@ impl Job {
     fn validate_object_order(&self) -> Result<(), JobError> {
         let mut there = self.reuse_files;
         for (index, phase) in self.phases.iter().enumerate() {
-            let makes = matches!(phase.operation, Operation::Put | Operation::BatchPut | Operation::Prepare);
+            let puts = matches!(phase.operation, Operation::Put | Operation::BatchPut | Operation::Prepare);
+            let makes = puts || phase.operation.sees();
             let message = format!("{}: there are no objects: put put or prepare before it", phase.operation.name());
             ensure(there || makes, &format!("phases[{index}].operation"), message)?;
             there = !phase.operation.removes_objects();
@@ -120,6 +121,9 @@ impl Job {
             };
             ensure(operation.objects() == self.objects.is_some(), &at("operation"), message)?;
         }
+        let parts = self.objects.as_ref().is_some_and(|objects| objects.part_size_bytes.is_some());
+        let message = format!("{} puts objects whole: leave it out", operation.name());
+        ensure(!(parts && operation.sees()), "objects.part_size_bytes", message)?;
         let again = phase.runtime_ns.is_none() || !operation.removes_objects();
         ensure(again, &at("runtime_ns"), "each object can be deleted only once: leave it out")?;
         let bounded = phase.time_limit_ns.is_none() || !operation.removes_objects();

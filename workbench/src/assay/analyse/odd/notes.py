@@ -246,6 +246,17 @@ def _sessions_lost(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG
         )
 
 
+def _stale_looks(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
+    """Objects that another client was not shown at once after they had been put."""
+    seen = [sample.service for sample in usable(row.samples) if sample.service is not None]
+    looks, stale = sum(one.looks for one in seen), sum(one.stale_looks for one in seen)
+    if stale:
+        yield (
+            f"{_name(row)}: {stale:,} of {looks:,} looks of another client did not see what had been put: the service "
+            "shows other clients what is new only after a while, or not always."
+        )
+
+
 def _busy_hosts(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
     """Of hosts across a network: processors, disks and links that were full, and what was lost on the way."""
     seen: dict[str, list[HostUse]] = {}
@@ -308,6 +319,7 @@ _PER_ROW: tuple[Callable[[Row, Place | None], Iterator[str]], ...] = (
     _read_ahead,
     _frames_again,
     _sessions_lost,
+    _stale_looks,
     _busy_hosts,
     _small_frames,
 )

@@ -7,7 +7,7 @@ from assay.kinds.s3.study import S3Target
 from assay.kinds.servers import too_many
 from assay.model.source import Fault
 from assay.model.study.contents import shares_of, sizes_of
-from assay.model.study.names import DELETES
+from assay.model.study.names import DELETES, SEES
 from assay.model.study.study import Workload
 from assay.model.units import format_size
 from assay.plan.objects import PIECE_BYTES
@@ -77,7 +77,7 @@ def _put_again(path: tuple[str, str], name: str, work: Workload) -> Iterator[Fau
     there = False
     for operation in work.operations:
         again = there or any(value is not None for value in work.axis("runtime").values())
-        if operation == "put" and again:
+        if operation in SEES | {"put"} and again:
             message = f"target {name} has if_none_match, so that no object can be put twice"
             hint = "put objects once: first in the operations or after a delete, and without a runtime"
             yield Fault(path=(*path, "operations"), message=message, hint=hint)

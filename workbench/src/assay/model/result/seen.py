@@ -43,6 +43,8 @@ class ServiceSeen(Frozen):
         frames_again: Frames sent again: they, or their answers, were lost or late.
         frames_stray: Answers to nothing that was under way.
         sessions_lost: Sessions that were lost with their connections (SMB).
+        looks: Times that another client asked for an object that had just been put.
+        stale_looks: Of these the ones that were not shown what had been put.
     """
 
     objects: int = 0
@@ -53,6 +55,8 @@ class ServiceSeen(Frozen):
     frames_again: int = 0
     frames_stray: int = 0
     sessions_lost: int = 0
+    looks: int = 0
+    stale_looks: int = 0
 
 
 class AtLimit(Frozen):

@@ -9,6 +9,7 @@ from assay.model.study.names import (
     MIXES,
     OBJECTS,
     READS,
+    SEES,
     TAKES_ANY,
     WORK,
     Group,
@@ -81,7 +82,7 @@ def _object_kind(parameters: Parameters, operation: str, shape: str) -> str | No
     """Likewise of an operation on objects, which are made and looked at piece by piece."""
     work = WORK[operation]
     # Nor can that of reading what nobody knows the size of.
-    if (work.reads and (parameters.verify or parameters.existing)) or operation in FINDS:
+    if (work.reads and (parameters.verify or parameters.existing)) or operation in FINDS | SEES:
         return None
     words = [operation, shape]
     if work.reads or work.writes:

@@ -63,6 +63,8 @@ WORK: dict[str, Work] = {
     "batch_get": Work("objects", reads=True),
     "query": Work("objects", reads=True),
     "scan": Work("objects", reads=True),
+    "read_after_put": Work("objects", writes=True),
+    "list_after_put": Work("objects", writes=True),
     "object_mix": Work("objects", reads=True, writes=True),
 }
 """Every operation that is measured: iozone's thirteen in iozone's order, the mixes, names, objects."""
@@ -95,6 +97,7 @@ OP_KINDS: dict[str, tuple[Group, Moves]] = {
     "query": ("objects", "in"),
     "scan": ("objects", "in"),
     "close": ("names", ""),
+    "see": ("objects", ""),
 }
 """Every kind that operations are counted by -> what it works on, and which way its bytes go."""
 
@@ -115,7 +118,10 @@ OBJECTS = _of("objects")
 OPERATIONS = DATA + METADATA + OBJECTS
 """Those that a study can ask for."""
 
-NEED_OBJECTS = frozenset(OBJECTS) - {"put", "batch_put"}
+SEES = frozenset({"read_after_put", "list_after_put"})
+"""Put objects, and look by another client until each is seen."""
+
+NEED_OBJECTS = frozenset(OBJECTS) - {"put", "batch_put"} - SEES
 """Work on objects that must be there."""
 
 DELETES = frozenset({"delete", "multi_delete"})
@@ -182,7 +188,7 @@ OBJECT_READS = frozenset(name for name in OBJECTS if WORK[name].reads)
 OBJECT_WRITES = frozenset(name for name in OBJECTS if WORK[name].writes)
 """Store contents of objects."""
 
-_COUNTED = frozenset((*METADATA, *(name for name in OBJECTS if not (WORK[name].reads or WORK[name].writes))))
+_COUNTED = frozenset((*METADATA, *SEES, *(name for name in OBJECTS if not (WORK[name].reads or WORK[name].writes))))
 
 
 def group_of(operation: str) -> Group:
@@ -198,6 +204,6 @@ def is_metadata(operation: str) -> bool:
 def is_counted(operation: str) -> bool:
     """Whether results are operations per second: those on names, and requests about objects without their contents.
 
-    All others are bytes per second; labels as of `group_of`.
+    So are `SEES`, of which the time counts. All others are bytes per second; labels as of `group_of`.
     """
     return operation.split(" ", 1)[0] in _COUNTED

@@ -11,6 +11,7 @@ from assay.report.sections.accesses import accesses_table
 from assay.report.sections.file_sets import file_sets_table
 from assay.report.sections.io500 import io500_blocks
 from assay.report.sections.mixes import mixes_table
+from assay.report.sections.seen import seen_table
 from assay.report.sections.services import services_table
 from assay.report.view import View, Workload, unseen
 
@@ -46,6 +47,9 @@ def section(view: View) -> Section:
     accesses = accesses_table(view)
     if accesses is not None:
         blocks += [Heading("First and repeated access", "results-accesses"), accesses]
+    seen = seen_table(view)
+    if seen is not None:
+        blocks += [Heading("What other clients see", "results-seen"), seen]
     blocks += seconds.blocks(view)
     services = services_table(view)
     if services is not None:

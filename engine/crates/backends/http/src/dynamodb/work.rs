@@ -45,6 +45,7 @@ impl<'a> Work<'a> {
             OpKind::Sync => Ok(0),
             OpKind::Read
             | OpKind::Write
+            | OpKind::See
             | OpKind::Head
             | OpKind::List
             | OpKind::StartUpload

@@ -5,7 +5,7 @@ use crate::capability;
 use assay_spec::{BackendCapabilities, Operation};
 
 /// Those that S3 has a request for.
-const OPERATIONS: [Operation; 8] = [
+const OPERATIONS: [Operation; 10] = [
     Operation::Put,
     Operation::Get,
     Operation::Head,
@@ -13,6 +13,8 @@ const OPERATIONS: [Operation; 8] = [
     Operation::List,
     Operation::Copy,
     Operation::MultiDelete,
+    Operation::ReadAfterPut,
+    Operation::ListAfterPut,
     Operation::ObjectMix,
 ];
 

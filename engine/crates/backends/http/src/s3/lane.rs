@@ -1,6 +1,7 @@
 //! A lane's objects.
 
 use super::keys;
+use super::look::Looks;
 use super::place::Place;
 use super::uploads::Uploads;
 use super::work::Work;
@@ -17,6 +18,9 @@ use tokio::runtime::Runtime;
 pub(super) struct Shared {
     pub(super) place: Arc<Place>,
     pub(super) wires: Wires,
+    /// Those of the client that looks for what this one has put.
+    other: Wires,
+    pub(super) looks: Looks,
     pub(super) lane: u32,
     /// Its objects, where they were there before.
     pub(super) existing: Option<Arc<[ExistingObject]>>,
@@ -48,6 +52,9 @@ pub(super) fn open(
     let timeout_ns = target.timeout_ns;
     let shared = Shared {
         wires: place.reach.wires(setup.lane, setup.buffers.count())?,
+        // Of several endpoints it begins with the next one.
+        other: place.reach.wires(setup.lane + 1, setup.buffers.count())?,
+        looks: Looks::default(),
         lane: setup.lane,
         existing,
         buffers: setup.buffers,
@@ -68,6 +75,11 @@ impl Shared {
     pub(super) fn count_objects(&self, count: u64) {
         self.objects.set(self.objects.get() + count);
     }
+
+    /// What the client that looks for what this one has put sends its requests over.
+    pub(super) fn other(&self) -> &Wires {
+        &self.other
+    }
 }
 
 impl Protocol for Shared {
@@ -75,6 +87,7 @@ impl Protocol for Shared {
         self.ranged.set(plan.ranged);
         self.looked_at.set(plan.looked_at);
         *self.listing.borrow_mut() = Listing::default();
+        self.looks.begin(plan.operation);
         Ok(if plan.operation == Operation::List {
             (1, "each page of a list says how the next is asked for")
         } else {
@@ -90,9 +103,13 @@ impl Protocol for Shared {
         &self.wires
     }
 
+    fn other_wires(&self) -> Option<&Wires> {
+        self.looks.is_wanted().then_some(&self.other)
+    }
+
     fn service_counts(&self) -> Option<ServiceUse> {
-        let objects = self.objects.take();
-        (objects > 0).then(|| ServiceUse { objects, ..ServiceUse::default() })
+        let (objects, (looks, stale_looks)) = (self.objects.take(), self.looks.take());
+        (objects + looks > 0).then(|| ServiceUse { objects, looks, stale_looks, ..ServiceUse::default() })
     }
 
     /// Aborts uploads that no completion has followed.

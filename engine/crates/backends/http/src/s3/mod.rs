@@ -11,6 +11,7 @@ mod existing_tests;
 mod keys;
 mod kind;
 mod lane;
+mod look;
 mod place;
 mod remove;
 mod request;

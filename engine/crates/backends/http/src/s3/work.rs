@@ -24,8 +24,8 @@ const MOST_ID: usize = 4096;
 
 /// An operation and what it needs.
 pub(super) struct Work<'a> {
-    shared: &'a Shared,
-    op: Op,
+    pub(super) shared: &'a Shared,
+    pub(super) op: Op,
 }
 
 impl<'a> Work<'a> {
@@ -55,6 +55,7 @@ impl<'a> Work<'a> {
             OpKind::CompleteUpload => self.complete_upload().await,
             OpKind::Copy => self.copy().await,
             OpKind::MultiDelete => self.multi_delete().await,
+            OpKind::See => self.see().await,
             // The service has made everything stable that it has answered.
             OpKind::Sync => Ok(0),
             OpKind::Read
@@ -85,7 +86,7 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    fn key(&self) -> String {
+    pub(super) fn key(&self) -> String {
         if let Some(object) = self.existing() {
             return keys::coded(&object.name);
         }
@@ -180,7 +181,8 @@ impl<'a> Work<'a> {
     }
 
     async fn put(&self) -> Result<u64, Fault> {
-        self.send(self.making(Method::PUT).header("if-none-match", self.condition())).await?;
+        let (answer, _) = self.send(self.making(Method::PUT).header("if-none-match", self.condition())).await?;
+        self.shared.looks.note_put(self.op.object, answer.header("etag"));
         Ok(self.op.length)
     }
 

@@ -145,11 +145,12 @@ pub(super) async fn answer(
 /// An answer as a liar changes it.
 fn changed(store: &mut Store, liar: &Liar, (wanted, asked): (String, Asked), honest: Answered) -> Answered {
     let status = honest.status().as_u16();
+    let etag = honest.headers().get("etag").and_then(|etag| etag.to_str().ok()).unwrap_or("\"lie\"").to_owned();
     let Sent::Bytes(answer) = honest.into_body() else { return plain(StatusCode::OK, "") };
-    let told = Told { asked: wanted, body: asked.body.to_vec(), status, answer: answer.to_vec() };
+    let told = Told { asked: wanted, body: asked.body.to_vec(), status, etag, answer: answer.to_vec() };
     let told = liar(store, told);
     let status = StatusCode::from_u16(told.status).unwrap_or_default();
-    with_etag(plain(status, told.answer), "\"lie\"")
+    with_etag(plain(status, told.answer), &told.etag)
 }
 
 fn of_table(store: &mut Store, action: &str, body: &[u8]) -> Answered {

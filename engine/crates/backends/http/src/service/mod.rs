@@ -38,6 +38,7 @@ struct Told {
     /// Contents of the request.
     body: Vec<u8>,
     status: u16,
+    etag: String,
     answer: Vec<u8>,
 }
 
@@ -141,6 +142,8 @@ async fn serve(listener: TcpListener, store: &Arc<Mutex<Store>>, liar: Option<&L
     }
 }
 
+#[cfg(test)]
+mod late;
 #[cfg(test)]
 mod lies;
 #[cfg(test)]

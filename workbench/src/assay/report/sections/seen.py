@@ -1,0 +1,66 @@
+"""Objects that were put by one client and looked for by another: when they were seen, and how often they were not."""
+
+from collections.abc import Sequence
+from statistics import median
+
+from assay.analyse.usable import usable
+from assay.model.result.result import Row
+from assay.model.result.sample import Sample
+from assay.report import numbers
+from assay.report.document import Cell, Column, Num, Table
+from assay.report.measure import COUNTED
+from assay.report.sections.lead import LEAD, lead
+from assay.report.view import View
+
+_TIMES = ("p50", "p99", "max")
+
+
+def seen_table(view: View) -> Table | None:
+    """A line for each result in which another client looked for what was put; None without any."""
+    lines = tuple(line for row in view.analysis.rows if (line := _line(view, row)) is not None)
+    if not lines:
+        return None
+    columns = (
+        *LEAD,
+        Column("Seen", "objects", numeric=True),
+        *(Column(f"Seen after {name}", "µs", numeric=True) for name in _TIMES),
+        Column("Looks", numeric=True),
+        Column("Stale looks", numeric=True),
+        Column("Stale", "%", numeric=True),
+    )
+    caption = (
+        "Each object was put by one client and looked for at once by another, with a connection of its own (and at "
+        "another endpoint, if there are several), until it was seen: one round trip at least. Stale looks found no "
+        "such object, or what was there before it. Counts are of all repeats that count, times medians of the "
+        "repeats' own percentiles, the longest one of all."
+    )
+    return Table("seen-table", columns, lines, caption, interactive=True)
+
+
+def _line(view: View, row: Row) -> tuple[Cell, ...] | None:
+    counting = usable(row.samples)
+    told = [sample.service for sample in counting if sample.service is not None and sample.service.looks]
+    if not told:
+        return None
+    looks, stale = sum(one.looks for one in told), sum(one.stale_looks for one in told)
+    seen = sum(counts.ops for sample in counting for counts in sample.kinds if counts.kind == "see")
+    share = 100 * stale / looks
+    return (
+        *lead(view, row),
+        Num(f"{seen:,}", float(seen)),
+        *(_time(counting, name) for name in _TIMES),
+        Num(f"{looks:,}", float(looks)),
+        Num(f"{stale:,}", float(stale)),
+        Num(COUNTED.number(share) if stale else "0", share),
+    )
+
+
+def _time(samples: Sequence[Sample], name: str) -> Num:
+    """Until objects were seen; none unless each repeat has enough of them to tell."""
+    kinds = [counts for sample in samples for counts in sample.kinds if counts.kind == "see" and counts.ops]
+    told = [counts.latency if name == "max" else counts.latency_said for counts in kinds]
+    values = [one[name] for one in told if name in one]
+    if not values or len(values) < len(kinds):
+        return Num("too few" if kinds else numbers.NONE, None)
+    value = max(values) if name == "max" else median(values)
+    return Num(numbers.microseconds(value), value)
