@@ -23,7 +23,6 @@ ALLOWED = {
     "cli/serving/folder.py": {"read_bytes": "what Assay has just written"},
     "journal/file.py": {"open": "a journal in a folder that only its user can write, to a bound"},
     "journal/owner.py": {"read_text": KERNEL},
-    "journal/trees.py": {"read_text": KERNEL},
     "launch/abilities.py": {"read_text": KERNEL},
     "launch/binary.py": {"open": "the engine, hashed piece by piece"},
     "launch/cgroup.py": {"read_text": KERNEL},
