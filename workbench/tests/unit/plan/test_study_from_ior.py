@@ -517,3 +517,9 @@ def test_tasks_that_no_hosts_share_equally_are_refused() -> None:
     with pytest.raises(AssayError, match="1031 tasks are more than the 1024 that one host takes") as caught:
         ior_study("mpirun -np 1031 ior -w -F -o /s/x", nothing)
     assert "say on how many nodes" in caught.value.hint
+
+
+def test_a_word_that_is_taken_for_o_direct_is_told_what_it_is() -> None:
+    with pytest.raises(AssayError, match="there is no directive 'direct'") as caught:
+        ior_study("mpirun -np 2 ior -O direct=1 -w -o /s/x", nothing)
+    assert "--posix.odirect" in caught.value.hint
