@@ -1,7 +1,8 @@
 """The hosts that a scheduler has given to the job in which Assay runs: Slurm, PBS and Torque, LSF and OpenLava."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from assay.launch.parallel.command import ALLOCATION
@@ -9,7 +10,7 @@ from assay.model.base import EXIT_REFUSED, AssayError, Say
 from assay.model.named import read_named
 from assay.model.site.host import MOST_HOSTS, Host, is_host_name
 from assay.model.site.nodes import expand_nodes
-from assay.model.units import UnitError, shown
+from assay.model.units import UnitError, one_of, shown
 from assay.site.site import REACH_SECONDS, REACHED_AT_ONCE, Standing, refuse_too_few
 
 MOST_BYTES = 1 << 20
@@ -25,7 +26,7 @@ class Scheduler:
         job: Variable with the number of the job; there is none outside of one.
         nodes: Variable with the hosts.
         listed: How they are written there: `set` a node set, `file` the name of a file with one in each line, `words`
-            names between blanks.
+            names between blanks, `pairs` the same with the number of slots behind each.
         facts: What is kept with the result -> the variable that tells it.
     """
 
@@ -53,6 +54,7 @@ SCHEDULERS = (
     ),
     Scheduler("PBS", "PBS_JOBID", "PBS_NODEFILE", "file", {"queue": "PBS_QUEUE"}),
     Scheduler("LSF", "LSB_JOBID", "LSB_DJOB_HOSTFILE", "file", {"queue": "LSB_QUEUE"}),
+    Scheduler("LSF", "LSB_JOBID", "LSB_MCPU_HOSTS", "pairs", {"queue": "LSB_QUEUE"}),
     Scheduler("LSF", "LSB_JOBID", "LSB_HOSTS", "words", {"queue": "LSB_QUEUE"}),
 )
 """Sources: sbatch(1) (OUTPUT ENVIRONMENT VARIABLES), qsub(1B) of Torque and OpenPBS, bsub(1) of LSF and OpenLava."""
@@ -68,13 +70,14 @@ class AllocationSite:
 
     more = "ask the scheduler for more nodes"
 
-    def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
+    def __init__(self, environment: Mapping[str, str] = os.environ, left_out: Collection[str] = ()) -> None:
         """Nothing is read yet.
 
         Args:
             environment: Tells what there is.
+            left_out: Hosts that are given and generate no load.
         """
-        self._environment = environment
+        self._environment, self._left_out = environment, left_out
 
     @property
     def files(self) -> Mapping[str, Callable[[], bytes]]:
@@ -102,6 +105,11 @@ class AllocationSite:
         told = {"scheduler": scheduler.name, "job": self._environment[scheduler.job]}
         told |= {fact: value for fact, name in scheduler.facts.items() if (value := self._environment.get(name))}
         say(f"{scheduler.name} job {told['job']}: {len(hosts)} {'host' if len(hosts) == 1 else 'hosts'}")
+        first, *others = self._slots(scheduler).items()
+        if first[0] == hosts[0].name and first[1] == 1 and others and min(count for _, count in others) > 1:
+            say(
+                f"note: {first[0]} has one slot, the others more: if jobs only start there, write allocation!{first[0]}"
+            )
         return Standing(hosts, environment={"allocation": told})
 
     def down(self, say: Say) -> None:
@@ -116,24 +124,34 @@ class AllocationSite:
                 EXIT_REFUSED,
             )
         kind = "slurm" if scheduler.listed == "set" else "ssh"
-        names = self._names(scheduler)
+        given = self._slots(scheduler)
+        if strange := [name for name in self._left_out if name not in given]:
+            hint = one_of(strange[0], list(given)[:20])
+            raise AssayError(f"hosts: {strange[0]} is none of the allocation", hint, EXIT_REFUSED)
+        names = [name for name in given if name not in self._left_out]
         wrong = next((name for name in names if not is_host_name(name)), None)
         if wrong is not None or not 0 < len(names) <= MOST_HOSTS:
             fault = f"has {len(names)} hosts" if wrong is None else f"{shown(wrong)} is not a host name"
             raise AssayError(f"{scheduler.nodes}: {fault}", f"1 to {MOST_HOSTS} hosts work together", EXIT_REFUSED)
         return tuple(Host.model_validate({"name": name, "kind": kind}) for name in names)
 
-    def _names(self, scheduler: Scheduler) -> list[str]:
-        """Each host once, in the scheduler's order."""
+    def _slots(self, scheduler: Scheduler) -> dict[str, int]:
+        """Host -> slots of it as far as they are told, else 1; in the scheduler's order."""
         told = self._environment[scheduler.nodes]
         if scheduler.listed == "set":
             try:
-                return list(expand_nodes(told, MOST_HOSTS))
+                return dict.fromkeys(expand_nodes(told, MOST_HOSTS), 1)
             except UnitError as error:
                 raise AssayError(f"{scheduler.nodes}: {error.message}", error.hint, EXIT_REFUSED) from None
         if scheduler.listed == "words":
-            return list(dict.fromkeys(told.split()))
+            return Counter(told.split())
+        if scheduler.listed == "pairs":
+            names, counts = told.split()[::2], told.split()[1::2]
+            return {name: int(count) if count.isdecimal() else 1 for name, count in zip(names, counts, strict=False)}
         hint = "the scheduler names its hosts there"
         text = read_named(told, f"{scheduler.nodes}: {told}", hint, MOST_BYTES).decode("utf-8", "replace")
-        # LSF has the number of slots behind each name.
-        return list(dict.fromkeys(line.split()[0] for line in text.splitlines() if line.strip()))
+        found: Counter[str] = Counter()
+        for name, *rest in filter(None, map(str.split, text.splitlines())):
+            # LSF may have the number of slots behind each name.
+            found[name] += int(rest[0]) if rest and rest[0].isdecimal() else 1
+        return found

@@ -22,7 +22,7 @@ def site_of(study: Study, base: Path, kept: bool = False) -> Site:
     if study.hosts.allocated:
         from assay.site.allocation import AllocationSite
 
-        return AllocationSite()
+        return AllocationSite(left_out=study.hosts.left_out)
     if study.local:
         return LocalSite(study.targets)
     from assay.site.inventory.site import InventorySite

@@ -12,6 +12,7 @@ import pytest
 from loop_devices import need_root, small_ext4
 from made_machine import machine
 
+from assay.contract._answers import Look
 from assay.launch.environment import (
     capture_environment,
     describe_device,
@@ -22,6 +23,7 @@ from assay.launch.environment.groups import describe_groups
 from assay.launch.environment.machine import describe_host, describe_memory, describe_settings
 from assay.launch.environment.network import _ask, describe_interfaces, describe_network
 from assay.launch.environment.reading import Files
+from assay.launch.environment.storage import describe_target
 from assay.model.secret import redacted
 
 SECTIONS = {"host", "cloud", "kernel", "cpu", "memory", "control groups", "limits", "sysctl", "network"}
@@ -315,3 +317,27 @@ def test_offloads_of_a_real_interface_are_what_they_were_set_to() -> None:
     assert (before["mtu"], before["generic_segmentation"], after["generic_segmentation"]) == ("4321", "on", "off")
     assert before["driver"].startswith("veth")
     assert {key for key in before if before[key] != after[key]} == {"generic_segmentation"}
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_btrfs_names_all_of_its_devices_and_how_it_uses_them(tmp_path: Path, lost: bool) -> None:
+    fs = "/sys/fs/btrfs/6b6af6e7"
+    files = {
+        "/proc/self/mountinfo": "1 0 0:39 / / rw - ext4 /dev/vda1 rw\n2 1 252:1 / /data rw - btrfs /dev/sda rw\n",
+        f"{fs}/devices/sda/dev": "252:1",
+        f"{fs}/allocation/data/raid1/total_bytes": "1",
+        f"{fs}/allocation/data/flags": "1",
+        f"{fs}/allocation/metadata/raid1c3/total_bytes": "1",
+        f"{fs}/devinfo/1/missing": "0",
+        f"{fs}/devinfo/2/missing": str(int(lost)),
+        "/sys/fs/btrfs/other/devices/sdz/dev": "252:9",
+        "/sys/dev/block/252:1/dev": "252:1",
+    }
+    if not lost:
+        files[f"{fs}/devices/sdb/dev"] = "252:2"
+    look = Look.model_construct(real_path="/data/x", space=None)
+    found = describe_target(False, "/data/x", machine(tmp_path, files), look)
+    assert found["filesystem_devices"] == ("/dev/sda" if lost else "/dev/sda, /dev/sdb")
+    assert found["missing_devices"] == str(int(lost))
+    assert (found["data_profile"], found["metadata_profile"]) == ("raid1", "raid1c3")
+    assert ("beside sdb" in found, "beside sda" in found) == (not lost, False)

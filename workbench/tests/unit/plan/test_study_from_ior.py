@@ -277,6 +277,28 @@ SAID = {
         ("2 nodes: name them as hosts of the study, then write hosts: 2 beside tasks_per_host: 4; till then 4 tasks",
          "KEY: a study sets no variables", "-Y: left out", "-B: left out: MPI-IO has no O_DIRECT"),
     ),
+    "more-than-a-host-takes": Said(
+        ior_study,
+        "srun -N 1382 --ntasks-per-node=4 ior -w -F -o /s/x",
+        {"hosts": 1382, "lanes": 4},
+        {"hosts": "allocation"},
+        ("5528 tasks: hosts: 1382 with 4 each, those of the job in which it runs; or name hosts",),
+    ),
+    "more-than-a-host-takes-of-mpi": Said(
+        ior_study,
+        "srun -n 1536 ior -a MPIIO -w -o /s/x",
+        {"hosts": 2, "tasks_per_host": 768},
+        {"hosts": "allocation", "launcher": "srun"},
+        ("1536 tasks: the command line does not say on which nodes; hosts: 2 with 768 each",),
+    ),
+    "more-than-a-host-takes-of-mdtest": Said(
+        mdtest,
+        "mpirun -np 4000 -ppn 100 mdtest -F -n 10 -d /s/x",
+        {"hosts": 40, "lanes": 100},
+        {"hosts": "allocation"},
+        ("4000 tasks: hosts: 40 with 100 each",),
+        "files",
+    ),
     "hints-of-a-file": Said(
         ior_study, "mpirun -np 2 ior -a MPIIO -U hf -w", {}, {}, ("-U hf: its hints are not in this study",)
     ),
@@ -489,3 +511,15 @@ def test_nodes_of_srun_are_those_of_the_allocation() -> None:
     assert (made["launcher"], made["hosts"]) == ("srun", "allocation")
     (workload,) = made["workloads"].values()
     assert (workload["hosts"], workload["tasks_per_host"]) == (2, 2)
+
+
+def test_tasks_that_no_hosts_share_equally_are_refused() -> None:
+    with pytest.raises(AssayError, match="1031 tasks are more than the 1024 that one host takes") as caught:
+        ior_study("mpirun -np 1031 ior -w -F -o /s/x", nothing)
+    assert "say on how many nodes" in caught.value.hint
+
+
+def test_a_word_that_is_taken_for_o_direct_is_told_what_it_is() -> None:
+    with pytest.raises(AssayError, match="there is no directive 'direct'") as caught:
+        ior_study("mpirun -np 2 ior -O direct=1 -w -o /s/x", nothing)
+    assert "--posix.odirect" in caught.value.hint

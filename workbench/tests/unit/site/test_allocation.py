@@ -1,10 +1,13 @@
 """The hosts of a job of a scheduler, as each scheduler tells them."""
 
 from pathlib import Path
+from typing import Annotated
 
 import pytest
+from pydantic import TypeAdapter
 
 from assay.model.base import AssayError
+from assay.model.study.hosts import Hosts, HostsField
 from assay.site.allocation import AllocationSite, current_scheduler
 
 SLURM = {
@@ -39,6 +42,7 @@ def test_pbs_and_lsf_name_a_file_or_the_hosts(tmp_path: Path) -> None:
     file.write_text("a 4\nb 4\n")
     assert hosts({"LSB_JOBID": "9", "LSB_DJOB_HOSTFILE": str(file)}) == [("a", "ssh"), ("b", "ssh")]
     assert hosts({"LSB_JOBID": "9", "LSB_HOSTS": "a a b b"}) == [("a", "ssh"), ("b", "ssh")]
+    assert hosts({"LSB_JOBID": "9", "LSB_MCPU_HOSTS": "a 4 b 4 "}) == [("a", "ssh"), ("b", "ssh")]
 
 
 def test_outside_of_a_job_nothing_is_known_and_nothing_comes_up() -> None:
@@ -70,3 +74,30 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize("told", ["nid[001033,001644]", "ip-0A000104,ip-0A00011E", "nid[0000001033-0000001034]"])
 def test_numbers_of_nodes_have_as_many_digits_as_they_like(told: str) -> None:
     assert len(hosts({"SLURM_JOB_ID": "1", "SLURM_JOB_NODELIST": told})) == 2
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"LSB_HOSTS": "batch3 c1 c1 c2 c2"},
+        {"LSB_MCPU_HOSTS": "batch3 1 c1 42 c2 42 "},
+    ],
+)
+def test_a_node_on_which_jobs_only_start_is_told_of_and_can_be_left_out(told: dict[str, str]) -> None:
+    said: list[str] = []
+    site = AllocationSite({"LSB_JOBID": "9", **told})
+    assert [host.name for host in site.up(said.append).clients] == ["batch3", "c1", "c2"]
+    assert said[-1] == "note: batch3 has one slot, the others more: if jobs only start there, write allocation!batch3"
+    written = TypeAdapter(Annotated[Hosts, HostsField()]).validate_python("allocation!batch3")
+    assert written.allocated and written.left_out == ("batch3",)
+    said.clear()
+    site = AllocationSite({"LSB_JOBID": "9", **told}, written.left_out)
+    assert [host.name for host in site.up(said.append).clients] == ["c1", "c2"]
+    assert len(said) == 1
+
+
+def test_who_is_left_out_must_be_there() -> None:
+    with pytest.raises(AssayError, match="hosts: cpu8 is none of the allocation"):
+        AllocationSite(SLURM, ("cpu8",)).check(1)
+    assert Hosts(nodes=("allocation",)).left_out == ()
+    assert not Hosts(nodes=("allocation2!x",)).allocated

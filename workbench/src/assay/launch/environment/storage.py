@@ -53,7 +53,37 @@ def describe_target(is_device: bool, path: str, files: Files, look: Look | None 
         number = attempt(lambda: _number_below(mount_at(real, files), files))
     else:
         number = attempt(lambda: _number(Path(path).stat().st_rdev))
-    return section | describe_device(number, files)
+    spread = _of_btrfs(number, files) if section.get("filesystem") == "btrfs" else {}
+    return section | spread | describe_device(number, files)
+
+
+def _of_btrfs(number: str, files: Files) -> Section:
+    """The devices that a btrfs is spread over, and how. Source: fs/btrfs/sysfs.c of the kernel, /sys/fs/btrfs/UUID.
+
+    Args:
+        number: major:minor of one of its devices.
+        files: Where the kernel tells.
+    """
+    for folder in files.path("/sys/fs/btrfs").glob("*/devices"):
+        disks = {path.name: path for path in sorted(folder.iterdir())}
+        if number not in [_read(path / "dev") for path in disks.values()]:
+            continue
+        profiles = {
+            f"{kind}_profile": ", ".join(sorted(path.name for path in (folder.parent / "allocation" / kind).glob("*/")))
+            for kind in ("data", "metadata")
+        }
+        missing = sum(_read(path) == "1" for path in folder.parent.glob("devinfo/*/missing"))
+        return {
+            "filesystem_devices": ", ".join(f"/dev/{name}" for name in disks),
+            "missing_devices": str(missing),
+            **profiles,
+            **{
+                f"beside {name}": f"model {_model(_disk(path.resolve()))}"
+                for name, path in disks.items()
+                if _read(path / "dev") != number
+            },
+        }
+    return {}
 
 
 def _number(device: int) -> str:

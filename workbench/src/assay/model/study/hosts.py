@@ -20,6 +20,8 @@ _TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "str
 
 ALLOCATION = "allocation"
 """The word for the hosts that a scheduler has given to the job in which Assay runs."""
+_OF_ALLOCATION = re.compile(rf"{ALLOCATION}(?:\s*!\s*(.+))?")
+"""It, and perhaps those that are left out."""
 
 
 class Hosts(Frozen):
@@ -38,7 +40,17 @@ class Hosts(Frozen):
     @property
     def allocated(self) -> bool:
         """They are those that a scheduler has given."""
-        return self.nodes == (ALLOCATION,) and self.inventory is None
+        return bool(self._allocation) and self.inventory is None
+
+    @property
+    def _allocation(self) -> "re.Match[str] | None":
+        return _OF_ALLOCATION.fullmatch(self.nodes[0]) if len(self.nodes) == 1 else None
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Those that a scheduler has given and that generate no load: of `allocation!batch3` it is batch3."""
+        found = self._allocation
+        return expanded((found[1],), "host") if found and found[1] else ()
 
     @property
     def written(self) -> object:

@@ -45,7 +45,7 @@ def ior_study(text: str, read: Callable[[str], str], tasks: int | None = None) -
     study |= _whole(tests, notes)
     if any(test.by_mpi for test in tests):
         study["launcher"] = "srun" if line.launch.launcher == "srun" else "mpirun"
-    if study.get("launcher") == "srun":
+    if study.get("launcher") == "srun" or any("hosts" in workload for workload in workloads.values()):
         # Slurm knows its nodes, and none of them as localhost.
         study["hosts"] = "allocation"
     return study_text(study, head(text, notes))

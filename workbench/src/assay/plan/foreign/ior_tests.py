@@ -123,6 +123,13 @@ def tests_of(line: Line, read: Callable[[str], str]) -> list[Test]:
     return tests
 
 
+_MEANT = dict.fromkeys(
+    ("direct", "o_direct", "directio"),
+    "IOR writes --posix.odirect, or useO_DIRECT=1 in a script; a study cache: direct",
+)
+"""What is no directive, and taken for one -> what is meant."""
+
+
 def _directives(text: str, shown: str) -> Iterator[Given]:
     for part in filter(None, (piece.strip() for piece in text.partition("#")[0].split(","))):
         key, equals, value = (piece.strip() for piece in part.partition("="))
@@ -131,7 +138,8 @@ def _directives(text: str, shown: str) -> Iterator[Given]:
         if not equals or not value:
             raise AssayError(f"ior {shown}: {part!r} is no directive", "write KEY=VALUE, such as stoneWallingWearOut=1")
         if name not in DIRECTIVES:
-            raise AssayError(f"ior {shown}: there is no directive {key!r}", one_of(name, sorted(DIRECTIVES)))
+            hint = _MEANT.get(name) or one_of(name, sorted(DIRECTIVES))
+            raise AssayError(f"ior {shown}: there is no directive {key!r}", hint)
         yield Given(name, value, f"{key}={value}")
 
 

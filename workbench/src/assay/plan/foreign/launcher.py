@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.base import AssayError
+from assay.model.site.host import MOST_HOSTS
 from assay.plan.foreign.notes import Notes
 
-MOST_LANES = 1024
-"""Of one engine."""
+MOST_LANES, MOST_GUESSED = 1024, 64
+"""Lanes of one engine, and hosts where a command line names no number of them."""
 _MPIRUN = ("mpirun", "mpiexec", "orterun", "mpiexec.hydra", "prun")
 _OTHERS = ("srun", "aprun", "jsrun", "ibrun")
 
@@ -212,18 +213,36 @@ def lanes_of(tasks: Tasks, notes: Notes, by_mpi: bool = False) -> dict[str, int]
         tasks: The tasks.
         notes: Gets a line where it is not the same.
         by_mpi: They are ranks of an MPI, which are processes with one lane each.
+
+    Raises:
+        AssayError: There are more than one host takes, and not equally many on several.
     """
     total, nodes, each = tasks.total, tasks.nodes, tasks.each
+    if (each if by_mpi else total) > MOST_LANES:
+        return _spread(tasks, notes, "tasks_per_host" if by_mpi else "lanes")
     what = f"{nodes} nodes"
     if nodes > 1 and by_mpi and tasks.of_slurm:
-        return {"hosts": nodes, "tasks_per_host": min(each, MOST_LANES)}
+        return {"hosts": nodes, "tasks_per_host": each}
     if nodes > 1 and by_mpi:
         why = f"then write hosts: {nodes} beside tasks_per_host: {each}; till then {each} tasks are here, not {total}"
         notes.add(what, f"name them as hosts of the study, {why}")
     elif nodes > 1:
         why = f"then write hosts: {nodes} and lanes: {each}; till then all are here"
         notes.add(what, f"name them as hosts of the study, {why}")
-    here = each if by_mpi else total
-    if here > MOST_LANES:
-        notes.add(f"{total} tasks", f"one engine has {MOST_LANES} lanes at most: name hosts, and write lanes of each")
-    return {"tasks_per_host" if by_mpi else "lanes": min(here, MOST_LANES)}
+    return {"tasks_per_host" if by_mpi else "lanes": each if by_mpi else total}
+
+
+def _spread(tasks: Tasks, notes: Notes, key: str) -> dict[str, int]:
+    """More tasks than one host takes, on several: on the nodes that were said, else on as few as take equally many."""
+    total, nodes, each = tasks.total, tasks.nodes, tasks.each
+    if nodes == 1 or each > MOST_LANES:
+        counts = range(2, MOST_GUESSED + 1)
+        nodes = next((count for count in counts if not total % count and total <= count * MOST_LANES), 0)
+    if not 0 < nodes <= MOST_HOSTS:
+        message = f"{total} tasks are more than the {MOST_LANES} that one host takes, and do not fit on several"
+        raise AssayError(message, "say on how many nodes, such as srun -N 4 --ntasks-per-node=512, or fewer tasks")
+    each = -(-total // nodes)
+    said = "" if nodes == tasks.nodes else "the command line does not say on which nodes; "
+    why = f"{said}hosts: {nodes} with {each} each, those of the job in which it runs; or name hosts of your own"
+    notes.add(f"{total} tasks", why)
+    return {"hosts": nodes, key: each}

@@ -143,6 +143,8 @@ def mdtest_study(text: str, tasks: int | None = None) -> str:
         "workloads": workloads,
         "repeats": repeats,
     }
+    if "hosts" in fields:
+        study["hosts"] = "allocation"
     if repeats < 3:
         notes.add(f"-i {repeats}", "an interval needs 3 repeats at least: change repeats")
     return study_text(study, head(text, notes))
