@@ -90,7 +90,7 @@ class Fleet:
         on_event: Callable[[str, Event], None],
         stop: Callable[[], int],
         bounds: Bounds | None = None,
-        before_start: Callable[[], None] = lambda: None,
+        before_start: Callable[[int], None] = lambda _: None,
         tasks: int = 1,
         mpi: bool = False,
     ) -> Outcome:

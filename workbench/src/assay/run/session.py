@@ -19,6 +19,7 @@ from assay.journal.entry import DIRECTORY, MOUNT, REMOTE
 from assay.kinds.place import keeper_of
 from assay.launch.binary import Engine, load_engine
 from assay.launch.cgroup import remove_leftovers
+from assay.launch.cold.remounted import Remounting
 from assay.launch.counting import Counting
 from assay.launch.environment import capture_environment, sources_sha256
 from assay.launch.launcher import Launcher, LocalLauncher
@@ -365,6 +366,7 @@ class _Session:
         self.interruption = Interruption()
         self.fleet: Fleet | None = None
         self.site = Standing(())
+        self.remounting: Remounting | None = None
         self.passes: CeilingPasses | None = None
         """Of ceilings, while it goes on; None if none are measured."""
         self.silent: set[str] = set()
@@ -383,7 +385,12 @@ class _Session:
             self.say(f"warning: {group}: left by a run that died, and could not be removed")
         try:
             if self._affordable():
-                with self.interruption.watch(), self._gathered() as (self.fleet, self.site), self._mounted():
+                with (
+                    self.interruption.watch(),
+                    self._gathered() as (self.fleet, self.site),
+                    self._mounted() as mounting,
+                ):
+                    self.remounting = Remounting(mounting, self.site.mounts) if self.fleet is not None else None
                     self.plan = replace(self.plan, study=self.plan.study.with_targets(self.site.targets))
                     try:
                         self._prepare()
@@ -643,6 +650,7 @@ class _Session:
             self.passes.between if self.passes is not None else None,
             self._own_launchers(),
             self._spending(),
+            self.remounting,
         )
         with self._counting(), self.listener.progress(total, total - len(pending), left) as progress:
             due = due_times(self.plan.study, self.plan.cases)
@@ -655,7 +663,7 @@ class _Session:
         if self.passes is not None and not self._pending():
             self.passes.finish()
 
-    def _mounted(self) -> AbstractContextManager[object]:
+    def _mounted(self) -> AbstractContextManager[Mounting | None]:
         """What the study has mounted on the hosts that generate the load."""
         used = [self.plan.study.targets[name] for name in self.names]
         mounts = list({mount.at: mount for target in used for mount in target.mounted}.values())
@@ -703,6 +711,11 @@ class _Session:
         return f"; storage on which nothing ends for {about_duration(patience)} is given up"
 
     def _give_back(self) -> None:
+        if self.remounting is not None:
+            try:
+                self.remounting.restore()
+            except AssayError as error:
+                self.say(f"warning: what lies there is not removed: {error.message}")
         keep = self.plan.study.output.keep_files
         patience = patience_of(self.plan.study)
         if self.interruption.count:

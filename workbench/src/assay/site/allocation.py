@@ -1,7 +1,7 @@
 """The hosts that a scheduler has given to the job in which Assay runs: Slurm, PBS and Torque, LSF and OpenLava."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.launch.parallel.command import ALLOCATION
@@ -80,6 +80,11 @@ class AllocationSite:
     def files(self) -> Mapping[str, Callable[[], bytes]]:
         """None are needed."""
         return {}
+
+    @property
+    def mounted(self) -> Sequence[str]:
+        """See `Site`."""
+        return ()
 
     def check(self, needed: int) -> None:
         """See `Site`. Outside of an allocation nobody knows what it will have."""
