@@ -12,7 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay import __version__
-from assay.analyse.environment_diff import environment_diff
+from assay.analyse.environments.diff import environment_diff
+from assay.analyse.environments.settings import WANTED, setting_lines
 from assay.contract import SPEC_VERSION
 from assay.contract._answers import BackendCapabilities, Look
 from assay.journal.entry import DIRECTORY, MOUNT, REMOTE
@@ -568,12 +569,16 @@ class _Session:
             versions |= {f"assay-engine {name}": engine.version, f"engine_sha256 {name}": engine.sha256}
         environment = capture_environment(found, looks=looks)
         if self.fleet is not None:
-            environment |= {**self.fleet.environment(), LAUNCHER: {"name": study.launcher}}
+            environment |= {**self.fleet.environment(self._served()), LAUNCHER: {"name": study.launcher}}
             for name in self.names:
                 if study.targets[name].is_directory:
                     environment[f"target {name}"] = mount_facts(self.fleet.shells, targets.target_path(study, name))
         else:
             environment |= {name: dict(section) for name, section in self.site.environment.items()}
+        if wanted := study.settings.wanted:
+            environment[WANTED] = wanted
+        for line in setting_lines(environment):
+            self.say(f"settings: {line}")
         job = own_job()
         if not info.versions:
             # Jobs before this one, which came no further, are there already.
@@ -678,13 +683,15 @@ class _Session:
         if self.fleet is None or self.executor is None:
             yield
             return
-        served = {name for target in self.plan.study.targets.values() for name in target.host_names}
-        servers = [host for host in self.site.known if served & {host.name, host.address}]
-        hosts = [*self.fleet.entered, *(host for host in servers if host not in self.fleet.entered)]
+        hosts = self.fleet.watched(self._served())
         links = {host.name: host.link for host in hosts if host.link}
         with Counting(hosts, self.engine, self.say, links) as counting:
             self.fleet = self.executor.fleet = replace(self.fleet, counting=counting)
             yield
+
+    def _served(self) -> set[str]:
+        """Names and addresses of the servers of all targets."""
+        return {name for target in self.plan.study.targets.values() for name in target.host_names}
 
     def _measure_rounds(
         self, blocks: Blocks, executor: Executor, seconds: Mapping[str, float], progress: Progress, left: TimeLeft
