@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_tools import assay, needs_engine, only_run, study
 
-from assay.analyse.environment_diff import WHOLE_SECTION, environment_diff, varying_values
+from assay.analyse.environments.diff import WHOLE_SECTION, environment_diff, varying_values
 from assay.launch.environment import capture_environment, sources_sha256
 from assay.model.result.environment import EnvironmentDifference
-from assay.report.document import Facts, Fold
+from assay.report.document import Bullets, Facts, Fold
 from assay.report.environments import readable
 from assay.report.sections import environment as report_section
 from assay.report.view import View
@@ -261,3 +261,32 @@ def test_a_run_keeps_its_environment_and_what_changed_when_it_is_resumed(tmp_pat
     # A virtual machine may be given memory, or lose some, meanwhile.
     others = {name: section for name, section in now.items() if name not in ("kernel (resumed)", "memory (resumed)")}
     assert others == begun
+
+
+def test_settings_that_differ_are_one_line_each_in_env_and_report(tmp_path: Path, store: Store) -> None:
+    hosts = {
+        f"host {name}": {"smt": smt, "interface eth0": "mtu 1500, up"} for name, smt in (("a", "on"), ("b", "off"))
+    }
+    store("20270101-000000-s", {**hosts, "settings wanted": {"mtu": "9000"}})
+    lines = [
+        "host a: MTU of eth0: 1500; the study wants 9000",
+        "host b: MTU of eth0: 1500; the study wants 9000",
+        "SMT differs between hosts: on on host a, off on host b",
+    ]
+    assert assay(tmp_path, "env", "last").stderr.splitlines() == [f"settings: {line}" for line in lines]
+    analysis = make_analysis()
+    run = analysis.run.model_copy(update={"environment": {**hosts, "settings wanted": {"mtu": "9000"}}})
+    assert Bullets(tuple(lines)) in report_section.section(View(analysis.model_copy(update={"run": run}))).blocks
+
+
+def test_doctor_says_what_a_study_wants_otherwise(tmp_path: Path) -> None:
+    here = capture_environment({})["kernel"]["clock_source"]
+    file = study(tmp_path)
+    text = file.read_text()
+    file.write_text(f"{text}settings: {{clock: {here}}}\n")
+    assert "as the study wants them: clock" in assay(tmp_path, "doctor", file).stdout
+    file.write_text(f"{text}settings: {{clock: sundial}}\n")
+    told = json.loads(assay(tmp_path, "doctor", file, "--json").stdout)
+    (fact,) = [one for one in told if "the study wants" in one["found"]]
+    assert (fact["status"], fact["found"]) == ("limited", f"{here}; the study wants sundial")
+    assert "echo sundial" in fact["remedy"]

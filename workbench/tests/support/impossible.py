@@ -312,6 +312,7 @@ FILE: dict[str, Change] = {
     "direct sizes": work(file_size="10kB", record_size="1kB", cache="direct"),
     "sets on a device": device(lambda _: "/dev/null", files=4),
     "cache: drop without rights": after(_no_drop, work(cache="drop")),
+    "cache: remount of what is not mounted": work(cache="remount"),
     "cache: limit without rights": after(_no_groups, work(cache="limit", memory_limit="128MiB")),
 }
 """What is wrong with the file, or asks for what a study cannot have."""
@@ -385,6 +386,7 @@ SITES: dict[str, Change] = {
     "a file of a box that is none": box("name: x\nhosts: 5\n"),
     "a host that the box does not have": box("office", hosts=["nobody"], **NEAR),
     "too few hosts in the box": box("office", workloads={"grid": {**WORK, "hosts": 99}}, **NEAR),
+    "nothing in the box to mount anew": box("office", workloads={"grid": {**WORK, "cache": "remount"}}, **NEAR),
     "a box without rights": box("office", _not_root, **NEAR),
     "a box without its switch": box("office", variable("ASSAY_SWITCH", "/none"), **NEAR),
     "a box without a program": box(PAIR % "", lambda ground: ground.path_without("losetup"), **NEAR),

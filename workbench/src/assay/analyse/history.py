@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from assay.analyse.environment_diff import environment_diff
+from assay.analyse.environments.diff import environment_diff
 from assay.analyse.statistics.changes import change_points
 from assay.model.result.comparison import Boundary, History, HistoryChange, HistoryPoint, HistoryRow, RunName
 from assay.model.result.run import RunInfo

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from assay.analyse.between import LEAST_RUNS, Between
 from assay.analyse.compare import LATENCIES, comparable, compare_medians, compare_rounds, has_rate, key_of
-from assay.analyse.environment_diff import environment_diff
+from assay.analyse.environments.diff import environment_diff
 from assay.analyse.estimate import estimate
 from assay.analyse.percentiles import percentiles_of
 from assay.model.base import AssayError

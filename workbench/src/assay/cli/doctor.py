@@ -1,25 +1,42 @@
 """`assay doctor`."""
 
 from dataclasses import asdict
+from pathlib import Path
 
 import typer
 
+from assay.cli.output import as_path
 from assay.model.base import EXIT_REFUSED
 
 
-def command(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) -> None:
+def command(
+    study: Path | None = typer.Argument(
+        None, parser=as_path, metavar="STUDY", help="Study file: are this machine's settings those that it wants?"
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+) -> None:
     """Say what this machine can do for a measurement, and the remedy for what it cannot.
 
-    Nothing is left behind. The exit code is 3 if the engine cannot be used, because then nothing can be measured.
+    Nothing is left behind. The exit code is 3 if the engine cannot be used, because then nothing can be measured. With
+    a STUDY, what is set otherwise than its section `settings` wants is a line each; other hosts are not asked.
 
-    Example: `assay doctor`
+    Example: `assay doctor`, `assay doctor study.yaml`
     """
     from assay.cli.output import print_json, print_table
     from assay.cli.settings import runs_setting
-    from assay.launch.doctor import Fact, examine
+    from assay.launch.doctor import Fact, examine, examine_settings
 
+    settings: list[Fact] = []
+    if study is not None:
+        from assay.cli.studyfile import load_study_file
+
+        plan = load_study_file(study).study
+        places = {name: (plan.targets[name].whole_device, plan.targets[name].path) for name in plan.targets}
+        local = plan.seen_here(plan.targets)
+        wanted = plan.settings.wanted
+        settings = examine_settings(wanted, {name: places[name] for name in local}) if wanted else []
     folder, where = runs_setting()
-    facts = [*examine(), Fact("folder of runs", "ok", f"{folder} ({where})", "")]
+    facts = [*examine(), *settings, Fact("folder of runs", "ok", f"{folder} ({where})", "")]
     if as_json:
         print_json([asdict(fact) for fact in facts])
     else:

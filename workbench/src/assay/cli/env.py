@@ -139,15 +139,18 @@ def _seen(target: str, path: Path) -> "Look | None":
 
 
 def _print(environment: "Environment") -> None:
+    from assay.analyse.environments.settings import setting_lines
     from assay.report.document import Facts, Heading
     from assay.report.environments import readable
 
     sections = ((Heading(name, ""), Facts(tuple(readable(values).items()))) for name, values in environment.items())
     show(*(block for section in sections for block in section))
+    for line in setting_lines(environment):
+        note(f"settings: {line}")
 
 
 def _show_difference(first: str, second: str, out: Path, as_json: bool) -> None:
-    from assay.analyse.environment_diff import environment_diff, varying_values
+    from assay.analyse.environments.diff import environment_diff, varying_values
     from assay.report.document import Heading
     from assay.report.environments import differences_table
 

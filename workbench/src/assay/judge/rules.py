@@ -163,7 +163,7 @@ def _cached_by_size(evidence: Evidence) -> Answer:
     if data >= 2 * memory:
         return None
     # Evicting the case's own files leaves what lies below as it is.
-    empties = ("drop",) if evidence.stacked_on is not None else ("drop", "evict")
+    empties = ("drop",) if evidence.stacked_on is not None else ("drop", "evict", "remount")
     if evidence.case.parameters.cache in empties and all(sample.cache_done for sample in evidence.usable):
         return NotEvaluated(f"{untold}; the cache was emptied before the operation")
     return Finding(

@@ -8,7 +8,7 @@ import os
 import platform
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -62,6 +62,26 @@ def examine() -> list[Fact]:
         lambda: _space("/dev/shm"),
     ]
     return [check() for check in checks] + [_tool(name, remedy) for name, remedy in TOOLS.items()]
+
+
+def examine_settings(wanted: Mapping[str, str], targets: Mapping[str, tuple[bool, str]]) -> list[Fact]:
+    """Whether this machine is set as a study wants it: a fact for each thing that is not, and one for all others.
+
+    Args:
+        wanted: Name -> value, as the study has it.
+        targets: As of `capture_environment`.
+    """
+    from assay.analyse.environments.settings import SETTINGS, WANTED, unwanted
+    from assay.launch.environment import capture_environment
+
+    environment = {**capture_environment(targets), WANTED: dict(wanted)}
+    facts = []
+    for name, found, value in unwanted(environment):
+        setting = SETTINGS[name]
+        label = f"{setting.label} of {found.part}" if found.part else setting.label
+        remedy = setting.remedy.format(value=value, part=found.part)
+        facts.append(Fact(label, "limited", f"{' and '.join(found.values)}; the study wants {value}", remedy))
+    return facts or [Fact("settings", "ok", "as the study wants them: " + ", ".join(wanted))]
 
 
 def _engine() -> Fact:

@@ -80,7 +80,7 @@ def run_group(
     stop: Callable[[], int] = lambda: 0,
     grace: Grace | None = None,
     bounds: Bounds | None = None,
-    before_start: Callable[[], None] = lambda: None,
+    before_start: Callable[[int], None] = lambda _: None,
     step: Callable[[], Step] | None = None,
 ) -> GroupOutcome:
     """Execute a job on several hosts; returns when all engines are gone. If one fails, all are stopped.
@@ -93,7 +93,7 @@ def run_group(
         stop: 0 go on, 1 stop orderly, 2 stop now; asked ten times a second.
         grace: Seconds between the steps of stopping.
         bounds: The most that each engine may say; what a job like this needs if left out.
-        before_start: Called before each phase, when all engines are ready for it.
+        before_start: Called with the number of each phase before it, when all engines are ready for it.
         step: Starts the engines of all members with one command, in place of the launcher of each.
 
     Raises:
@@ -246,7 +246,7 @@ class _Engine:
 class _Group:
     """Lets all engines go on when all are there, and none if one has failed."""
 
-    def __init__(self, engines: Sequence[_Engine], before_start: Callable[[], None]) -> None:
+    def __init__(self, engines: Sequence[_Engine], before_start: Callable[[int], None]) -> None:
         self.engines, self.before_start = engines, before_start
         self.begun: set[tuple[str, int | None]] = set()
         """Places for which `before_start` was called."""
@@ -276,7 +276,7 @@ class _Group:
             self._release(waiting, None)
         elif place not in self.begun:
             self.begun.add(place)
-            self.before_start()
+            self.before_start(place[1] or 0)
         elif all(engine.compared for engine in waiting):
             trip = max(engine.clock[0] for engine in waiting) * 2
             at_ns = time.monotonic_ns() + max(int(LEAST_HEADSTART * NS), HEADSTART_TRIPS * trip)

@@ -6,7 +6,7 @@ made, which the journal knows by its number, device, type and source.
 """
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -22,11 +22,15 @@ MOST_WORDS = 300
 """Characters of what mount(8) complains of."""
 SEEN = "seen"
 """In the journal: host -> what is mounted there, as `top` below says it, and whether the directory was made for it."""
+CHANGING = "changing"
+"""In the journal, while it is unmounted and mounted again: it then has another number than what `SEEN` says."""
 _BEGIN = r"""
 set -f
 at=$1 shown=$2
 no() { printf '%s\n' "$*"; exit 0; }
 read -r boot </proc/sys/kernel/random/boot_id
+up=${at%/*}
+if [ -d "$up/" ] && command -v flock >/dev/null; then exec 9<"$up/" && flock -w 30 9 || no busy; fi
 top() {
   seen= count=0
   while read -r id parent device root point rest; do
@@ -38,12 +42,16 @@ top() {
 }
 top
 """
-"""For sh, with the directory, and as the kernel shows it. `top` finds what is mounted there last, and counts."""
+"""For sh, with the directory, and as the kernel shows it. `top` finds what is mounted there last, and counts.
+
+A run that was killed may have left a command under way there: each waits for those before it. What stays, as programs
+do that serve a mount, must not have the lock, hence `9<&-`.
+"""
 _LOOK = (
     _BEGIN
     + r"""
 [ -z "$seen" ] || [ "$seen" != "$3" ] || no ours
-[ -z "$seen" ] || no mounted
+[ -z "$seen" ] || no mounted "$seen"
 folder=
 while :; do
   here=${folder:-/}
@@ -85,13 +93,13 @@ made=kept
 undo() { [ "$made" = kept ] || rmdir -- "$at"; no failed; }
 before=
 while read -r id rest; do before="$before $id "; done </proc/self/mountinfo
-mount -t "$type" ${options:+-o "$options"} "$source" "$at" >&2 || undo
+mount -t "$type" ${options:+-o "$options"} "$source" "$at" >&2 9<&- || undo
 top
 [ $count -le 1 ] || no crowded
 [ $count -eq 1 ] || {
   while read -r id parent device root point rest; do
     case $before in *" $id "*) continue ;; esac
-    case $rest in *" - "*" $source "*) umount "$(printf %b "$point")" >&2 ;; esac
+    case $rest in *" - "*" $source "*) umount "$(printf %b "$point")" >&2 9<&- ;; esac
   done </proc/self/mountinfo
   no replaced
 }
@@ -116,7 +124,7 @@ _TAKE = (
 n=0
 while [ -n "$seen" ]; do
   [ "$seen" = "$3" ] || no other
-  said=$(umount "$at" 2>&1) || { n=$((n+1)); [ $n -lt 20 ] || { echo "$said" >&2; no failed; }; sleep 0.5; }
+  said=$(umount "$at" 2>&1 9<&-) || { n=$((n+1)); [ $n -lt 20 ] || { echo "$said" >&2; no failed; }; sleep 0.5; }
   top
 done
 [ "$4" != made ] || rmdir -- "$at"
@@ -126,6 +134,7 @@ no gone
 """For sh, with what was mounted, and whether the directory was made for it. Servers may take a moment to be done."""
 _WHY = {
     "mounted": "something is mounted there already",
+    "busy": "another command for mounts is under way there",
     "link": "{} is a symbolic link",
     "file": "{} is no directory",
     "theirs": "{} is of another user, who could put another directory in its place",
@@ -175,7 +184,7 @@ class Mounting:
             known: Point -> details of what this run has recorded before it went on.
             say: Told of what stays.
         """
-        self._shells, self._mounts, self._say = list(shells), list(mounts), say
+        self._shells, self.mounts, self._say = list(shells), tuple(mounts), say
         self._journal, self._known = journal, known
         self._seen: dict[tuple[str, str], tuple[str, str]] = {}
         """Point and host -> what is mounted there, and whether its directory was made for it."""
@@ -187,11 +196,11 @@ class Mounting:
         Raises:
             AssayError: One cannot be made; those that were are taken away.
         """
-        for mount in self._mounts:
+        for mount in self.mounts:
             for shell in self._shells:
-                _ask(shell, mount, _ASK, self._before(shell, mount)[0])
+                _ask(shell, mount, _ASK, self._before(shell, mount)[0], self._changed(mount))
         try:
-            for mount in self._mounts:
+            for mount in self.mounts:
                 for shell in self._shells:
                     self._make(shell, mount)
         except BaseException:
@@ -218,21 +227,86 @@ class Mounting:
         seen = known.get(SEEN)
         return seen if isinstance(seen, dict) and (known.get("source"), known.get("type")) == _named(mount) else {}
 
+    def _changed(self, mount: StudyMount) -> bool:
+        """Whether this run was ended while it mounted that again."""
+        return bool(self._known.get(mount.at, {}).get(CHANGING))
+
     def _make(self, shell: Shell, mount: StudyMount) -> None:
         """Mount one, and write down by what it is known again."""
         source, kind = _named(mount)
-        before = self._recorded(mount)
-        details = {"source": source, "type": kind, SEEN: before}
-        entry = self._entries.setdefault(mount.at, self._journal.record(MOUNT, mount.at, details))
-        word, *rest = _ask(shell, mount, _MAKE, self._before(shell, mount)[0])
-        found = self._before(shell, mount) if word == "ours" else (rest[1], rest[0])
-        self._seen[mount.at, shell.host.name] = found
+        if mount.at not in self._entries:
+            details = {"source": source, "type": kind, SEEN: self._recorded(mount), CHANGING: self._changed(mount)}
+            self._entries[mount.at] = self._journal.record(MOUNT, mount.at, details)
+        before, made = self._before(shell, mount)
+        word, *rest = _ask(shell, mount, _MAKE, before, self._changed(mount))
+        if word == "done":
+            before, made = rest[1], "made" if "made" in (made, rest[0]) else "kept"
+        elif rest[0]:
+            before = rest[0]
+        self._seen[mount.at, shell.host.name] = before, made
+        self._note(mount, changing=self._changed(mount))
+
+    def _note(self, mount: StudyMount, *, changing: bool) -> None:
+        """Write down by what a mount is known again on each host, and whether it may be another one in a moment."""
+        source, kind = _named(mount)
         here = {host: list(seen) for (at, host), seen in self._seen.items() if at == mount.at}
-        self._journal.amend(entry, {**details, SEEN: {**before, **here}})
+        details = {"source": source, "type": kind, SEEN: {**self._recorded(mount), **here}, CHANGING: changing}
+        self._journal.amend(self._entries[mount.at], details)
+
+    @contextlib.contextmanager
+    def changing(self, mounts: Sequence[StudyMount]) -> Iterator[None]:
+        """Write down that some are unmounted and mounted again meanwhile, by `take` and `put` of several hosts at once.
+
+        A run that ends meanwhile knows them again by what is mounted, once it goes on.
+        """
+        for mount in mounts:
+            self._note(mount, changing=True)
+        try:
+            yield
+        finally:
+            for mount in mounts:
+                self._note(mount, changing=False)
+
+    def take(self, shell: Shell, mounts: Sequence[StudyMount]) -> None:
+        """Unmount some on a host; their directories stay.
+
+        Raises:
+            AssayError: One stays, or something else is mounted there by now.
+        """
+        for mount in reversed(mounts):
+            seen, made = self._seen[mount.at, shell.host.name]
+            if reason := _taken(shell, mount.at, seen, "kept"):
+                message = f"host {shell.host.name}: {mount.at}: could not be unmounted: {reason}"
+                raise AssayError(message, "see what uses it there")
+            self._seen[mount.at, shell.host.name] = "", made
+
+    def put(self, shell: Shell, mounts: Sequence[StudyMount]) -> None:
+        """Mount on a host what was unmounted.
+
+        Raises:
+            AssayError: It cannot be mounted any more.
+        """
+        for mount in mounts:
+            _, made = self._seen[mount.at, shell.host.name]
+            seen, _ = self._before(shell, mount)
+            _, *rest = _ask(shell, mount, _MAKE, seen, self._changed(mount))
+            self._seen[mount.at, shell.host.name] = rest[-1], made
+
+    def restore(self) -> None:
+        """Mount what was unmounted and could not be mounted again.
+
+        Raises:
+            AssayError: It still cannot be.
+        """
+        hosts = {shell.host.name: shell for shell in self._shells}
+        for mount in self.mounts:
+            for host in [host for host in hosts if self._seen.get((mount.at, host), ("?",))[0] == ""]:
+                with self.changing([mount]):
+                    self.put(hosts[host], [mount])
 
     def _take_all(self) -> None:
         left: set[str] = set()
-        for mount in reversed(self._mounts):
+        for mount in reversed(self.mounts):
             for shell in reversed(self._shells):
                 if (seen := self._seen.pop((mount.at, shell.host.name), None)) is not None:
                     reason = _taken(shell, mount.at, *seen)
@@ -256,7 +330,7 @@ def foresee(shells: Sequence[Shell], mounts: Sequence[StudyMount]) -> None:
             _ask(shell, mount, _ASK)
 
 
-def _ask(shell: Shell, mount: StudyMount, script: str, seen: str = "") -> list[str]:
+def _ask(shell: Shell, mount: StudyMount, script: str, seen: str = "", changed: bool = False) -> list[str]:
     """What a host answers: `fit`, `ours`, or `done` with whether the directory was made, and what is mounted.
 
     Args:
@@ -264,6 +338,7 @@ def _ask(shell: Shell, mount: StudyMount, script: str, seen: str = "") -> list[s
         mount: What there is to be.
         script: `_ASK` or `_MAKE`.
         seen: What this run has mounted there before it went on; empty if nothing.
+        changed: That run was ended while it mounted that again, so that it has another number by now.
 
     Raises:
         AssayError: It cannot be mounted there.
@@ -271,6 +346,8 @@ def _ask(shell: Shell, mount: StudyMount, script: str, seen: str = "") -> list[s
     words = [mount.at, _shown(mount.at), seen, mount.type, mount.source, mount.all_options]
     answer = shell.run(["sh", "-c", script, "sh", *words], SECONDS)
     word, _, rest = answer.out.strip().partition(" ")
+    if word == "mounted" and changed and _alike(seen, rest):
+        return ["ours", rest]
     if word in ("fit", "ours", "done"):
         return [word, *rest.split(" ", 1)]
     where = f"host {shell.host.name}: {mount.at}"
@@ -279,7 +356,7 @@ def _ask(shell: Shell, mount: StudyMount, script: str, seen: str = "") -> list[s
         install = f"install {_PACKAGES[mount.type]} there" if word == "helper" else ""
         raise AssayError(message, install or _HINTS.get(word, _HINT), EXIT_REFUSED)
     hint = "try the same with mount(8) there; it takes root, and the programs for the type"
-    raise AssayError(f"{where}: {mount.source} cannot be mounted: {_complaint(answer)}", hint, EXIT_REFUSED)
+    raise AssayError(f"{where}: {mount.source} cannot be mounted: {complaint(answer)}", hint, EXIT_REFUSED)
 
 
 def _taken(shell: Shell, at: str, seen: str, made: str) -> str:
@@ -291,7 +368,7 @@ def _taken(shell: Shell, at: str, seen: str, made: str) -> str:
                 return ""
             case "other":
                 return "something else is mounted there by now"
-        return _complaint(answer)
+        return complaint(answer)
     return "it does not answer"
 
 
@@ -299,7 +376,13 @@ def _named(mount: StudyMount) -> tuple[str, str]:
     return mount.source, mount.type
 
 
-def _complaint(answer: Answer) -> str:
+def _alike(before: str, now: str) -> bool:
+    """Whether two mounts are of one boot, type and source; numbers and devices are others each time."""
+    words, others = before.split(" "), now.split(" ")
+    return len(words) == len(others) > 1 and (words[0], *words[-2:]) == (others[0], *others[-2:])
+
+
+def complaint(answer: Answer) -> str:
     """What mount(8) and its helpers say, in one line and without passwords."""
     lines = [line.strip() for line in answer.err.splitlines()]
     said = "; ".join(dict.fromkeys(line for line in lines if line and not line.startswith("Refer to the ")))

@@ -2,7 +2,7 @@
 
 import itertools
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from assay.model.source import Fault
 from assay.model.study.kinds import kinds
@@ -32,6 +32,7 @@ def crosscheck(study: Study) -> Iterator[Fault]:
     for name, workload in study.workloads.items():
         yield from _targets_named(study, name, workload)
         yield from _server_caches(study, name, workload)
+        yield from _remounts(study, name, workload)
         yield from _kind_of_work(study, name, workload)
         yield from _kinds(study, name, workload)
         yield from _zipped(name, workload)
@@ -119,6 +120,40 @@ def _server_caches(study: Study, name: str, workload: Workload) -> Iterator[Faul
         message = "server_cache: drop, but the study names no hosts, so that no server can be entered"
         hint = "add `testbed`, or `hosts` with an inventory that has the servers, too"
         yield Fault(path=("workloads", name, "server_cache"), message=message, hint=hint)
+
+
+def _remounts(study: Study, name: str, workload: Workload) -> Iterator[Fault]:
+    """Only what Assay has mounted is unmounted; what a testbed mounts is seen when the study is checked."""
+    if "remount" not in workload.axis("cache").values():
+        return
+    path = ("workloads", name, "cache")
+    if study.local:
+        message = "cache: remount, but the study names no hosts, and Assay mounts on hosts only"
+        yield Fault(path=path, message=message, hint="add hosts or a testbed, and `mounts` to the target")
+        return
+    for one, target in ((one, study.targets[one]) for one in workload.targets or study.targets if one in study.targets):
+        if not (target.is_directory and target.through_kernel):
+            message = f"cache: remount, and target {one} is {target.noun}, which no host has mounted"
+            yield Fault(path=path, message=message, hint="name the targets that have mounts in `targets`")
+        elif study.testbed is None and (bare := outside(target, [mount.at for mount in target.mounted])):
+            yield Fault(path=path, **not_mounted(one, bare))
+
+
+def outside(target: Target, points: Sequence[str]) -> str | None:
+    """A directory of a target that lies in nothing that is mounted; None if all do.
+
+    Args:
+        target: The target.
+        points: Where something is mounted.
+    """
+    lies = [any(f"{path}/".startswith(f"{at}/") for at in points) for path in target.paths]
+    return next((path for path, mounted in zip(target.paths, lies, strict=True) if not mounted), None)
+
+
+def not_mounted(name: str, path: str) -> dict[str, str]:
+    """Message and hint about a directory of a target that cannot be mounted anew."""
+    message = f"cache: remount, but {path} of target {name} lies in nothing that Assay mounts"
+    return {"message": message, "hint": "add `mounts` to the target, or use cache: drop"}
 
 
 def _targets_named(study: Study, name: str, workload: Workload) -> Iterator[Fault]:

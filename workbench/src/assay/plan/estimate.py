@@ -19,7 +19,7 @@ from assay.model.units import about_duration, about_size
 from assay.plan import object_estimate
 from assay.plan.ceiling_times import ceiling_times
 from assay.plan.layout.shared_files import SharedFiles
-from assay.plan.phases import plan_phases, times_of
+from assay.plan.phases import leg_starts, plan_phases, times_of
 
 BUFFERED = 5e-6
 """Seconds of an operation that ends in the page cache, or looks at a name in the kernel's caches."""
@@ -40,6 +40,9 @@ CONTROL_SECONDS = 0.2
 """What a control without storage takes, between two repeats (`assay.plan.controls`)."""
 CONTROL_SHARE = 0.05
 """Of the time since the last one, at most: there is none until so much time has passed."""
+REMOUNT_SECONDS = 0.5
+"""Unmounting a file system on all hosts and mounting it again. Measured with MooseFS on two small hosts: 1.9 s more for
+three times, the engines' starts included."""
 DROP_SECONDS = 0.3
 """Dropping the host's page cache before a phase."""
 
@@ -244,7 +247,7 @@ def estimate_case(target: Target, case: Case, launcher: LauncherWord = "ssh", us
     """
     parameters = case.parameters
     speed = target.speed()
-    seconds = at_most = _start_seconds(launcher, target)
+    seconds = at_most = _start_seconds(launcher, target) + _legs_seconds(launcher, target, case, uses > 1)
     bounded = True
     written = read = requests = 0.0
     data = _data_bytes(parameters)
@@ -289,6 +292,14 @@ def _start_seconds(launcher: LauncherWord, target: Target) -> float:
     """
     launched = LAUNCHED_SECONDS if launcher != "ssh" else 0.0
     return JOB_SECONDS + launched + (MPI_SECONDS if target.through_mpi else 0.0)
+
+
+def _legs_seconds(launcher: LauncherWord, target: Target, case: Case, reused: bool) -> float:
+    """What remounting costs: a start of engines for each leg but the first, and the mounts."""
+    if case.parameters.cache != "remount":
+        return 0.0
+    legs = len(leg_starts(plan_phases(case), reused))
+    return legs * REMOUNT_SECONDS + (legs - 1) * _start_seconds(launcher, target)
 
 
 def _read_share(operation: str, parameters: Parameters) -> float:
@@ -388,7 +399,7 @@ def _file_seconds(operation: str, parameters: Parameters, speed: Speed) -> float
     """What it takes to open a file of a set, make what was written to it stable, and close it."""
     if not speed.words:
         return 2 * speed.operation
-    look = speed.operation if parameters.cache == "drop" else BUFFERED
+    look = speed.operation if parameters.cache in ("drop", "remount") else BUFFERED
     made = speed.change if operation in CREATES else 0.0
     flushed = speed.operation if operation in WRITES and parameters.sync in ("fsync", "fdatasync") else 0.0
     return look + BUFFERED + made + flushed
@@ -398,7 +409,7 @@ def _name_seconds(operation: str, parameters: Parameters, speed: Speed) -> float
     """Likewise for a metadata operation: a guess, as file systems differ by a hundred times."""
     if not speed.words:
         return speed.operation / (parameters.all_lanes * parameters.queue_depth)
-    look = speed.operation if parameters.cache == "drop" else BUFFERED
+    look = speed.operation if parameters.cache in ("drop", "remount") else BUFFERED
     start = look if operation in LOOKUPS else speed.change
     if operation == "readdir":
         start += (parameters.files or 0) / parameters.leaves * ENTRY_SECONDS

@@ -1,8 +1,10 @@
 """What a repeat of a case does, phase by phase: all that is known of its job before the job is made."""
 
+from collections.abc import Sequence
+
 from assay.contract._answers import CacheAction
 from assay.model.study.case import Case
-from assay.model.study.names import CREATES, DELETES, LOOKUPS, METADATA, SHUFFLES, WEARS, WHOLE
+from assay.model.study.names import CREATES, DATA, DELETES, LOOKUPS, METADATA, SHUFFLES, WEARS, WHOLE
 from assay.model.study.parameters import CachePolicy, Parameters
 from assay.plan.objects import object_phases
 from assay.plan.tree import PhasePlan, tree_phases
@@ -13,6 +15,7 @@ _ACTIONS: dict[CachePolicy, CacheAction] = {
     "evict": CacheAction.evict,
     "limit": CacheAction.evict,
     "keep": CacheAction.keep,
+    "remount": CacheAction.keep,
 }
 
 
@@ -25,7 +28,7 @@ def cache_action(policy: CachePolicy, tree: bool = False) -> CacheAction:
     """What the engine does to the cache before each measured phase.
 
     `limit` evicts too, so that phases start alike; names, and the files of a tree, cannot be evicted and stay as they
-    are.
+    are. With `remount` there is nothing left for the engine to do.
     """
     return CacheAction.keep if tree and policy == "limit" else _ACTIONS[policy]
 
@@ -54,6 +57,24 @@ def plan_phases(case: Case) -> tuple[PhasePlan, ...]:
             complete, worn_out = True, False
         phases.append(PhasePlan(operation))
     return tuple(phases)
+
+
+def leg_starts(phases: Sequence[PhasePlan], reused: bool = False) -> tuple[int, ...]:
+    """Numbers of the phases before which a case with `cache: remount` has its file systems mounted anew.
+
+    Those are the first one and each measured one that finds files which an earlier phase has written or looked at.
+
+    Args:
+        phases: Of the case.
+        reused: Its files are there before, so that a phase which makes what is missing finds nothing to do.
+    """
+    starts, touched = [0], False
+    for number, (operation, measured) in enumerate(phases):
+        finds = operation in LOOKUPS or (operation in DATA and operation not in CREATES)
+        if measured and finds and touched:
+            starts.append(number)
+        touched = touched or measured or not reused
+    return tuple(starts)
 
 
 def times_of(operation: str, parameters: Parameters) -> tuple[int | None, int | None]:

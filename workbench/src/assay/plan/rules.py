@@ -51,6 +51,7 @@ def broken_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> list
         *_buffers(values),
         *_times(values),
         *_memory(values),
+        *_remount(values, operations),
         *_needs(values),
         *_data(values),
     )
@@ -203,6 +204,19 @@ def _memory(values: Mapping[str, Any]) -> Iterator[Broken]:
     elif limit is not None:
         message = f"memory_limit has no effect with cache: {values['cache']}"
         yield Broken("memory_limit", "idle limit", message, "remove it, or set cache: limit")
+
+
+def _remount(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
+    """Between two legs of a job the files are there whole, under their first names, and nobody knows more of them."""
+    if values["cache"] != "remount":
+        return
+    if values["wear_out"]:
+        message = "cache: remount starts engines anew, which then do not know how far an operation got that wears out"
+        yield Broken("wear_out", "remount wear_out", message, "remove wear_out, or use cache: drop")
+    name = next((operation for operation in operations if operation in ("rename", "mkdir", "rmdir")), None)
+    if name is not None:
+        message = f"cache: remount starts engines anew, which then do not know what {name} has left"
+        yield Broken("cache", "remount names", message, f"give {name} a workload of its own, with cache: drop or keep")
 
 
 def _whole_mib(size: int) -> int:

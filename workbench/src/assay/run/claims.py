@@ -1,6 +1,9 @@
 """What a run makes outside its folder: claimed before it is measured, and given back whatever happens."""
 
 from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
 
 from assay.contract._answers import PlaceAnswer, PlaceState
 from assay.journal.entry import CGROUP, DIRECTORY, EXPORT, MADE, MOUNT, REMOTE, Entry
@@ -19,6 +22,7 @@ from assay.launch.places import (
 )
 from assay.launch.placing import PATIENCE_SECONDS, SHORT_PATIENCE_SECONDS, SilentError, patience_of
 from assay.launch.questions import clean_target
+from assay.launch.shell import Shell
 from assay.model.base import AssayError, Say
 from assay.model.foreign import plain
 from assay.model.study.study import Study
@@ -98,10 +102,11 @@ def _claim_here(study: Study, path: str, store: RunStore, before: object, say: S
     known: dict[str, object] = {"above": above_of(path, patience=patience)} | ({"claimed": before} if before else {})
     entry = store.record(DIRECTORY, path, known)
     store.amend(entry, known)
+    other = before and not _marked(path, store, None, patience)
     claimed = claim_target(path, owner_of(store), foreign_run_state, keep, patience=patience)
     store.amend(entry, {**known, "claimed": claimed.identity})
     _warn(claimed, say)
-    _warn_other(path, before, claimed, say)
+    _warn_other(path, before if other else None, claimed, say)
 
 
 def _claim_elsewhere(path: str, store: RunStore, fleet: Fleet, patience: float, before: object, say: Say) -> None:
@@ -113,13 +118,53 @@ def _claim_elsewhere(path: str, store: RunStore, fleet: Fleet, patience: float, 
         try:
             above[host.name] = above_of(path, launcher, patience)
             store.amend(entry, {"claimed": dict(found), "above": dict(above)})
+            other = host.name in earlier and not _marked(path, store, launcher, patience)
             claimed = claim_target(path, owner_of(store), foreign_run_state, False, launcher, True, patience)
         except AssayError as error:
             raise AssayError(f"host {host.name}: {error.message}", error.hint, error.exit_code) from None
         found[host.name] = claimed.identity
         store.amend(entry, {"claimed": dict(found), "above": dict(above)})
         _warn(claimed, say)
-        _warn_other(f"host {host.name}: {path}", earlier.get(host.name), claimed, say)
+        _warn_other(f"host {host.name}: {path}", earlier.get(host.name) if other else None, claimed, say)
+
+
+def _marked(path: str, store: RunStore, launcher: Launcher | None, patience: float) -> bool:
+    """Whether a directory has the mark of this run: it is the one of before, although it may be mounted anew."""
+    return owner_of(store).owns(look_at(path, launcher, patience).mark)
+
+
+def note_remounted(store: RunStore, fleet: Fleet, paths: Collection[str], count: int) -> None:
+    """Write down anew by what numbers directories are known that lie in what was mounted anew.
+
+    Args:
+        store: The run, which has claimed them.
+        fleet: The hosts.
+        paths: The directories.
+        count: It was mounted anew on so many of the hosts, the first ones.
+
+    Raises:
+        AssayError: A host does not say.
+    """
+    for entry in [entry for entry in store.journal() if entry.kind == REMOTE and entry.name in paths]:
+        with ThreadPoolExecutor() as pool:
+            told = list(pool.map(partial(_numbers, entry.name), fleet.shells[:count]))
+        names = [host.name for host in fleet.hosts[:count]]
+        now = {
+            key: {**entry.details.get(key, {}), **{name: one[place] for name, one in zip(names, told, strict=True)}}
+            for place, key in enumerate(("claimed", "above"))
+        }
+        if any(entry.details.get(key) != found for key, found in now.items()):
+            store.amend(entry.id, {**entry.details, **now})
+
+
+def _numbers(path: str, shell: Shell) -> tuple[str, str]:
+    """Device and inode of a directory and of the one above, as engines tell them; empty of the root."""
+    above = str(Path(path).parent)
+    answer = shell.run(["stat", "-c", "%d:%i", path, above], SHORT_PATIENCE_SECONDS)
+    lines = answer.out.split()
+    if answer.code != 0 or len(lines) != 2:
+        raise AssayError(f"host {shell.host.name}: {plain(answer.last_line)}", "see whether it is mounted there")
+    return lines[0], "" if above == "/" else lines[1]
 
 
 def _warn_other(path: str, before: object, claimed: PlaceAnswer, say: Say) -> None:

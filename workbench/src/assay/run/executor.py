@@ -13,12 +13,13 @@ from typing import Any
 from assay.analyse.ceilings import Ceilings
 from assay.analyse.estimate import estimate
 from assay.contract._generated import IntervalEvent
-from assay.contract.bounds import bounds_of
+from assay.contract.bounds import Bounds, bounds_of
 from assay.contract.counts import progress
 from assay.contract.messages import Event, PhaseStartEvent
 from assay.kinds.place import keeper_of
 from assay.launch.cgroup import MemoryCap
-from assay.launch.emptied import Emptying
+from assay.launch.cold.emptied import Emptying
+from assay.launch.cold.remounted import Remounting
 from assay.launch.engine import SPEAK_SECONDS, Outcome, run_job
 from assay.launch.launcher import Launcher
 from assay.launch.looking import MachineLooking
@@ -34,13 +35,15 @@ from assay.model.study.names import DATA, OP_KINDS, is_counted
 from assay.model.study.study import Study
 from assay.model.units import about_duration, format_size
 from assay.plan.jobs import PlannedJob, guarded, in_directory, plan_job, together, watching
+from assay.plan.layout.legs import Leg
 from assay.plan.layout.shared_files import SharedFiles
 from assay.plan.methods import by_shape, with_methods
-from assay.run.claims import owner_of
+from assay.run.claims import note_remounted, owner_of
 from assay.run.cleaning import Diary, RunCleaning, note_left
 from assay.run.control import Control
 from assay.run.fleet import Fleet
 from assay.run.heard import read_repeat
+from assay.run.legs import noted, only_of, run_legs
 from assay.run.listener import Heard, Progress, Stretch, TimeLeft
 from assay.run.meter import Meter
 from assay.run.settle import Rounds, settle
@@ -146,6 +149,7 @@ class Executor:
         between: Callable[[int], None] | None = None,
         launchers: Mapping[str, Launcher] | None = None,
         spending: Spending | None = None,
+        remounting: Remounting | None = None,
     ) -> None:
         """Nothing is started yet.
 
@@ -162,7 +166,9 @@ class Executor:
             between: Called with the number of each repeat before it.
             launchers: Target -> where its engines run, if not by `launcher`.
             spending: What the run has spent before; nothing if left out.
+            remounting: What is mounted on the fleet; only with one.
         """
+        self.remounting = remounting
         self.between = between
         self.launchers = launchers or {}
         self.silent = set() if silent is None else silent
@@ -281,6 +287,8 @@ class Executor:
         hindrance = refused or (None if name in self.made else self._hindrance(case, name, planned, progress))
         outcome = hindrance or self._execute(planned, case, estimated, progress)
         outcome, samples = read_repeat(case.id, repeat, planned.job, outcome, self.fleet is not None)
+        remounts = case.parameters.cache == "remount"
+        samples = noted(planned.job, samples) if remounts else samples
         samples = tuple(self._counted(sample, case) for sample in samples)
         if limits_of(planned.job.target):
             self.spending.note(case.target, spent_by(outcome.events, self.fleet is not None))
@@ -289,7 +297,7 @@ class Executor:
         self.made.discard(name)
         if shared and outcome.status == "ok":
             self.made.add(shared)
-        elif not hindrance and (shared or outcome.status in LEFT_BEHIND or NOT_REMOVED in outcome.reason):
+        elif not hindrance and self._leaves(outcome, shared, remounts):
             self._clean_after(case, name, planned, progress)
         elif not hindrance:
             self.diary.over(target_path(self.study, case.target), self._directory(case, name))
@@ -307,6 +315,12 @@ class Executor:
             left.dropped(fewer * estimated, fewer)
             progress.fewer(fewer)
         progress.finish(case, repeat, outcome.status, outcome.reason, outcome.seconds, samples)
+
+    @staticmethod
+    def _leaves(outcome: Outcome, shared: str | None, remounts: bool) -> bool:
+        """Whether something of a repeat may still be there; of a job in legs only the last one removes the files."""
+        not_removed = outcome.status in LEFT_BEHIND or NOT_REMOVED in outcome.reason
+        return bool(shared) or not_removed or (remounts and outcome.status != "ok")
 
     def _counted(self, sample: Sample, case: Case) -> Sample:
         """With what the hosts did meanwhile."""
@@ -337,9 +351,10 @@ class Executor:
             told = partial(self.diary.hear, place, own)
             teller = _Teller(progress, self.known.closest(case), told)
             if self.fleet is not None:
-                empty = self._emptying(case)
-                mpi = self.study.targets[case.target].through_mpi
-                return self.fleet.run(planned.job, limit, teller.hear, self._stop, bounds, empty, planned.tasks, mpi)
+                execute = partial(self._on_hosts, self.fleet, case, limit, teller.hear, bounds, planned.tasks)
+                if case.parameters.cache != "remount":
+                    return execute(Leg(0, planned.job))
+                return run_legs(planned.job, execute, lambda: self._remount(case), self._stop)
             with self._capped(planned.memory_limit) as cap:
                 outcome = run_job(
                     self.launchers.get(case.target, self.launcher),
@@ -358,6 +373,36 @@ class Executor:
         except _ImpossibleError as error:
             # The engine never got its job: a result like any other, and the other cases go on.
             return Outcome("refused", error.reason, started_at, steady() - started_at, False)
+
+    def _on_hosts(
+        self,
+        fleet: Fleet,
+        case: Case,
+        limit: float,
+        hear: Callable[[str, Event], None],
+        bounds: Bounds,
+        tasks: int,
+        leg: Leg,
+    ) -> Outcome:
+        """One leg of a job, or all of it, on the hosts of the case."""
+        empty, mpi = self._emptying(case), self.study.targets[case.target].through_mpi
+
+        def before(phase: int) -> None:
+            if phase >= leg.first:
+                empty()
+
+        return fleet.run(leg.job, limit, only_of(leg, hear), self._stop, bounds, before, tasks, mpi)
+
+    def _remount(self, case: Case) -> None:
+        """Mount anew what the target lies in, on the hosts that do the case."""
+        if self.remounting is None or self.fleet is None:
+            raise _ImpossibleError("cache: remount: Assay has mounted nothing")
+        try:
+            paths, count = self.study.targets[case.target].paths, case.parameters.hosts
+            self.remounting(paths, self.fleet.shells[:count])
+            note_remounted(self.store, self.fleet, paths, count)
+        except AssayError as error:
+            raise _DisturbedError(f"cache: remount: {error.message}") from None
 
     def _emptying(self, case: Case) -> Callable[[], None]:
         """What is done to the caches of servers before each phase.

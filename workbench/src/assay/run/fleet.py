@@ -44,15 +44,28 @@ class Fleet:
         """How engines come to be on each host, by its name."""
         return {host.name: launcher for host, launcher in zip(self.hosts, self.launchers, strict=True)}
 
-    def environment(self) -> dict[str, dict[str, str]]:
-        """What the hosts are, asked of each, and what was started for the run."""
-        asked = capture_hosts([make_shell(host) for host in self.entered])
+    def environment(self, names: Collection[str] = ()) -> dict[str, dict[str, str]]:
+        """What the hosts are and how they are set, asked of each, and what was started for the run.
+
+        Args:
+            names: As of `watched`.
+        """
+        asked = capture_hosts([make_shell(host) for host in self.watched(names)])
         return {**asked, **{name: dict(section) for name, section in self.site.environment.items()}}
 
     @property
     def entered(self) -> list[Host]:
         """The hosts that a run may enter: these, and those that came to be with them. Others were not given to it."""
         return [*self.hosts, *(host for host in self.site.made if host not in self.hosts)]
+
+    def watched(self, names: Collection[str]) -> list[Host]:
+        """The hosts that were given, and those besides to which the site knows the way and which serve a target.
+
+        Args:
+            names: Names or addresses of the servers of the targets.
+        """
+        servers = [host for host in self.site.known if {host.name, host.address} & set(names)]
+        return [*self.entered, *(host for host in servers if host not in self.entered)]
 
     def uses(self, started_at: float, seconds: float, ranks: int) -> tuple[HostUse, ...]:
         """What links, CPUs and disks did in a phase, of all hosts that were counted but clients that had no part in it.
@@ -90,7 +103,7 @@ class Fleet:
         on_event: Callable[[str, Event], None],
         stop: Callable[[], int],
         bounds: Bounds | None = None,
-        before_start: Callable[[], None] = lambda: None,
+        before_start: Callable[[int], None] = lambda _: None,
         tasks: int = 1,
         mpi: bool = False,
     ) -> Outcome:

@@ -4,6 +4,7 @@ A refusal that needs no load belongs here. What only other hosts can tell is ask
 when it reaches them.
 """
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from assay.model.site.host import THIS_HOST
 from assay.model.source import Fault
 from assay.model.study.study import Study
 from assay.plan.capable import capability_faults
+from assay.plan.crosscheck import not_mounted, outside
 from assay.run.planned import Plan
 from assay.run.targets import EngineProbing, MachineTaking, hint_of, refuse
 from assay.site.choose import site_of
@@ -131,6 +133,20 @@ def _site(asked: Asked, _seen: Mapping[str, Seen]) -> Iterator[Fault]:
         yield Fault(path=(where,) if where else (), message=error.message, hint=error.hint, named=False)
 
 
+def _remounts(asked: Asked, _seen: Mapping[str, Seen]) -> Iterator[Fault]:
+    """Whether what is to be mounted anew is mounted by the study, or by its testbed."""
+    study, cases = asked.plan.study, asked.plan.cases
+    used = sorted({(case.workload, case.target) for case in cases if case.parameters.cache == "remount"})
+    if not used:
+        return
+    with contextlib.suppress(AssayError):  # What is wrong with the site is said elsewhere.
+        there = site_of(study, asked.plan.folder, kept=asked.out is None).mounted
+        for workload, name in used:
+            target = study.targets[name]
+            if bare := outside(target, [*there, *(mount.at for mount in target.mounted)]):
+                yield Fault(path=("workloads", workload, "cache"), **not_mounted(name, bare))
+
+
 def _launcher(asked: Asked, _seen: Mapping[str, Seen]) -> Iterator[Fault]:
     """The program that starts engines on all hosts; of a job that is still to come it may be there only then."""
     study = asked.plan.study
@@ -226,5 +242,5 @@ def _keeping(asked: Asked, _seen: Mapping[str, Seen]) -> Iterator[Fault]:
 
 
 Question = Callable[[Asked, Mapping[str, Seen]], Iterator[Fault]]
-QUESTIONS: tuple[Question, ...] = (_places, _devices, _able, _here_only, _mpi, _launcher, _site, _keeping)
+QUESTIONS: tuple[Question, ...] = (_places, _devices, _able, _here_only, _remounts, _mpi, _launcher, _site, _keeping)
 """Each names what is wrong, as it stands in the study where it does."""

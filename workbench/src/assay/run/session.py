@@ -12,13 +12,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay import __version__
-from assay.analyse.environment_diff import environment_diff
+from assay.analyse.environments.diff import environment_diff
+from assay.analyse.environments.settings import WANTED, setting_lines
 from assay.contract import SPEC_VERSION
 from assay.contract._answers import BackendCapabilities, Look
 from assay.journal.entry import DIRECTORY, MOUNT, REMOTE
 from assay.kinds.place import keeper_of
 from assay.launch.binary import Engine, load_engine
 from assay.launch.cgroup import remove_leftovers
+from assay.launch.cold.remounted import Remounting
 from assay.launch.counting import Counting
 from assay.launch.environment import capture_environment, sources_sha256
 from assay.launch.launcher import Launcher, LocalLauncher
@@ -365,6 +367,7 @@ class _Session:
         self.interruption = Interruption()
         self.fleet: Fleet | None = None
         self.site = Standing(())
+        self.remounting: Remounting | None = None
         self.passes: CeilingPasses | None = None
         """Of ceilings, while it goes on; None if none are measured."""
         self.silent: set[str] = set()
@@ -383,7 +386,12 @@ class _Session:
             self.say(f"warning: {group}: left by a run that died, and could not be removed")
         try:
             if self._affordable():
-                with self.interruption.watch(), self._gathered() as (self.fleet, self.site), self._mounted():
+                with (
+                    self.interruption.watch(),
+                    self._gathered() as (self.fleet, self.site),
+                    self._mounted() as mounting,
+                ):
+                    self.remounting = Remounting(mounting, self.site.mounts) if self.fleet is not None else None
                     self.plan = replace(self.plan, study=self.plan.study.with_targets(self.site.targets))
                     try:
                         self._prepare()
@@ -561,12 +569,16 @@ class _Session:
             versions |= {f"assay-engine {name}": engine.version, f"engine_sha256 {name}": engine.sha256}
         environment = capture_environment(found, looks=looks)
         if self.fleet is not None:
-            environment |= {**self.fleet.environment(), LAUNCHER: {"name": study.launcher}}
+            environment |= {**self.fleet.environment(self._served()), LAUNCHER: {"name": study.launcher}}
             for name in self.names:
                 if study.targets[name].is_directory:
                     environment[f"target {name}"] = mount_facts(self.fleet.shells, targets.target_path(study, name))
         else:
             environment |= {name: dict(section) for name, section in self.site.environment.items()}
+        if wanted := study.settings.wanted:
+            environment[WANTED] = wanted
+        for line in setting_lines(environment):
+            self.say(f"settings: {line}")
         job = own_job()
         if not info.versions:
             # Jobs before this one, which came no further, are there already.
@@ -643,6 +655,7 @@ class _Session:
             self.passes.between if self.passes is not None else None,
             self._own_launchers(),
             self._spending(),
+            self.remounting,
         )
         with self._counting(), self.listener.progress(total, total - len(pending), left) as progress:
             due = due_times(self.plan.study, self.plan.cases)
@@ -655,7 +668,7 @@ class _Session:
         if self.passes is not None and not self._pending():
             self.passes.finish()
 
-    def _mounted(self) -> AbstractContextManager[object]:
+    def _mounted(self) -> AbstractContextManager[Mounting | None]:
         """What the study has mounted on the hosts that generate the load."""
         mounts = self.plan.study.mounts_of(self.names)
         if self.fleet is None or not mounts:
@@ -669,13 +682,15 @@ class _Session:
         if self.fleet is None or self.executor is None:
             yield
             return
-        served = {name for target in self.plan.study.targets.values() for name in target.host_names}
-        servers = [host for host in self.site.known if served & {host.name, host.address}]
-        hosts = [*self.fleet.entered, *(host for host in servers if host not in self.fleet.entered)]
+        hosts = self.fleet.watched(self._served())
         links = {host.name: host.link for host in hosts if host.link}
         with Counting(hosts, self.engine, self.say, links) as counting:
             self.fleet = self.executor.fleet = replace(self.fleet, counting=counting)
             yield
+
+    def _served(self) -> set[str]:
+        """Names and addresses of the servers of all targets."""
+        return {name for target in self.plan.study.targets.values() for name in target.host_names}
 
     def _measure_rounds(
         self, blocks: Blocks, executor: Executor, seconds: Mapping[str, float], progress: Progress, left: TimeLeft
@@ -702,6 +717,11 @@ class _Session:
         return f"; storage on which nothing ends for {about_duration(patience)} is given up"
 
     def _give_back(self) -> None:
+        if self.remounting is not None:
+            try:
+                self.remounting.restore()
+            except AssayError as error:
+                self.say(f"warning: what lies there is not removed: {error.message}")
         keep = self.plan.study.output.keep_files
         patience = patience_of(self.plan.study)
         if self.interruption.count:

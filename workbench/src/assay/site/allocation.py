@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.launch.parallel.command import ALLOCATION
@@ -83,6 +83,11 @@ class AllocationSite:
     def files(self) -> Mapping[str, Callable[[], bytes]]:
         """None are needed."""
         return {}
+
+    @property
+    def mounted(self) -> Sequence[str]:
+        """See `Site`."""
+        return ()
 
     def check(self, needed: int) -> None:
         """See `Site`. Outside of an allocation nobody knows what it will have."""

@@ -1,7 +1,7 @@
 """This machine, and no other; with the servers that its targets ask for."""
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -39,6 +39,11 @@ class LocalSite:
     def files(self) -> Mapping[str, Callable[[], bytes]]:
         """None are needed."""
         return {}
+
+    @property
+    def mounted(self) -> Sequence[str]:
+        """See `Site`."""
+        return ()
 
     def check(self, needed: int) -> None:
         """See `Site`: there is one host."""

@@ -4,12 +4,12 @@ Whatever the source is, a run asks it the same three things: whether it has enou
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from assay.model.base import EXIT_REFUSED, AssayError, Say
-from assay.model.site.host import Host
+from assay.model.site.host import Host, HostMount
 from assay.model.study.target import Target
 
 
@@ -25,6 +25,7 @@ class Standing:
         targets: Name -> a target whose place is known only now; it goes before the study's target of that name.
         environment: `server NAME` -> what is known of what was started, for the result.
         variables: Target -> what the environment of its engines has besides, or in place of what is there.
+        mounts: Host -> what was mounted on it when it was made, and can be mounted again.
         here: This machine alone generates the load, and no host has to be entered.
     """
 
@@ -35,6 +36,7 @@ class Standing:
     targets: Mapping[str, Target] = field(default_factory=dict)
     environment: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     variables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    mounts: Mapping[str, Sequence[HostMount]] = field(default_factory=dict)
     here: bool = False
 
 
@@ -55,6 +57,11 @@ class Site(Protocol):
     @property
     def files(self) -> Mapping[str, Callable[[], bytes]]:
         """The files that a run must keep to find this site again: the name it keeps each by -> what reads it."""
+        ...
+
+    @property
+    def mounted(self) -> Sequence[str]:
+        """Where the hosts that may generate the load have something mounted, by the site."""
         ...
 
     def check(self, needed: int) -> None:

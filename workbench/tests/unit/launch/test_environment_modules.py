@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.analyse.environment_diff import environment_diff
+from assay.analyse.environments.diff import environment_diff
 from assay.launch.environment import capture_environment
 from assay.launch.environment.machine import describe_host
 from assay.launch.environment.modules import describe_modules

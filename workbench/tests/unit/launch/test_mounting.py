@@ -124,6 +124,61 @@ def test_a_run_that_goes_on_takes_its_own_mounts_over_and_no_others(place: Path)
     assert points(place) == theirs
 
 
+def test_what_is_mounted_again_is_known_again_whenever_the_run_is_killed(place: Path) -> None:
+    """After it was unmounted, and after it was mounted again, before that could be written down."""
+    ours, shell = mount(place / "new"), LocalShell(THIS_HOST)
+    for last in ("taken", "put", "failed"):
+        mounting = mounting_of(place, ours)
+        mounting.__enter__()
+        first = mount_number(place / "new")
+        changing = mounting.changing([ours])
+        changing.__enter__()
+        mounting.take(shell, [ours])
+        assert str(place / "new") not in points(place) and (place / "new").is_dir()
+        if last == "put":
+            # It takes the number that has become free.
+            (place / "other").mkdir()
+            subprocess.run(["mount", "-t", "tmpfs", "theirs", place / "other"], check=True)
+            mounting.put(shell, [ours])
+            assert mount_number(place / "new") != first
+        if last == "failed":
+            changing.__exit__(None, None, None)
+        with mounting_of(place, ours):
+            assert [at for at in points(place) if at.endswith("/new")] == [str(place / "new")], (
+                "nothing was mounted over it"
+            )
+        assert str(place / "new") not in points(place) and not (place / "new").exists(), last
+    assert FileJournal(place / "journal").journal() == []
+
+
+def mount_number(point: Path) -> str:
+    """Which mount is there; each has another number."""
+    lines = Path("/proc/self/mountinfo").read_text().splitlines()
+    return next(line.split()[0] for line in lines if line.split()[4] == str(point))
+
+
+def test_something_else_that_was_mounted_meanwhile_is_not_taken_for_it(place: Path) -> None:
+    ours = mount(place / "at")
+    mounting = mounting_of(place, ours)
+    mounting.__enter__()
+    mounting.changing([ours]).__enter__()
+    mounting.take(LocalShell(THIS_HOST), [ours])
+    subprocess.run(["mount", "-t", "tmpfs", "theirs", place / "at"], check=True)
+    theirs = points(place)
+    with pytest.raises(AssayError, match="something is mounted there already"), mounting_of(place, ours):
+        pass
+    assert points(place) == theirs
+
+
+def test_what_could_not_be_mounted_again_is_restored(place: Path) -> None:
+    ours = mount(place / "at")
+    with mounting_of(place, ours) as mounting:
+        mounting.take(LocalShell(THIS_HOST), [ours])
+        mounting.restore()
+        assert list(points(place)) == [str(place / "at")]
+    assert points(place) == {} and not (place / "at").exists()
+
+
 def test_what_was_mounted_over_it_meanwhile_stays(place: Path) -> None:
     said: list[str] = []
     with mounting_of(place, mount(place / "at"), say=said):

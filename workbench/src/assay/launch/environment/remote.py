@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from assay.launch.environment.reading import Section
+from assay.launch.environment.serving import script
 from assay.launch.shell import Shell
 from assay.model.base import AssayError
 from assay.model.secret import redacted
@@ -22,6 +23,7 @@ one cpus getconf _NPROCESSORS_ONLN
 one memory sed -n 's/^MemTotal: *//p' /proc/meminfo
 one 'frequency policy' cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor
 one 'clock source' cat /sys/devices/system/clocksource/clocksource0/current_clocksource
+one smt cat /sys/devices/system/cpu/smt/control
 one 'transparent huge pages' cat /sys/kernel/mm/transparent_hugepage/enabled
 one 'tcp congestion control' cat /proc/sys/net/ipv4/tcp_congestion_control
 one 'tcp rmem' cat /proc/sys/net/ipv4/tcp_rmem
@@ -29,7 +31,6 @@ one 'tcp wmem' cat /proc/sys/net/ipv4/tcp_wmem
 for i in /sys/class/net/*; do
   [ "${i##*/}" = lo ] || one "interface ${i##*/}" sh -c 'echo "mtu $(cat $0/mtu), $(cat $0/operstate)"' "$i"
 done
-true
 """
 
 
@@ -49,7 +50,7 @@ def capture_hosts(shells: Sequence[Shell]) -> dict[str, Section]:
 
 def _ask(shell: Shell) -> Section:
     try:
-        answer = shell.run(["sh", "-c", _SCRIPT], SECONDS)
+        answer = shell.run(["sh", "-c", f"{_SCRIPT}{script()}true"], SECONDS)
     except AssayError as error:
         return {"all": f"unknown: {error.message}"}
     return dict(_facts(answer.out.splitlines()))

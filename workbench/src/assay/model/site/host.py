@@ -1,7 +1,7 @@
 """Machines that generate load, and how to reach them."""
 
 import re
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import Field, field_validator, model_validator
 
@@ -99,3 +99,17 @@ class Host(Frozen):
 
 
 THIS_HOST = Host(name=LOCALHOST, kind="local")
+
+
+class HostMount(NamedTuple):
+    """Something that Assay mounted when it made a host.
+
+    Attributes:
+        at: Where.
+        source: What.
+        command: What mounts it.
+    """
+
+    at: str
+    source: str
+    command: tuple[str, ...]

@@ -33,7 +33,7 @@ ServerCache = Literal["keep", "drop"]
 """keep: what servers have in memory stays there; drop: the hosts that serve the target drop their caches before each
 phase, when the clients have written out what they had.
 """
-CachePolicy = Literal["direct", "drop", "evict", "limit", "keep"]
+CachePolicy = Literal["direct", "drop", "evict", "limit", "remount", "keep"]
 """How the page cache is kept out of (or in) a result.
 
 direct: O_DIRECT; drop: the host's cache is dropped before each phase; evict: the case's files are taken out
@@ -451,9 +451,10 @@ class Parameters(Telling):
         Parameter(
             kind=axis.choice(get_args(CachePolicy)),
             about="direct: O_DIRECT; drop: the host's caches are dropped before each phase; evict: the case's files "
-            "are taken out of the cache before each phase; limit: the engine gets memory_limit bytes; keep: left alone "
-            "on purpose. Metadata operations have keep (the default there), drop and limit; those on objects have "
-            "keep.",
+            "are taken out of the cache before each phase; limit: the engine gets memory_limit bytes; remount: what "
+            "Assay has mounted on the hosts is unmounted and mounted again before phases that find files there; keep: "
+            "left alone on purpose. Metadata operations have keep (the default there), drop, limit and remount; those "
+            "on objects have keep.",
             heading="What was done about the page cache",
             untold="what was done about the page cache",
             shown="words",

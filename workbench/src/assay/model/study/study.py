@@ -20,6 +20,7 @@ from assay.model.study.parameter import Parameter
 from assay.model.study.parameters import DEFAULTS, DEFINITIONS
 from assay.model.study.repeats import STANDARD, Repeats, RepeatsField
 from assay.model.study.schedule import Schedule
+from assay.model.study.settings import Settings
 from assay.model.study.stages import StageRule
 from assay.model.study.target import YEAR_NS, Flag, Target, Text
 from assay.model.units import one_of, shown
@@ -260,6 +261,9 @@ class Study(Frozen):
         "goes on. Left out: two minutes, or ten times the estimate of the repeat if that is longer.",
     )
     output: Output = Field(default_factory=Output, description="What is kept.")
+    settings: Settings = Field(
+        Settings(), description="How the machines are to be set: what is otherwise is said, and the run goes on."
+    )
     stages: StageRule | None = Field(
         None,
         description="When `assay run --stage` goes on with more hosts, tasks or lanes without asking anybody.",

@@ -1,6 +1,7 @@
 """The environment: the machine and the software, as found."""
 
-from assay.report.document import Block, Facts, Fold, Mono, Note, Paragraph, Section
+from assay.analyse.environments.settings import setting_lines
+from assay.report.document import Block, Bullets, Facts, Fold, Mono, Note, Paragraph, Section
 from assay.report.environments import readable
 from assay.report.view import View
 
@@ -32,6 +33,8 @@ def section(view: View) -> Section:
     facts += [(f"Layers of target {place.target}", place.lies_on) for place in view.run.places if place.layers]
     if any(text for _, text in facts):
         blocks.append(Facts(tuple((label, text) for label, text in facts if text)))
+    if lines := setting_lines(view.run.environment):
+        blocks.append(Bullets(tuple(lines)))
     for name, values in environment.items():
         count = f"{len(values)} item{'s' * (len(values) != 1)}"
         blocks.append(Fold(f"{_title(name)}: {count}", (Facts(tuple(values.items())),)))

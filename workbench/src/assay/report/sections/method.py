@@ -20,11 +20,15 @@ CACHE_WORDS = {
     "drop": "Cache drop: the machine's page cache is dropped before each phase",
     "evict": "Cache evict: the case's own files are taken out of the page cache before each phase",
     "limit": "Cache limit: the engine runs in a memory cgroup, so that the page cache cannot hold the data",
+    "remount": "Cache remount: what Assay has mounted is unmounted and mounted again, on all hosts that generate the "
+    "load, before each phase that finds files there",
     "keep": "Cache keep: the page cache is left alone on purpose; such numbers show the cache, not the storage",
 }
 _NAMES_CACHE_WORDS = {
     "drop": "Cache drop, metadata operations: the machine's caches of names are dropped before each phase",
     "limit": "Cache limit, metadata operations: the engine runs in a memory cgroup, which bounds the caches of names",
+    "remount": "Cache remount, metadata operations: what Assay has mounted is unmounted and mounted again, on all "
+    "hosts that generate the load, before each phase that looks names up",
     "keep": "Cache keep, metadata operations: names that are still in memory are found there; the verdict says where "
     "memory answered alone",
 }

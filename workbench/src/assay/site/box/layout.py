@@ -5,10 +5,11 @@ the kernel here cannot do. Sites are joined by a further switch, to which each h
 """
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.model.site.box import Box, Disk, Member
+from assay.model.site.box_state import RunningServer
 from assay.model.site.serving import Mount
 
 HOST_INTERFACE = "eth0"
@@ -185,6 +186,22 @@ def disk_script(disk: Disk, devices: Sequence[str], group: str, version: int) ->
         for file, value in limit_lines(disk, version):
             text += f"echo \"$number {value}\" > '{group}/{file}'\n"
     return text
+
+
+IN_MEMORY = ("tmpfs",)
+"""Types of file systems that lose what they hold when they are unmounted."""
+
+
+def login_of(mount: Mount, servers: Mapping[str, Sequence[RunningServer]]) -> str:
+    """File with the name and password of the user of a mount; empty without one.
+
+    Args:
+        mount: What is mounted.
+        servers: Host -> its servers.
+    """
+    user, _, host = (mount.user or "").partition("@")
+    files = (server.credentials[user] for server in servers.get(host, ()) if user in server.credentials)
+    return next(files, "")
 
 
 def mount_command(mount: Mount, credentials: str) -> list[str]:

@@ -8,15 +8,17 @@ from types import MappingProxyType
 
 from assay.model.base import AssayError, Say
 from assay.model.files import read_model
-from assay.model.site.box import Box
-from assay.model.site.host import Host
+from assay.model.site.box import Box, HostSpec
+from assay.model.site.host import Host, HostMount
 from assay.model.site.login import logins_of
+from assay.model.site.serving import Mount
 from assay.model.study.hosts import Hosts, expanded
 from assay.model.study.target import Target
 from assay.model.units import one_of
 from assay.model.unquoted import Naming, unquoted
 from assay.site.box.box import GUIDE, load_box, preset_names, read_box_file
 from assay.site.box.find import running_boxes
+from assay.site.box.layout import IN_MEMORY, login_of, mount_command
 from assay.site.box.running import RunningBox
 from assay.site.box.up import bring_up, check_possible
 from assay.site.inventory.names import node_names
@@ -77,6 +79,16 @@ class BoxSite:
             read_model(Box, data, self._ref, GUIDE, "box")
         return data
 
+    @property
+    def mounted(self) -> Sequence[str]:
+        """See `Site`."""
+        named = self._named()
+        members = [
+            one for one in self._load().members() if one.name in named or (not named and CLIENT in one.spec.all_roles)
+        ]
+        each = [{mount.at for mount in kept_mounts(member.spec)} for member in members]
+        return sorted(set.intersection(*each)) if each else []
+
     def check(self, needed: int) -> None:
         """See `Site`."""
         names = [member.name for member in self._load().members() if CLIENT in member.spec.all_roles]
@@ -106,7 +118,7 @@ class BoxSite:
             known = {host.name: host for host in box_hosts(self._running)}
             names = self._chosen(known) or with_role(self._running, CLIENT, known)
             standing = standing_of(self._running, tuple(known[name] for name in names))
-            return replace(standing, targets=self._signed_in(self._running))
+            return replace(standing, targets=self._signed_in(self._running), mounts=_mounts(box, self._running))
         except BaseException:
             self.down(say)
             raise
@@ -176,6 +188,11 @@ class OpenBox:
         """None are needed."""
         return {}
 
+    @property
+    def mounted(self) -> Sequence[str]:
+        """See `Site`; it belongs to whoever brought the box up."""
+        return ()
+
     def check(self, _needed: int) -> None:
         """See `Site`; a box that is up is as it must be."""
         self._find()
@@ -215,6 +232,23 @@ class OpenBox:
             fault = f"no {state} {missing[0]}" if missing else f"no {state} with the role {role}"
             raise AssayError(f"box {box.name} has {fault}", f"it has {', '.join(known)}")
         return tuple(known[name] for name in names)
+
+
+def _mounts(box: Box, running: RunningBox) -> dict[str, tuple[HostMount, ...]]:
+    """Host -> what the box has mounted on it."""
+    servers = {host.name: host.servers for host in running.hosts}
+    return {
+        member.name: tuple(
+            HostMount(mount.at, mount.source, tuple(mount_command(mount, login_of(mount, servers))))
+            for mount in kept_mounts(member.spec)
+        )
+        for member in box.members()
+    }
+
+
+def kept_mounts(spec: HostSpec) -> tuple[Mount, ...]:
+    """What a host mounts that is still there when it was unmounted."""
+    return tuple(mount for mount in spec.mounts if mount.type not in IN_MEMORY)
 
 
 def standing_of(box: RunningBox, clients: tuple[Host, ...], servers: tuple[Host, ...] | None = None) -> Standing:

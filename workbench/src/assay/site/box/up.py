@@ -316,11 +316,9 @@ class _Builder:
     def _mount(self, member: Member, servers: Mapping[str, Sequence[RunningServer]]) -> None:
         """Mount what a host is to see of the others."""
         for mount in member.spec.mounts:
-            user, _, host = (mount.user or "").partition("@")
-            files = [server.credentials[user] for server in servers.get(host, ()) if user in server.credentials]
             what, enter = f"{mount.at} on {member.name}", self._enter(member.name)
             run([*enter, "mkdir", "-p", mount.at], what)
-            run([*enter, *layout.mount_command(mount, next(iter(files), ""))], what)
+            run([*enter, *layout.mount_command(mount, layout.login_of(mount, servers))], what)
 
 
 def _begin(servings: Sequence[Serving]) -> None:

@@ -2,7 +2,7 @@
 
 import contextlib
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from assay.launch.shell import missing_program
@@ -38,6 +38,11 @@ class InventorySite:
         """The inventory, with absolute paths of keys."""
         name = self._inventory
         return {} if name is None else {INVENTORY: lambda: portable_inventory(self._base / name, self._naming)}
+
+    @property
+    def mounted(self) -> Sequence[str]:
+        """See `Site`."""
+        return ()
 
     def check(self, _needed: int) -> None:
         """See `Site`: the file that names the hosts may still be made."""

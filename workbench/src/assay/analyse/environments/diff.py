@@ -49,6 +49,8 @@ MATTERS = (
     "network */*",
     "target */*",
     "server */version",
+    "host */*",
+    "hosts */*",
     "* (resumed)/*",
 )
 """`section/name` patterns of what commonly changes results."""
@@ -57,6 +59,7 @@ HARMLESS = (
     "cpu/vulnerable_to",
     "control groups/version",
     "network */state",
+    "host* */interface *",
     "target */path",
     "target */mount_point",
     "target */filesystem_bytes",

@@ -1,0 +1,1 @@
+"""What the environments of runs say: how two differ, and which settings a study wants otherwise."""

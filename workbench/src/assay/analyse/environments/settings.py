@@ -1,0 +1,176 @@
+"""Settings of machines that a study wants otherwise, or that differ between the hosts of one run."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+Environment = Mapping[str, Mapping[str, str]]
+WANTED = "settings wanted"
+"""Section of an environment that has what the study wants: name -> value."""
+HERE = "this machine"
+_HOST = re.compile(r"hosts? \S")
+_OFF = ("off", "forceoff", "notsupported", "notimplemented")
+
+
+class Setting(NamedTuple):
+    """One thing that is compared.
+
+    Attributes:
+        label: What it is called.
+        here: `section/name` of its items in what is known of this machine. What stands for a star is the part it is of.
+        there: Name of its items in the section of a host, likewise.
+        read: From the text of an item to the values in it.
+        remedy: What sets it; `{value}` and `{part}` are filled in.
+    """
+
+    label: str
+    here: str
+    there: str
+    read: Callable[[str], list[str]]
+    remedy: str
+
+
+class Found(NamedTuple):
+    """A setting as it was found.
+
+    Attributes:
+        host: Of which machine.
+        part: Of which disk or interface; empty if it is the machine's.
+        values: Several disks may have several.
+    """
+
+    host: str
+    part: str
+    values: tuple[str, ...]
+
+
+def _whole(text: str) -> list[str]:
+    return [text]
+
+
+def _chosen(text: str) -> list[str]:
+    """`always [madvise] never` says which is chosen."""
+    found = re.search(r"\[(\S+)\]", text)
+    return [found[1] if found else text]
+
+
+def _smt(text: str) -> list[str]:
+    return ["off" if text in _OFF else text]
+
+
+def _schedulers(text: str) -> list[str]:
+    return list(dict.fromkeys(re.findall(r"scheduler ([\w-]+)", text) or [text]))
+
+
+def _mtu(text: str) -> list[str]:
+    """Of an interface that is up."""
+    found = re.fullmatch(r"(?:mtu )?(\d+)(?:, (\w+))?", text)
+    return [found[1]] if found and found[2] in (None, "up", "unknown") else []
+
+
+SETTINGS = {
+    "transparent_huge_pages": Setting(
+        *("transparent huge pages", "memory/transparent_huge_pages", "transparent huge pages", _chosen),
+        "echo {value} > /sys/kernel/mm/transparent_hugepage/enabled",
+    ),
+    "clock": Setting(
+        *("clock source", "kernel/clock_source", "clock source", _whole),
+        "echo {value} > /sys/devices/system/clocksource/clocksource0/current_clocksource",
+    ),
+    "governor": Setting(
+        *("frequency policy", "cpu/governor", "frequency policy", _whole), "cpupower frequency-set -g {value}"
+    ),
+    "smt": Setting(*("SMT", "cpu/smt", "smt", _smt), "echo {value} > /sys/devices/system/cpu/smt/control"),
+    "scheduler": Setting(
+        *("I/O scheduler", "target */scheduler", "disks *", _schedulers),
+        "echo {value} > /sys/block/DISK/queue/scheduler",
+    ),
+    "mtu": Setting(*("MTU", "network */mtu", "interface *", _mtu), "ip link set {part} mtu {value}"),
+}
+"""Name in a study -> what it is."""
+
+
+def settings_found(environment: Environment) -> dict[str, tuple[Found, ...]]:
+    """What is known of each setting: of the hosts of a run, or of this machine where it has none.
+
+    Args:
+        environment: Section -> name -> value, as captured.
+    """
+    hosts = {name: items for name, items in environment.items() if _HOST.match(name)}
+    return {
+        name: tuple(
+            _of_hosts(setting, hosts) if hosts else (Found(HERE, *one) for one in _of_machine(setting, environment))
+        )
+        for name, setting in SETTINGS.items()
+    }
+
+
+def unwanted(environment: Environment) -> Iterator[tuple[str, Found, str]]:
+    """Each setting that is not as the study wants it: its name, what was found, and what is wanted.
+
+    Args:
+        environment: As captured, with the section `WANTED`.
+    """
+    wanted, known = environment.get(WANTED, {}), settings_found(environment)
+    for name in (name for name in SETTINGS if name in wanted):
+        for found in known[name]:
+            if any(value != wanted[name] for value in found.values):
+                yield name, found, wanted[name]
+
+
+def setting_lines(environment: Environment) -> tuple[str, ...]:
+    """A line for each setting that is not as the study wants it, and for each that differs between hosts.
+
+    Args:
+        environment: Section -> name -> value, as captured, and `WANTED`.
+    """
+    lines = []
+    for name, found, wanted in unwanted(environment):
+        lines.append(f"{found.host}: {_label(name, found.part)}: {_shown(found.values)}; the study wants {wanted}")
+    for name, several in settings_found(environment).items():
+        for part in dict.fromkeys(found.part for found in several):
+            same = [found for found in several if found.part == part and not _unknown(found.values)]
+            hosts: dict[tuple[str, ...], list[str]] = {}
+            for found in same:
+                hosts.setdefault(found.values, []).append(found.host)
+            if len(hosts) > 1:
+                each = ", ".join(f"{_shown(values)} on {', '.join(names)}" for values, names in hosts.items())
+                lines.append(f"{_label(name, part)} differs between hosts: {each}")
+    return tuple(lines)
+
+
+def _of_hosts(setting: Setting, hosts: Environment) -> Iterator[Found]:
+    for host, items in hosts.items():
+        for item, text in items.items():
+            part = _part(setting.there, item)
+            if part is not None and (values := setting.read(text)):
+                yield Found(host, part, tuple(values))
+
+
+def _of_machine(setting: Setting, environment: Environment) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for section, items in environment.items():
+        for item, text in items.items():
+            part = _part(setting.here, f"{section}/{item}")
+            if part not in (None, "lo") and (values := setting.read(text)):
+                yield part or "", tuple(values)
+
+
+def _part(pattern: str, name: str) -> str | None:
+    """What stands for the star; empty without a star, None if it does not fit."""
+    before, star, after = pattern.partition("*")
+    if not star:
+        return "" if name == pattern else None
+    fits = name.startswith(before) and name.endswith(after) and len(name) > len(before) + len(after)
+    return name[len(before) : len(name) - len(after)] if fits else None
+
+
+def _label(name: str, part: str) -> str:
+    return f"{SETTINGS[name].label} of {part}" if part else SETTINGS[name].label
+
+
+def _shown(values: tuple[str, ...]) -> str:
+    return " and ".join(values)
+
+
+def _unknown(values: tuple[str, ...]) -> bool:
+    return any(value.startswith(("unknown", "none:")) for value in values)

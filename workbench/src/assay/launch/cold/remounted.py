@@ -1,0 +1,112 @@
+"""Unmounts file systems on hosts and mounts them again: nothing of them stays in the hosts' memory."""
+
+import contextlib
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+
+from assay.launch.mounting import Mounting, complaint
+from assay.launch.shell import Shell
+from assay.model.base import AssayError
+from assay.model.site.host import HostMount
+from assay.model.study.mounts import StudyMount
+
+DONE = "unmounted and mounted again"
+SECONDS = 300.0
+"""What is dirty is written before."""
+HINT = "see what uses it there; it takes root"
+_UNMOUNT = r"""
+mounted() { findmnt --noheadings --types notmpfs --mountpoint "$1" >/dev/null; }
+n=0
+while mounted "$1"; do
+  said=$(umount "$1" 2>&1) || { n=$((n+1)); [ $n -lt 20 ] || { echo "$said" >&2; exit 1; }; sleep 0.5; }
+done
+"""
+"""For sh, with the point; below it a host may have a directory of its own, empty and in memory."""
+
+
+class Remounting:
+    """All that Assay has mounted on the hosts of a run, those of the study and those that came with the hosts."""
+
+    def __init__(self, mounting: Mounting | None, made: Mapping[str, Sequence[HostMount]]) -> None:
+        """Nothing is done yet.
+
+        Args:
+            mounting: What the study has mounted; None if it has nothing mounted.
+            made: Host -> what came with it.
+        """
+        self._mounting, self._made = mounting, made
+        self._gone: dict[tuple[str, str], tuple[Shell, HostMount]] = {}
+        """Host and point -> what was unmounted, and could not be mounted again."""
+
+    def __call__(self, paths: Sequence[str], shells: Sequence[Shell]) -> None:
+        """Unmount what some directories lie in, and whatever has the same source, on all hosts, and mount it again.
+
+        Two mounts of one source may share what is in memory of it.
+
+        Raises:
+            AssayError: It cannot be done on a host, or a directory lies in nothing that Assay has mounted there.
+        """
+        ours = self._mounting.mounts if self._mounting is not None else ()
+        of_study = [mount for mount in ours if mount.source in {one.source for one in ours if holds(one.at, paths)}]
+        work: list[tuple[Shell, list[HostMount]]] = []
+        for shell in shells:
+            made = self._made.get(shell.host.name, ())
+            both: list[HostMount | StudyMount] = [*made, *of_study]
+            sources = {one.source for one in both if holds(one.at, paths)}
+            chosen = [one for one in made if one.source in sources]
+            points = [one.at for one in both if one.source in sources]
+            if missing := next((path for path in paths if not any(holds(at, [path]) for at in points)), None):
+                raise AssayError(f"host {shell.host.name}: {missing} lies in nothing that Assay has mounted", "")
+            work.append((shell, chosen))
+        problems: list[AssayError] = []
+        with self._mounting.changing(of_study) if self._mounting is not None else contextlib.nullcontext():
+            threads = [threading.Thread(target=self._one, args=(*one, of_study, problems)) for one in work]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        if problems:
+            raise problems[0]
+
+    def restore(self) -> None:
+        """Mount what could not be mounted again, so that what lies there can be removed.
+
+        Raises:
+            AssayError: It cannot be mounted.
+        """
+        for shell, mount in list(self._gone.values()):
+            self._mount(shell, mount)
+        if self._mounting is not None:
+            self._mounting.restore()
+
+    def _one(
+        self, shell: Shell, made: Sequence[HostMount], of_study: Sequence[StudyMount], problems: list[AssayError]
+    ) -> None:
+        """All of one host: nothing is mounted before everything is unmounted."""
+        try:
+            for mount in reversed(made):
+                answer = shell.run(["sh", "-c", _UNMOUNT, "sh", mount.at], SECONDS)
+                if answer.code != 0:
+                    message = f"host {shell.host.name}: {mount.at}: could not be unmounted: {complaint(answer)}"
+                    raise AssayError(message, HINT)
+                self._gone[shell.host.name, mount.at] = shell, mount
+            if self._mounting is not None:
+                self._mounting.take(shell, of_study)
+            for mount in made:
+                self._mount(shell, mount)
+            if self._mounting is not None:
+                self._mounting.put(shell, of_study)
+        except AssayError as error:
+            problems.append(error)
+
+    def _mount(self, shell: Shell, mount: HostMount) -> None:
+        answer = shell.run(mount.command, SECONDS)
+        if answer.code != 0:
+            message = f"host {shell.host.name}: {mount.at}: {mount.source} could not be mounted: {complaint(answer)}"
+            raise AssayError(message, HINT)
+        del self._gone[shell.host.name, mount.at]
+
+
+def holds(at: str, paths: Iterable[str]) -> bool:
+    """Whether one of some paths lies in what is mounted at a point."""
+    return any(f"{path}/".startswith(f"{at}/") for path in paths)

@@ -1,0 +1,49 @@
+"""How a study wants the machines to be set on which it is measured."""
+
+import re
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from assay.model.frozen import Frozen
+from assay.model.study import axis
+from assay.model.study.axis import Single, fault
+from assay.model.units import shown
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
+
+
+def _name(written: Any) -> str:
+    if isinstance(written, str) and _NAME.fullmatch(written):
+        return written
+    raise fault(f"{shown(written)} is no name that the kernel has for it", "write it as the kernel does, such as tsc")
+
+
+def _on_or_off(written: Any) -> Any:
+    """YAML may take `on` and `off` for truth."""
+    return {True: "on", False: "off"}.get(written, written) if isinstance(written, bool) else written
+
+
+_Name = Annotated[str, BeforeValidator(_name), WithJsonSchema({"type": "string"})]
+
+
+class Settings(Frozen):
+    """What each machine of a run is to be set to; what is left out may be anything."""
+
+    transparent_huge_pages: Annotated[
+        str | None, Single(axis.choice(("always", "madvise", "never"), optional=True))
+    ] = Field(None, description="When the kernel makes huge pages of its own accord.")
+    clock: _Name | None = Field(None, description="Clock source of the kernel, such as tsc.")
+    governor: _Name | None = Field(None, description="What governs the frequency of the CPUs, such as performance.")
+    smt: Annotated[str | None, Single(axis.choice(("on", "off"), optional=True)), BeforeValidator(_on_or_off)] = Field(
+        None, description="Several threads on one core of a CPU."
+    )
+    scheduler: _Name | None = Field(None, description="I/O scheduler of the disks, such as none or mq-deadline.")
+    mtu: Annotated[int | None, Single(axis.whole(68, 65535, optional=True))] = Field(
+        None, description="Largest packet of the interfaces that are up, in bytes."
+    )
+
+    @property
+    def wanted(self) -> dict[str, str]:
+        """Name -> value, of those that are written."""
+        return {name: str(value) for name, value in self.__dict__.items() if value is not None}

@@ -1,0 +1,118 @@
+"""File systems are mounted anew between the phases of a case: what a host has in memory of them is gone.
+
+Seen where it cannot be disputed: by the bytes that come over the link of the host that reads. The link is slow, so that
+a phase is long enough to be counted.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from nfs_tools import Run, box_of, boxes_below
+from run_tools import ASSAY, assay, only_run
+from testbed_tools import GUARD, assert_soon, left, said
+
+from assay.model.result.sample import Sample
+from assay.store import RunStore
+
+HOSTS = """
+  client[1-2]:
+    link: 200 Mbit/s
+    mounts: [{source: "server1:/", at: /boxed, type: moosefs}]
+  server1: {disks: [{size: 512MiB, mount: /store}], servers: [{kind: moosefs, exports: [/store]}]}
+"""
+BOXED = "  boxed: {kind: file, path: /boxed/assay-boxed}\n"
+STUDY = """
+study: remounted
+question: What does the client have in memory?
+testbed: box.yaml
+targets:
+  own:
+    kind: file
+    path: /assay-remounted/assay
+    mounts: [{{source: "server1:/", at: /assay-remounted, type: moosefs}}]
+{boxed}workloads:
+  w:
+    operations: [write, read, reread]
+    hosts: 2
+    file_size: 32MiB
+    record_size: 1MiB
+    cache: [keep, remount]
+    verify: true
+    {extra}
+repeats: 1
+ceilings: none
+network: none
+order: sequential
+"""
+
+
+@pytest.fixture
+def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with boxes_below(tmp_path_factory.mktemp("remounted")) as folder:
+        yield folder
+
+
+def received(sample: Sample) -> float:
+    """Bytes per second that came over the links of the clients."""
+    return sum(link.received for use in sample.uses if use.host.startswith("client") for link in use.links)
+
+
+def test_what_was_mounted_anew_is_read_from_the_servers(root: Path, tmp_path: Path) -> None:
+    """By a mount of the study's, and by one of the testbed's."""
+    run = Run(tmp_path, HOSTS, STUDY.format(boxed=BOXED, extra=""), quick=True)
+    run.ends(0)
+    assert {status for status, _ in run.outcomes().values()} == {"ok"}
+    links = 2 * 200e6 / 8
+    samples = run.samples()
+    for of_target in (("c0001", "c0002"), ("c0003", "c0004")):
+        kept, cold = ([sample for sample in samples if sample.case == case] for case in of_target)
+        assert kept[-1].throughput > 4 * links, "what was read comes from memory when it is read again"
+        for sample in cold[1:]:
+            assert sample.throughput < links, "no read can be faster than the links"
+            assert received(sample) > 0.9 * sample.throughput
+        assert [sample.cache_done for sample in kept] == ["", "", ""]
+        assert [sample.cache_done for sample in cold] == ["unmounted and mounted again"] * 3
+        assert all(sample.verified_bytes == sample.bytes for sample in cold[1:])
+    assert left(root) == {}
+    assert not Path("/assay-remounted").exists()
+
+
+def test_a_run_that_is_killed_between_two_phases_leaves_nothing_when_it_goes_on(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its hosts and their server stay, as real ones do: nobody else removes files and mounts there."""
+    with box_of(tmp_path, HOSTS, "ssh") as box:
+        wrapper = tmp_path / "bin" / "ssh"
+        wrapper.parent.mkdir()
+        wrapper.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {box.ssh_config} "$@"\n')
+        wrapper.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{wrapper.parent}:{os.environ['PATH']}")
+        (tmp_path / "hosts.yaml").write_text("hosts: {client1: {}, client2: {}}\n")
+        text = STUDY.format(boxed="", extra="").replace("testbed: box.yaml", "hosts: {inventory: hosts.yaml}")
+        (tmp_path / "study.yaml").write_text(text.replace("[keep, remount]", "remount"))
+        points = Path(f"/proc/{box.host('client1').pid}/mountinfo")
+        with subprocess.Popen([ASSAY, "run", "study.yaml"], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as run:
+            for _ in range(2):
+                for there in (True, False):
+                    assert_soon(
+                        lambda there=there: (
+                            ("/assay-remounted" in points.read_text()) is there or run.poll() is not None
+                        ),
+                        lambda: "not mounted anew",
+                    )
+            run.kill()
+            told = run.communicate(timeout=GUARD)[1]
+        assert run.returncode == -signal.SIGKILL, told
+        with RunStore.open(only_run(tmp_path)) as store:
+            assert store.samples() == (), "it was killed in its first repeat"
+        assay(tmp_path, "run", "--resume")
+        with RunStore.open(only_run(tmp_path)) as store:
+            assert [job.status for job in store.jobs()] == ["ok"]
+            assert [entry.name for entry in store.journal()] == []
+        assert "/assay-remounted" not in points.read_text()
+        assert said(box, "client1", "find", "/boxed", "-mindepth", "1") == ""

@@ -1,0 +1,66 @@
+"""How servers are set is known to a run: file systems, what they were made with, RAID, schedulers, Samba, versions."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from nfs_tools import box_of, boxes_below
+
+from assay.launch.environment.remote import capture_hosts
+from assay.launch.shell import make_shell
+from assay.model.site.host import Host
+from assay.run.fleet import Fleet
+from assay.site.box.site import box_hosts
+from assay.site.site import Standing
+
+HOSTS = """
+  client1:
+    mounts: [{source: "server2:/assay", at: /gl, type: glusterfs}]
+  server1:
+    disks:
+      - {size: 512MiB, mount: /export, filesystem: xfs, make: "-i size=512", options: "noatime,nodiratime,largeio"}
+      - {size: 512MiB, raid: {level: 10, disks: 4}, mount: /safe}
+    servers: [{kind: samba, exports: [/export], users: [alice], options: {signing: mandatory, multichannel: "yes"}}]
+  server2:
+    disks: [{size: 512MiB, mount: /store, filesystem: ext3}]
+    servers: [{kind: glusterfs, exports: [/store], options: {volume: distributed}}]
+"""
+
+
+@pytest.fixture
+def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with boxes_below(tmp_path_factory.mktemp("settings")) as folder:
+        yield folder
+
+
+def test_servers_say_how_they_are_set(root: Path, tmp_path: Path) -> None:
+    with contextlib.ExitStack() as stack:
+        box = stack.enter_context(box_of(tmp_path, HOSTS))
+        hosts = box_hosts(box)
+        found = capture_hosts([make_shell(host) for host in hosts])
+        again = capture_hosts([make_shell(host) for host in hosts])
+    assert found == again, "what varies by itself would be called another environment"
+    client, samba, gluster = (found[f"host {host.name}"] for host in hosts)
+    assert client["mount /gl"].startswith("fuse.glusterfs server2:/assay ")
+    assert {"noatime", "nodiratime", "largeio"} <= set(samba["mount /export"].split()[-1].split(","))
+    assert samba["mount /export"].startswith("xfs loop ")
+    assert "isize=512" in samba["made /export"] and "/dev/loop" not in samba["made /export"]
+    assert samba["disks /export"].startswith("loop: scheduler ")
+    assert samba["made /safe"].startswith("Data, RAID10") and samba["disks /safe"].count("loop: scheduler") == 4
+    assert samba["smbd server signing"] == "required", "by the names of smb.conf(5)"
+    assert samba["smbd server multi channel support"] == "Yes"
+    assert len([name for name in samba if name.startswith("smbd ")]) >= 25
+    assert samba["version smbd"].startswith("Version ")
+    assert gluster["mount /store"].startswith("ext3 loop ") and "Inode size" in gluster["made /store"]
+    assert "Type: Distribute" in gluster["gluster volumes"] and gluster["version glusterd"].startswith("glusterfs")
+
+
+def test_servers_that_a_target_names_are_asked_too_and_others_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of an inventory, to which there is a way by ssh."""
+    client, nas, other = (Host(name=name, address=f"10.0.0.{place}") for place, name in enumerate(("c", "nas", "o"), 1))
+    asked: list[str] = []
+    monkeypatch.setattr("assay.run.fleet.make_shell", lambda host: asked.append(host.name))
+    monkeypatch.setattr("assay.run.fleet.capture_hosts", lambda _: {})
+    Fleet((client,), (), Standing((client,), known=(nas, other))).environment({"10.0.0.2"})
+    assert asked == ["c", "nas"]

@@ -1,0 +1,19 @@
+"""What a host is asked of its mounts and servers."""
+
+import subprocess
+
+from assay.launch.environment.serving import SMB_CLIENT, script
+
+
+def test_mounts_of_smb_are_told_by_the_names_that_windows_has() -> None:
+    """No kernel here mounts CIFS: the part that reads options is given some."""
+    functions, _, _ = script().partition("seen=\n")
+    options = "rw,vers=3.1.1,sign,multichannel,max_channels=4,rsize=4194304,echo_interval=60,username=alice"
+    text = f'{functions}smb //nas/share "{options}"'
+    told = subprocess.run(["sh", "-c", text], capture_output=True, text=True, check=True).stdout
+    found = dict(line.split("\t") for line in told.splitlines())
+    assert len(found) == len(SMB_CLIENT)
+    assert found["smb EnableMultiChannel //nas/share"] == "multichannel max_channels=4 (multichannel max_channels)"
+    assert found["smb RequireSecuritySignature //nas/share"] == "sign (sign seal)"
+    assert found["smb MaxCmds //nas/share"] == "not set (max_credits)"
+    assert "alice" not in told
