@@ -19,7 +19,12 @@ question: Does it work?
 targets:
   cloud: {{kind: s3, endpoint: "{endpoint}", bucket: {bucket}}}
 workloads:
-  all: {{operations: [put, get, head, list, copy, list_after_put, delete], object_size: 4KiB, objects: 30, lanes: 2, verify: true}}
+  all:
+    operations: [put, get, head, list, copy, list_after_put, delete]
+    object_size: 4KiB
+    objects: 30
+    lanes: 2
+    verify: true
   mix: {{operations: [object_mix], object_size: 1KiB..8KiB, objects: 20}}
 repeats: 2
 ceilings: none
