@@ -124,8 +124,8 @@ def switch_shapers(box: Box) -> list[str]:
     """Lines for `tc -batch` in the switch's namespace: what goes towards hosts and sites."""
     lines = []
     for member in box.members():
-        for port in host_ports(member).values() if member.spec.link else ():
-            lines += shaper(port, member.spec.link)
+        if member.spec.link:
+            lines += [line for port in host_ports(member).values() for line in shaper(port, member.spec.link)]
     if box.wan and box.wan.link:
         for number in range(1, len(sites(box)) + 1):
             lines += shaper(f"t{number}", box.wan.link) + shaper(f"w{number}", box.wan.link)
