@@ -192,6 +192,41 @@ def test_a_server_that_is_gone_for_good_fails_what_waits_for_it(box: RunningBox)
     assert_soon(lambda: "e1.0" in said(box, "client1", ASSAY, "aoe", "discover"), lambda: "the server is not back")
 
 
+CARDS = """
+  client1: {interfaces: 2}
+  server1:
+    interfaces: 2
+    disks: [{size: 64MiB, device: d0}, {size: 64MiB, device: d1}]
+    servers: [{kind: vblade, devices: [d0, d1], options: {shelf: 7, slot: 4, interface: eth1}}]
+  server2: {disks: [{size: 64MiB, device: d0}], servers: [{kind: vblade, devices: [d0]}]}
+"""
+
+
+def test_shelf_slot_and_card_are_chosen_and_a_client_uses_all_its_cards(folder: Path) -> None:
+    with box_of(folder, CARDS, network="{mtu: 9000}") as box:
+        found = json.loads(said(box, "client1", ASSAY, "aoe", "discover", "--json"))
+        assert {disk["address"] for disk in found} == {"e2.0", "e7.4", "e7.5"}
+        assert {(disk["address"], disk["interface"]) for disk in found} == {
+            (address, card) for address in ("e2.0", "e7.4", "e7.5") for card in ("eth0", "eth1")
+        }
+        links = json.loads(said(box, "server1", "ip", "-json", "link", "show", "dev", "eth1"))
+        assert {disk["station"] for disk in found if disk["address"] != "e2.0"} == {links[0]["address"]}
+        before = sent_by(box, "client1")
+        done, samples = execute(box, ["client1"], job(target=target(7, 4, interfaces=["eth0", "eth1"]), lanes=2))
+        after_it = sent_by(box, "client1")
+    assert done.status == "ok", done.reason
+    check(samples)
+    frames = sum(sample.service.frames for sample in samples if sample.service is not None)
+    for card in ("eth0", "eth1"):
+        assert after_it[card] - before[card] > frames / 4, "frames go over both"
+
+
+def sent_by(box: RunningBox, host: str) -> dict[str, int]:
+    """Card -> frames that it has sent."""
+    lines = [line.split() for line in said(box, host, "cat", "/proc/net/dev").splitlines()[2:]]
+    return {fields[0].rstrip(":"): int(fields[10]) for fields in lines}
+
+
 def test_a_disk_that_is_not_there_is_named(box: RunningBox, tmp_path: Path) -> None:
     described = tmp_path / "target.json"
     described.write_text(json.dumps(target(shelf=7)))

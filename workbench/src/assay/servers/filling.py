@@ -1,13 +1,13 @@
 """What becomes of a description on a host: its words filled in, its configuration and its commands.
 
-In texts and commands these words are filled in: `$host`, `$address`, `$port`, `$access` and `$secret` (keys that are no
-secret), `$configuration` (path of the written configuration), `$log`, `$data`, `$mount`, `$source` (name of what it
-passes on), `$upstream` (address of the host that serves that), `$python` (Assay's own interpreter), `$assay` (the words
-that start Assay), `$exports`, `$devices`, `$buckets`, `$tables` and `$users` (the parts of all of them), `$peers` (the
-parts, or else the addresses, of all other servers of the kind), `$members` (addresses of all, itself among them),
-`$first` (that of the first), and each word of `find` and of `options`. In the part or command for one thing there are
-`$number` and `$name`, of exports and devices `$path`, of exports `$base`, its last part, of users `$user`, of peers
-`$peer`; on standard input `$password`.
+In texts and commands these words are filled in: `$host`, `$address`, `$port`, `$access` and `$secret` (keys that are
+no secret), `$configuration` (path of the written configuration), `$log`, `$data`, `$mount`, `$source` (name of what
+it passes on), `$upstream` (address of the host that serves that), `$python` (Assay's own interpreter), `$assay` (the
+words that start Assay), `$exports`, `$devices`, `$buckets`, `$tables` and `$users` (the parts of all of them),
+`$peers` (the parts, or else the addresses, of all other servers of the kind), `$members` (addresses of all, itself
+among them), `$first` (that of the first), and each word of `find`, `options` and `numbers`. In the part or command
+for one thing there are `$number` and `$name`, of exports and devices `$path`, of exports `$base`, its last part, of
+users `$user`, of peers `$peer`; on standard input `$password`.
 """
 
 import hashlib
@@ -130,6 +130,7 @@ class Filled:
         words = {
             **found_words(self.kind),
             **{name: self.server.options.get(name, values[0]) for name, values in self.kind.options.items()},
+            **{name: self.server.options.get(name, "") for name in self.kind.numbers},
             "host": place.host,
             "address": place.address,
             "access": ACCESS,

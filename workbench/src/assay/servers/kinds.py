@@ -68,6 +68,10 @@ class ServerKind(Frozen):
     version: Words = Field((), description="Command that prints the version where there is no package of that name.")
     find: dict[str, Words] = Field({}, description="Word -> patterns of paths; the first that exists is its value.")
     options: dict[str, Words] = Field({}, description="Word -> what it may be; the first is meant where none is named.")
+    numbers: dict[str, tuple[int, int]] = Field(
+        {},
+        description="Option that is a whole number -> its least and its most; its word is empty where none is named.",
+    )
     copies: dict[str, int] = Field(
         {},
         description="Value of an option -> copies that it keeps, each on another host: what it keeps them on must fit.",
@@ -227,10 +231,15 @@ def check_server(server: Server, where: str) -> None:
         if getattr(server, key) and key not in able:
             raise AssayError(f"{where}: {server.kind} offers no {key}", f"it offers {' and '.join(able) or 'nothing'}")
     for name, value in server.options.items():
-        if name not in kind.options:
-            known = f"it has {', '.join(kind.options)}" if kind.options else "leave out `options`"
+        names = (*kind.options, *kind.numbers)
+        if name not in names:
+            known = f"it has {', '.join(names)}" if names else "leave out `options`"
             raise AssayError(f"{where}: {server.kind} has no option {name}", known)
-        if value not in kind.options[name]:
+        if name in kind.numbers:
+            least, most = kind.numbers[name]
+            if not (value.isdecimal() and least <= int(value) <= most):
+                raise AssayError(f"{where}: {server.kind} has no {name}: {value}", f"write {least} to {most}")
+        elif value not in kind.options[name]:
             raise AssayError(
                 f"{where}: {server.kind} has no {name}: {value}", f"write {' or '.join(kind.options[name])}"
             )

@@ -158,6 +158,9 @@ def test_what_a_description_may_not_say(own: Path, change: tuple[str, str], mess
         load_kind("ring")
 
 
+VBLADE = {"kind": "vblade", "devices": ["d"]}
+
+
 @pytest.mark.parametrize(
     ("server", "message", "hint"),
     [
@@ -171,6 +174,8 @@ def test_what_a_description_may_not_say(own: Path, change: tuple[str, str], mess
             "leave out `source`",
         ),
         ({"kind": "nfs-ganesha", "exports": ["/x"], "data": "/x"}, "nfs-ganesha makes nothing of `data`", "leave out"),
+        ({**VBLADE, "options": {"shelf": 65535}}, "vblade has no shelf: 65535", "write 0 to 65534"),
+        ({**VBLADE, "options": {"shelves": 1}}, "vblade has no option shelves", "shelf, slot"),
         ({"kind": "gnaesha", "exports": ["/x"]}, "no kind of server is called `gnaesha`", ""),
     ],
 )

@@ -140,6 +140,9 @@ class HostSpec(Frozen):
     """A host, or each host of a set."""
 
     link: Link = Field(None, description="Speed of its link, each way; without it, what the machine can do.")
+    interfaces: Annotated[int, Single(axis.whole(1, 8))] = Field(
+        1, description="Network cards: eth0, which has the address, eth1, ... without one; each has such a link."
+    )
     delay: Time = Field(0, description="Time that everything to and from this host takes longer, each way.")
     loss: Loss = Field(0, description="Share of frames to and from this host that are lost.")
     site: Text = Field("", description="Where it stands, if there are several sites.")
@@ -179,6 +182,10 @@ class HostSpec(Frozen):
                 if not any(f"{path}/".startswith(f"{mount}/") for mount in mounts):
                     hint = f"add a disk, such as `disks: [{{size: 2GiB, mount: {path}}}]`"
                     raise fault(f"{path} is on no disk of this host", hint, "servers", place, key)
+        card = server.options.get("interface", "eth0")
+        if card not in [f"eth{number}" for number in range(self.interfaces)]:
+            hint = "say how many cards it has, such as `interfaces: 2`: eth0 and eth1"
+            raise fault(f"{card} is no network card of this host", hint, "servers", place, "options", "interface")
         for name in server.devices:
             if name not in devices:
                 hint = f"add a disk, such as `disks: [{{size: 2GiB, device: {name}}}]`"

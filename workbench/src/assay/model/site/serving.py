@@ -93,10 +93,12 @@ PLAIN_OPTIONS = {
 _OPTION = r"(?!r?bind\b|r?move\b|remount\b|loop\b|make-|[xX]-)[A-Za-z][^\s\0,/]{0,255}"
 
 
-def _matching(pattern: str, what: str, hint: str) -> BeforeValidator:
-    """Reads text that a pattern takes whole."""
+def _matching(pattern: str, what: str, hint: str, number: bool = False) -> BeforeValidator:
+    """Reads text that a pattern takes whole; `number`: or a whole number, as text."""
 
     def read(written: object) -> str:
+        if number and type(written) is int:
+            return str(written)
         if isinstance(written, str) and re.fullmatch(pattern, written):
             return written
         raise fault(f"{shown(written)} is not {what}", hint)
@@ -113,7 +115,9 @@ _BUCKET = _matching(
 )
 _TABLE = _matching(r"[A-Za-z0-9_.-]{3,255}", "a name of a table", "write 3 to 255 letters, digits, `_`, `.`, `-`")
 _USER = _matching(r"[a-z_][a-z0-9_-]{0,31}", "a name of a user", "write small letters and digits: alice")
-_OPTION_WORD = _matching(r"[a-z0-9][a-z0-9-]{0,30}", "an option of a server", "write small letters, digits and `-`")
+_OPTION_WORD = _matching(
+    r"[a-z0-9][a-z0-9-]{0,30}", "an option of a server", "write small letters, digits and `-`", number=True
+)
 _LOGIN = _matching(r"[a-z_][a-z0-9_-]{0,31}@[a-z][a-z0-9-]{0,30}", "a user of a server", "write alice@server1")
 _SERVED = r"(//)?[A-Za-z0-9_\[][^\s\0]{0,1023}"
 _SOURCE = _matching(_SERVED, "something that a server serves", "write such as server1:/export")

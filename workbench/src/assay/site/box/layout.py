@@ -49,9 +49,10 @@ class Segment:
         return any(port.delay or port.loss for port in self.ports)
 
 
-def host_port(member: Member) -> str:
-    """Interface of a host's port in the switch's namespace."""
-    return f"p{member.number}"
+def host_ports(member: Member) -> dict[str, str]:
+    """The cards of a host -> interfaces of its ports in the switch's namespace."""
+    further = range(1, member.spec.interfaces)
+    return {HOST_INTERFACE: f"p{member.number}", **{f"eth{card}": f"p{member.number}c{card}" for card in further}}
 
 
 def sites(box: Box) -> tuple[str, ...]:
@@ -66,9 +67,10 @@ def segments(box: Box) -> tuple[Segment, ...]:
     delay, loss = box.network.one_way // 2, box.network.loss // 2
     for number, site in enumerate(places, start=1):
         ports = [
-            Port(host_port(member), member.spec.delay + delay, min(10**6, member.spec.loss + loss))
+            Port(port, member.spec.delay + delay, min(10**6, member.spec.loss + loss))
             for member in box.members()
             if member.spec.site == site
+            for port in host_ports(member).values()
         ]
         trunk = [Port(f"t{number}", delay, loss)] if box.wan else []
         found.append(Segment(f"site{number}", (*ports, *trunk)))
@@ -104,8 +106,9 @@ def switch_links(box: Box, pids: dict[str, int]) -> list[str]:
     mtu = box.network.mtu
     lines = ["link set lo up"]
     for member in box.members():
-        there = f"peer name {HOST_INTERFACE} mtu {mtu} netns {pids[member.name]}"
-        lines.append(f"link add {host_port(member)} mtu {mtu} type veth {there}")
+        for card, port in host_ports(member).items():
+            there = f"peer name {card} mtu {mtu} netns {pids[member.name]}"
+            lines.append(f"link add {port} mtu {mtu} type veth {there}")
     if box.wan:
         numbers = range(1, len(sites(box)) + 1)
         lines += [f"link add t{number} mtu {mtu} type veth peer name w{number} mtu {mtu}" for number in numbers]
@@ -123,7 +126,7 @@ def switch_shapers(box: Box) -> list[str]:
     lines = []
     for member in box.members():
         if member.spec.link:
-            lines += shaper(host_port(member), member.spec.link)
+            lines += [line for port in host_ports(member).values() for line in shaper(port, member.spec.link)]
     if box.wan and box.wan.link:
         for number in range(1, len(sites(box)) + 1):
             lines += shaper(f"t{number}", box.wan.link) + shaper(f"w{number}", box.wan.link)
@@ -147,11 +150,14 @@ def host_script(member: Member, box: Box) -> str:
     """A shell script that brings up the network of a host, run inside it."""
     prefix = box.network.subnet.rpartition("/")[2]
     # A frame that is lost is to be one packet, not a train of forty that is cut up later.
-    whole = [f"link set {HOST_INTERFACE} gso_max_segs 1"] if lossy(box) else []
+    cards = host_ports(member)
+    whole = [f"link set {card} gso_max_segs 1" for card in cards] if lossy(box) else []
     address = [f"addr add {member.address}/{prefix} dev {HOST_INTERFACE}"]
-    text = batch("ip", ["link set lo up", *address, *whole, f"link set {HOST_INTERFACE} up"])
+    # A card without an address would answer questions for that of another one.
+    silent = [f"link set {card} arp off" for card in cards if card != HOST_INTERFACE]
+    text = batch("ip", ["link set lo up", *address, *whole, *silent, *(f"link set {card} up" for card in cards)])
     if member.spec.link:
-        text += batch("tc", shaper(HOST_INTERFACE, member.spec.link))
+        text += batch("tc", [line for card in cards for line in shaper(card, member.spec.link)])
     return text
 
 

@@ -54,6 +54,22 @@ def test_delay_and_loss_of_a_path_are_shared_by_its_two_ports(tmp_path: Path) ->
     assert "gso_max_segs 1" in layout.host_script(box.members()[0], box)
 
 
+def test_each_card_of_a_host_has_a_port_and_the_first_one_the_address(tmp_path: Path) -> None:
+    served = "servers: [{kind: vblade, devices: [d], options: {shelf: 7, interface: eth1}}]"
+    text = "name: x\nhosts:\n  a: {interfaces: 2, link: 1 Gbit/s}\n  b: {interfaces: CARDS, disks: [DISK], SERVED}\n"
+    text = text.replace("SERVED", served).replace("DISK", "{size: 64MiB, device: d}")
+    box = written(tmp_path, text.replace("CARDS", "2"))
+    (segment,) = layout.segments(box)
+    assert [port.interface for port in segment.ports] == ["p1", "p1c1", "p2", "p2c1"]
+    links = layout.switch_links(box, {"a": 11, "b": 12})
+    assert "link add p1c1 mtu 1500 type veth peer name eth1 mtu 1500 netns 11" in links
+    script = layout.host_script(box.members()[0], box)
+    assert script.count("addr add") == 1 and "link set eth1 arp off" in script and "link set eth0 arp" not in script
+    assert script.count("rate 1000000000bit") == 2
+    with pytest.raises(AssayError, match="eth1 is no network card of this host"):
+        written(tmp_path, text.replace("CARDS", "1"))
+
+
 def test_sites_meet_at_a_further_switch_with_one_shaped_link_each() -> None:
     box = load_box("wan", Path("/"))
     here, there, wan = layout.segments(box)
