@@ -146,7 +146,7 @@ def test_what_an_engine_tells_of_an_interval_is_told_where_it_was_done() -> None
         def interval(self, heard: Heard) -> None:
             told.append(heard)
 
-    teller = _Teller(Told(1, 0, TimeLeft(0.0)), lambda _operation, _bytes, _ops: None)
+    teller = _Teller(Told(1, 0, TimeLeft(0.0)), lambda _operation, _bytes, _ops: None, lambda _event: None)
     done = {"operation": "read", "ops": 4, "bytes": 4000, "errors": 0, "latency": "text"}
     earlier = [{"from": 1, "to": 3, "ops": 0.5, "bytes": 500.0}]
     event = {"event": "interval", "phase": 0, "index": 5, "start_ns": 500, "end_ns": 600, "operations": [done]}
