@@ -88,12 +88,13 @@ _ASK = _LOOK + "no fit"
 _MAKE = (
     _LOOK
     + r"""
-made=kept
-[ -d "$at" ] || { mkdir -m 755 -- "$at" && made=made; } || no failed
-undo() { [ "$made" = kept ] || rmdir -- "$at"; no failed; }
+made=kept above=${at%/*} name=./${at##*/}
+cd -P -- "${above:-/}" && [ "$(pwd -P)" = "${above:-/}" ] && [ ! -L "$name" ] || no replaced
+[ -d "$name" ] || { mkdir -m 755 -- "$name" && made=made; } || no failed
+undo() { [ "$made" = kept ] || rmdir -- "$name"; no failed; }
 before=
 while read -r id rest; do before="$before $id "; done </proc/self/mountinfo
-mount -t "$type" ${options:+-o "$options"} "$source" "$at" >&2 9<&- || undo
+mount -t "$type" ${options:+-o "$options"} "$source" "$name" >&2 9<&- || undo
 top
 [ $count -le 1 ] || no crowded
 [ $count -eq 1 ] || {
@@ -115,7 +116,8 @@ no done $made "$ours"
 )
 """The same. Programs, devices and rights of what is served are never the host's.
 
-What somebody has mounted there at the same moment is not told from ours, and stays. So do its flags: what is limited
+The directory above is entered, so that nothing is made elsewhere if a link takes its place. What somebody has mounted
+there at the same moment is not told from ours, and stays. So do its flags: what is limited
 is the mount that a descriptor leads to, where mount(8) can do that.
 """
 _TAKE = (

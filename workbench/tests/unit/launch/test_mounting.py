@@ -294,3 +294,20 @@ def test_a_missing_helper_is_named_with_its_package(place: Path, type_: str, pac
     # The kernel knows a server by its address alone, and needs no helper then.
     known = mount(place / "at", "nas1:/x", type_).model_copy(update={"options": "ro,addr=10.0.0.1"})
     foresee([LocalShell(THIS_HOST)], [known])
+
+
+def test_a_link_in_place_of_the_directory_above_leads_nowhere(place: Path) -> None:
+    """It comes once all has been looked at."""
+    (place / "up").mkdir()
+    (place / "theirs").mkdir()
+    program = place / "bin" / "mkdir"
+    program.parent.mkdir()
+    swap = f'mv "{place}/up" "{place}/away" && ln -s theirs "{place}/up"'
+    program.write_text(f'#!/bin/sh\nPATH=${{PATH#*:}}\n{swap}\nexec mkdir "$@"\n')
+    program.chmod(0o755)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+        with pytest.raises(AssayError) as caught, mounting_of(place, mount(place / "up" / "at")):
+            pass
+    assert "was replaced while it was mounted" in caught.value.message
+    assert list((place / "theirs").iterdir()) == [] and points(place) == {}
