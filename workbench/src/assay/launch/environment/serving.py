@@ -71,6 +71,7 @@ while read -r source point type options _; do
   esac
   # Hosts of a box have these from the machine.
   case $point in /etc | /etc/* | /run/* | /dev/* | /proc/* | /sys/*) continue ;; esac
+  case $source in /dev/*) [ -d "$point" ] || continue ;; esac
   case "$seen" in *" $source "*) continue ;; esac
   seen="$seen $source "
   real=$(readlink -f "$source")
