@@ -22,6 +22,7 @@ KEYS = {"AWS_ACCESS_KEY_ID": "assay", "AWS_SECRET_ACCESS_KEY": "assay-in-a-box"}
 """Those of the services that boxes start, as the heads of the studies say."""
 SMALL = {
     "array-smb-nfs": ("--repeats", "3"),
+    "backing-file-systems": ("--repeats", "2"),
     "dasd-nfs-aoe": ("--repeats", "2"),
     "gluster-scaling": ("--repeats", "2", "--set", "runtime=1s"),
     "io500": (

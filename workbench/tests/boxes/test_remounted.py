@@ -26,6 +26,7 @@ HOSTS = """
   server1: {disks: [{size: 512MiB, mount: /store}], servers: [{kind: moosefs, exports: [/store]}]}
 """
 BOXED = "  boxed: {kind: file, path: /boxed/assay-boxed}\n"
+BOTH = "server_cache: [keep, drop]\n    zip: [[cache, server_cache]]"
 STUDY = """
 study: remounted
 question: What does the client have in memory?
@@ -62,9 +63,14 @@ def received(sample: Sample) -> float:
     return sum(link.received for use in sample.uses if use.host.startswith("client") for link in use.links)
 
 
+def disk_reads(sample: Sample) -> float:
+    """Bytes per second that the disk of the server was read."""
+    return sum(disk.read for use in sample.uses if use.host == "server1" for disk in use.own_disks)
+
+
 def test_what_was_mounted_anew_is_read_from_the_servers(root: Path, tmp_path: Path) -> None:
     """By a mount of the study's, and by one of the testbed's."""
-    run = Run(tmp_path, HOSTS, STUDY.format(boxed=BOXED, extra=""), quick=True)
+    run = Run(tmp_path, HOSTS, STUDY.format(boxed=BOXED, extra=BOTH), quick=True)
     run.ends(0)
     assert {status for status, _ in run.outcomes().values()} == {"ok"}
     links = 2 * 200e6 / 8
@@ -75,6 +81,8 @@ def test_what_was_mounted_anew_is_read_from_the_servers(root: Path, tmp_path: Pa
         for sample in cold[1:]:
             assert sample.throughput < links, "no read can be faster than the links"
             assert received(sample) > 0.9 * sample.throughput
+            assert disk_reads(sample) > 0.5 * sample.throughput, "servers are emptied before each phase, too"
+        assert disk_reads(kept[-1]) < 0.01 * kept[-1].throughput
         assert [sample.cache_done for sample in kept] == ["", "", ""]
         assert [sample.cache_done for sample in cold] == ["unmounted and mounted again"] * 3
         assert all(sample.verified_bytes == sample.bytes for sample in cold[1:])

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from nfs_tools import box_of, boxes_below
+from paths import REPOSITORY
 
 from assay.launch.environment.remote import capture_hosts
 from assay.launch.shell import make_shell
@@ -64,3 +65,19 @@ def test_servers_that_a_target_names_are_asked_too_and_others_are_not(monkeypatc
     monkeypatch.setattr("assay.run.fleet.capture_hosts", lambda _: {})
     Fleet((client,), (), Standing((client,), known=(nas, other))).environment({"10.0.0.2"})
     assert asked == ["c", "nas"]
+
+
+def test_file_systems_are_made_and_mounted_as_the_shipped_study_says(root: Path, tmp_path: Path) -> None:
+    """The published lists of options, one by one: what the kernel says of them is what was written."""
+    folder = REPOSITORY / "studies" / "backing-file-systems"
+    hosts = (folder / "box.yaml").read_text().partition("hosts:\n")[2]
+    with box_of(tmp_path, hosts) as box:
+        (found,) = capture_hosts([make_shell(host) for host in box_hosts(box)]).values()
+    assert found["mount /ext3"].startswith("ext3 ") and "Block size: 4096" in found["made /ext3"]
+    made = found["made /metadata"]
+    assert "isize=512" in made and "sunit=32 blks" in made.partition("log =internal")[2], "32 blocks of 4 KiB are 128k"
+    assert "sunit=0 blks" in found["made /storage"].partition("log =internal")[2]
+    told = {name: set(found[f"mount /{name}"].split()[-1].split(",")) for name in ("metadata", "storage")}
+    assert {"noatime", "nodiratime"} <= told["metadata"]
+    wanted = {"noatime", "nodiratime", "logbufs=8", "logbsize=256k", "largeio", "inode64", "swalloc"}
+    assert {*wanted, "allocsize=131072k"} <= told["storage"]

@@ -242,6 +242,7 @@ STUDIES = {
     "parallel-fs": 2,
     "dasd-nfs-aoe": 1,
     "raid0-volumes": 1,
+    "backing-file-systems": 1,
 }
 """Studies on several hosts -> the most hosts of a case."""
 

@@ -18,6 +18,8 @@ from assay.model.secret import redacted
 from assay.model.study.mounts import StudyMount
 
 SECONDS = 60.0
+FLUSH_SECONDS = 600.0
+"""Of a mount that is unmounted while the run goes on: what is dirty is written before, and may be a whole memory."""
 MOST_WORDS = 300
 """Characters of what mount(8) complains of."""
 SEEN = "seen"
@@ -277,7 +279,7 @@ class Mounting:
         """
         for mount in reversed(mounts):
             seen, made = self._seen[mount.at, shell.host.name]
-            if reason := _taken(shell, mount.at, seen, "kept"):
+            if reason := _taken(shell, mount.at, seen, "kept", FLUSH_SECONDS):
                 message = f"host {shell.host.name}: {mount.at}: could not be unmounted: {reason}"
                 raise AssayError(message, "see what uses it there")
             self._seen[mount.at, shell.host.name] = "", made
@@ -361,10 +363,10 @@ def _ask(shell: Shell, mount: StudyMount, script: str, seen: str = "", changed: 
     raise AssayError(f"{where}: {mount.source} cannot be mounted: {complaint(answer)}", hint, EXIT_REFUSED)
 
 
-def _taken(shell: Shell, at: str, seen: str, made: str) -> str:
+def _taken(shell: Shell, at: str, seen: str, made: str, seconds: float = SECONDS) -> str:
     """Take a mount away; returns why it is still there."""
     with contextlib.suppress(AssayError):
-        answer = shell.run(["sh", "-c", _TAKE, "sh", at, _shown(at), seen, made], SECONDS)
+        answer = shell.run(["sh", "-c", _TAKE, "sh", at, _shown(at), seen, made], seconds)
         match answer.out.strip():
             case "gone":
                 return ""

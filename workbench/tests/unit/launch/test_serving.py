@@ -2,7 +2,13 @@
 
 import subprocess
 
+import pytest
+
+from assay.launch.environment.remote import capture_hosts
 from assay.launch.environment.serving import SMB_CLIENT, script
+from assay.launch.shell import Answer, LocalShell
+from assay.model.base import AssayError
+from assay.model.site.host import THIS_HOST
 
 
 def test_mounts_of_smb_are_told_by_the_names_that_windows_has() -> None:
@@ -17,3 +23,19 @@ def test_mounts_of_smb_are_told_by_the_names_that_windows_has() -> None:
     assert found["smb RequireSecuritySignature //nas/share"] == "sign (sign seal)"
     assert found["smb MaxCmds //nas/share"] == "not set (max_credits)"
     assert "alice" not in told
+
+
+def test_a_program_that_hangs_takes_nothing_else_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    shell = LocalShell(THIS_HOST)
+    whole = shell.run
+
+    def run(words: list[str], seconds: float) -> Answer:
+        if "exportfs" in words[2]:
+            raise AssayError("it did not answer within 20 s")
+        return whole(words, seconds)
+
+    monkeypatch.setattr(shell, "run", run)
+    ((_, found),) = capture_hosts([shell]).items()
+    assert (
+        found["kernel"].startswith("Linux") and found["mounts and servers"] == "unknown: it did not answer within 20 s"
+    )

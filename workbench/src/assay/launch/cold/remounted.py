@@ -4,15 +4,13 @@ import contextlib
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 
-from assay.launch.mounting import Mounting, complaint
+from assay.launch.mounting import FLUSH_SECONDS, SECONDS, Mounting, complaint
 from assay.launch.shell import Shell
 from assay.model.base import AssayError
 from assay.model.site.host import HostMount
 from assay.model.study.mounts import StudyMount
 
 DONE = "unmounted and mounted again"
-SECONDS = 300.0
-"""What is dirty is written before."""
 HINT = "see what uses it there; it takes root"
 _UNMOUNT = r"""
 mounted() { findmnt --noheadings --types notmpfs --mountpoint "$1" >/dev/null; }
@@ -85,7 +83,7 @@ class Remounting:
         """All of one host: nothing is mounted before everything is unmounted."""
         try:
             for mount in reversed(made):
-                answer = shell.run(["sh", "-c", _UNMOUNT, "sh", mount.at], SECONDS)
+                answer = shell.run(["sh", "-c", _UNMOUNT, "sh", mount.at], FLUSH_SECONDS)
                 if answer.code != 0:
                     message = f"host {shell.host.name}: {mount.at}: could not be unmounted: {complaint(answer)}"
                     raise AssayError(message, HINT)

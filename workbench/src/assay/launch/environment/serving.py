@@ -44,6 +44,7 @@ SERVERS = {
 
 _STORAGE = r"""
 PATH=$PATH:/usr/sbin:/sbin
+ask() { timeout -k 1 3 "$@" 2>/dev/null; }
 item() {
   local name=$1 value
   shift
@@ -71,21 +72,23 @@ while read -r source point type options _; do
   esac
   # Hosts of a box have these from the machine.
   case $point in /etc | /etc/* | /run/* | /dev/* | /proc/* | /sys/*) continue ;; esac
+  real=$source
+  # Only what lies on a disk is touched: what lies behind a network may hang.
+  case $source in /dev/*) [ -d "$point" ] && real=$(readlink -f "$source") || continue ;; esac
   case "$seen" in *" $source "*) continue ;; esac
   seen="$seen $source "
-  real=$(readlink -f "$source")
   shown=$source
   case $real in /dev/loop*) shown=loop ;; esac
   item "mount $point" "$type $shown $options"
   case $type in
     ext[234])
-      item "made $point" "$(dumpe2fs -h "$real" 2>/dev/null | tr '\n' ';' |
+      item "made $point" "$(ask dumpe2fs -h "$real" | tr '\n' ';' |
         grep -oE '(Filesystem features|Block size|Inode size|RAID stride|RAID stripe width):[^;]*;')" ;;
-    xfs) item "made $point" "$(xfs_info "$point" 2>/dev/null | sed 's/meta-data=[^ ]*//')" ;;
+    xfs) item "made $point" "$(ask xfs_info "$point" | sed 's/meta-data=[^ ]*//')" ;;
     btrfs)
-      item "made $point" "$(btrfs filesystem df "$point" 2>/dev/null |
+      item "made $point" "$(ask btrfs filesystem df "$point" |
         sed '/GlobalReserve/d; s/: .*/;/' | sort -u)" ;;
-    zfs) item "made $point" "$(zfs get -H -o property,value recordsize,compression,sync,primarycache "$source")" ;;
+    zfs) item "made $point" "$(ask zfs get -H -o property,value recordsize,compression,sync,primarycache "$source")" ;;
   esac
   disks=
   if [ "$type" = btrfs ]; then
@@ -101,19 +104,19 @@ _SERVERS = r"""
 runs() { grep -qsx "$(printf %.15s "$1")" /proc/[0-9]*/comm; }
 if [ -r /proc/fs/nfsd/threads ]; then
   item 'nfsd threads' "$(cat /proc/fs/nfsd/threads)"
-  item 'nfsd exports' "$(exportfs -v)"
+  item 'nfsd exports' "$(ask exportfs -v)"
 fi
 if runs smbd && command -v testparm >/dev/null; then
   one=$(grep -lsx smbd /proc/[0-9]*/comm | head -n 1)
   conf=$(tr '\0' '\n' <"${one%comm}cmdline" | head -n 20 |
     sed -n '/^--configfile$/{n;p;q;}; s/^--configfile=//p; /^-s$/{n;p;q;}')
-  testparm -s -v ${conf:+"$conf"} 2>/dev/null | while IFS= read -r line; do
+  ask testparm -s -v ${conf:+"$conf"} | while IFS= read -r line; do
     name=${line%% = *} value=${line#* = }
     name=${name#"${name%%[![:space:]]*}"}
     case "$line" in *" = "*) wanted "$name" && item "smbd $name" "$value" ;; esac
   done
 fi
-if runs glusterd; then item 'gluster volumes' "$(gluster --mode=script volume info | sed '/^Volume ID:/d')"; fi
+if runs glusterd; then item 'gluster volumes' "$(ask gluster --mode=script volume info | sed '/^Volume ID:/d')"; fi
 """
 
 
@@ -128,6 +131,7 @@ def script() -> str:
         client += f'  item "smb {setting} $1" "${{v:-not set}}" "({options})"\n'
     client += "}\n"
     versions = "".join(
-        f'if runs {name}; then one "version {name}" {command}; fi\n' for name, command in SERVERS.items()
+        f'if runs {name}; then item "version {name}" "$(ask {command} | head -n 1)"; fi\n'
+        for name, command in SERVERS.items()
     )
     return f"{client}{_STORAGE}{chosen}{_SERVERS}{versions}"
