@@ -142,6 +142,8 @@ async fn serve(listener: TcpListener, store: &Arc<Mutex<Store>>, liar: Option<&L
 }
 
 #[cfg(test)]
+mod hints_tests;
+#[cfg(test)]
 mod lies;
 #[cfg(test)]
 mod tests;
