@@ -7,7 +7,7 @@ import pytest
 from run_tools import needs_engine
 from s3_servers import FLAVOURS
 from s3_sums import checksum
-from s3_tools import FOLDER, KIB, MARK, MIB, SECOND, At, Ended, cleaned
+from s3_tools import FOLDER, KIB, MARK, MIB, SECOND, At, Ended, clean, cleaned
 
 pytestmark = needs_engine
 SUMS = ("none", "md5", "crc32", "crc32c", "crc64nvme", "sha256")
@@ -199,6 +199,19 @@ def test_nothing_is_left_of_versions(at: At) -> None:
     at.well("put", "put", "delete", target=target)
     assert at.versions() == []
     assert cleaned(at.target(**target), "--root") and not at.is_there()
+
+
+def test_a_version_that_somebody_else_has_put_stays(fast: At) -> None:
+    """Its key is the job's, and it does not say that it is."""
+    target = {"versioned": True, "run": "own"}
+    fast.well("put", "put", target=target, keep_files=True)
+    key = f"{FOLDER}o0.3"
+    theirs = fast.s3.put_object(Bucket=fast.bucket, Key=key, Body=b"precious", Metadata={"assay": "other"})["VersionId"]
+    done = clean(fast.target(**target))
+    assert done.returncode and f"such as {key}" in done.stderr
+    assert fast.versions() == [key]
+    found = fast.s3.get_object(Bucket=fast.bucket, Key=key, VersionId=theirs)
+    assert found["Body"].read() == b"precious"
 
 
 def test_storage_classes_are_asked_for(at: At) -> None:

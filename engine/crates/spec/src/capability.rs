@@ -63,4 +63,7 @@ pub struct PlaceCapabilities {
     pub free_bytes: Option<u64>,
     /// What is missing here and why, one line each.
     pub limits: Vec<String>,
+    /// What is not there yet and will be made, in words; empty if it is there.
+    #[serde(default)]
+    pub absent: String,
 }

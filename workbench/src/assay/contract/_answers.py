@@ -278,6 +278,10 @@ class PlaceCapabilities(Message):
     What is true of one place only.
     """
 
+    absent: str = ''
+    """
+    What is not there yet and will be made, in words; empty if it is there.
+    """
     filesystem: str
     """
     Type of the file system as statfs(2) or /proc/self/mountinfo name it, e.g. ext4, tmpfs; block for a device.

@@ -1,5 +1,6 @@
 """What targets that are reached over HTTP have in common in a study file: endpoints, who asks, how long to wait."""
 
+import os
 import re
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -239,6 +240,18 @@ class HttpTarget(Target):
     def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
         """Of endpoints and of what the service allows; `crosscheck.py` of the kind."""
         yield from self.part("crosscheck").crosscheck(self, name, workload, work)
+
+
+def endpoint_of_environment(kind: str) -> tuple[str, str]:
+    """The variable that names the endpoint of a service to all programs of AWS, and what it says; empty if none is set.
+
+    Args:
+        kind: Of the target, which is the service's name.
+    """
+    ignored = os.environ.get("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "").lower() == "true"
+    names = (f"AWS_ENDPOINT_URL_{kind.upper()}", "AWS_ENDPOINT_URL")
+    found = next(((name, text) for name in names if (text := os.environ.get(name, ""))), ("", ""))
+    return ("", "") if ignored else found
 
 
 def address_of_aws(service: str, region: str) -> str:

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from assay.contract._answers import Look
+from assay.contract._answers import BackendCapabilities, Look
 from assay.contract._generated import Balance
-from assay.kinds.http import HttpTarget
-from assay.kinds.place import Claiming, Cleaning, Layering, ServiceKeeper
+from assay.kinds.http import HttpTarget, endpoint_of_environment
+from assay.kinds.place import Claiming, Cleaning, Layering, Probing, ServiceKeeper
+from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.result.layers import Layer, LayerKind
 from assay.servers.kinds import load_kind
 
@@ -33,6 +34,16 @@ class HttpKeeper(ServiceKeeper[HttpTarget]):
         """As `Keeper.claim`: what is in a server that Assay has started goes with it."""
         if not self.target.server:
             super().claim(claiming)
+
+    def probe(self, probing: Probing) -> BackendCapabilities:
+        """As `Keeper.probe`: what every other program of AWS would ask is not passed over in silence."""
+        name, _ = endpoint_of_environment(self.target.kind)
+        if name and not self.target.endpoints and not self.target.server:
+            message = f"{name} is set, and the study names no endpoint: it would be measured at {self.target.aws}"
+            raise AssayError(
+                message, f"write endpoint: in the study, with that or with {self.target.aws}", EXIT_REFUSED
+            )
+        return super().probe(probing)
 
     def clean(self, directory: str, cleaning: Cleaning) -> list[str]:
         """As `Keeper.clean`: others have objects and items there, too, so that the job says which are its own."""

@@ -3,6 +3,7 @@
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from assay.kinds.http import endpoint_of_environment
 from assay.model.base import AssayError
 
 OPTIONS = ("endpoint", "region", "profile")
@@ -10,6 +11,8 @@ OPTIONS = ("endpoint", "region", "profile")
 
 def parts(text: str, scheme: str) -> tuple[str, str, dict[str, Any]] | None:
     """The name, what follows it, and fields of the target from options; None if the word has another scheme.
+
+    Without an endpoint it is the one that the environment names, as for all programs of AWS.
 
     Raises:
         AssayError: The name is missing, or there are other options.
@@ -25,4 +28,7 @@ def parts(text: str, scheme: str) -> tuple[str, str, dict[str, Any]] | None:
     if not found.netloc or wrong:
         hint = f"write {scheme}://NAME, with ?endpoint=http://HOST:PORT&region=NAME where that is needed"
         raise AssayError(f"{text}: no such address", hint)
+    _, endpoint = endpoint_of_environment(scheme)
+    if endpoint:
+        options.setdefault("endpoint", endpoint)
     return found.netloc, found.path.lstrip("/"), options

@@ -6,7 +6,7 @@ when it reaches them.
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.contract._answers import BackendCapabilities
@@ -21,6 +21,7 @@ from assay.launch.placing import MARGIN_SECONDS, patience_of
 from assay.launch.room import Lying, Needs, lying_of, place_problems
 from assay.launch.shell import make_shell
 from assay.model.base import AssayError
+from assay.model.foreign import plain
 from assay.model.site.host import THIS_HOST
 from assay.model.source import Fault
 from assay.model.study.study import Study
@@ -45,6 +46,7 @@ class Asked:
         out: Folder in which the run is to be kept; None: it is kept already.
         owner: The run that goes on, whose marks are no obstacle.
         services: Services are asked, too. A run leaves them to when it has taken what it needs of this machine.
+        absent: Takes, by target, what is not there yet and will be made, in words.
     """
 
     plan: Plan
@@ -54,6 +56,7 @@ class Asked:
     out: Path | None = None
     owner: Owner | None = None
     services: bool = False
+    absent: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -62,10 +65,12 @@ class Answered:
 
     Attributes:
         places: Directory of this machine -> where it lies.
+        absent: Target -> what is not there yet and will be made, in words.
         faults: Why the study cannot be measured; empty if it can, as far as is seen from this machine.
     """
 
     places: Mapping[str, Lying]
+    absent: Mapping[str, str]
     faults: tuple[Fault, ...]
 
 
@@ -73,7 +78,7 @@ def ask(asked: Asked) -> Answered:
     """Ask all questions; nothing is made, mounted or started, and no other host is asked."""
     seen = _look(asked.plan.study, asked.plan.places, asked.destroy, asked.owner)
     faults = [fault for question in QUESTIONS for fault in question(asked, seen)]
-    return Answered(lying_of(asked.plan.study, seen), tuple(faults))
+    return Answered(lying_of(asked.plan.study, seen), asked.absent, tuple(faults))
 
 
 def refuse_impossible(asked: Asked) -> Mapping[str, Lying]:
@@ -231,6 +236,8 @@ def _able(asked: Asked, seen: Mapping[str, Seen]) -> Iterator[Fault]:
             yield Fault(path=("targets", name), message=f"{hung}{error.message}", hint=hint_of(target, error))
             continue
         backends |= {name: able} if able is not None else {}
+        if able is not None and able.place is not None and able.place.absent:
+            asked.absent[name] = plain(able.place.absent)
     yield from capability_faults(plan.cases, backends)
 
 

@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 from plan_tools import load, object_study, object_written, study, written
 
+from assay.kinds.http_spelled import parts
 from assay.kinds.place import keeper_of
+from assay.model.base import AssayError
 from assay.model.study.target import Target
 
 LOCAL = {"kind": "s3", "endpoints": ["http://127.0.0.1:9000"], "bucket": "assay-demo"}
@@ -223,3 +225,36 @@ def test_work_that_a_target_has_nothing_for_is_refused(targets: Any, make: Any, 
 
 def test_a_target_without_storage_takes_all_work() -> None:
     assert study(targets={"none": {"kind": "null"}}) and object_study()
+
+
+@pytest.mark.parametrize("kind", ["s3", "dynamodb"])
+def test_an_endpoint_of_the_environment_is_not_passed_over(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Typed in one word it is taken; a study, which says where its data goes, is refused and says what to write."""
+    thing = {"s3": "bucket", "dynamodb": "table"}[kind]
+    there = object_study(targets={"cloud": {"kind": kind, thing: "my-bench"}}).targets["cloud"]
+    own = object_study(targets={"cloud": {"kind": kind, thing: "my-bench", "endpoint": "http://h:1"}}).targets["cloud"]
+    name = f"AWS_ENDPOINT_URL_{kind.upper()}"
+
+    class Probing:
+        destroy = True
+
+        def tried(self, _target: Any, **_more: Any) -> str:
+            return "asked"
+
+    for set_to in ({}, {name: "http://own:9000"}, {"AWS_ENDPOINT_URL": "http://any:9000"}):
+        for variable in (name, "AWS_ENDPOINT_URL"):
+            monkeypatch.delenv(variable, raising=False)
+        for variable, text in set_to.items():
+            monkeypatch.setenv(variable, text)
+        assert keeper_of(own).probe(Probing()) == "asked"  # type: ignore[arg-type, comparison-overlap]
+        found = (parts(f"{kind}://my-bench", kind) or ("", "", {}))[2]
+        assert found == ({"endpoint": next(iter(set_to.values()))} if set_to else {})
+        assert (parts(f"{kind}://my-bench?endpoint=http://h:1", kind) or ("", "", {}))[2] == {"endpoint": "http://h:1"}
+        if not set_to:
+            assert keeper_of(there).probe(Probing()) == "asked"  # type: ignore[arg-type, comparison-overlap]
+            continue
+        with pytest.raises(AssayError, match=f"{next(iter(set_to))} is set, and the study names no endpoint"):
+            keeper_of(there).probe(Probing())  # type: ignore[arg-type]
+        monkeypatch.setenv("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true")
+        assert keeper_of(there).probe(Probing()) == "asked"  # type: ignore[arg-type, comparison-overlap]
+        monkeypatch.delenv("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS")

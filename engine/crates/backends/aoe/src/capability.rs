@@ -37,6 +37,7 @@ pub(crate) fn at(disk: &Disk) -> BackendCapabilities {
         filesystem: "aoe".to_owned(),
         free_bytes: Some(disk.identity.sectors * SECTOR_BYTES),
         limits: disk.limits.clone(),
+        absent: String::new(),
     });
     found
 }

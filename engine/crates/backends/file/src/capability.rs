@@ -125,6 +125,7 @@ fn at_directory(place: &Place, root: &str) -> Result<BackendCapabilities, SetupE
         filesystem: facts::filesystem_name(root_fd.as_fd()),
         free_bytes: Some(space.f_bavail.saturating_mul(space.f_frsize)),
         limits,
+        absent: String::new(),
     });
     Ok(found)
 }
@@ -203,6 +204,7 @@ fn at_device(path: &str) -> Result<BackendCapabilities, SetupError> {
         filesystem: "block".to_owned(),
         free_bytes: Some(size),
         limits,
+        absent: String::new(),
     });
     Ok(found)
 }

@@ -23,11 +23,16 @@ pub(crate) fn general(kind: &str, operations: &[Operation]) -> BackendCapabiliti
     }
 }
 
+/// What is said of a bucket or table that is not there.
+pub(crate) fn absent(what: &str, name: &str, region: &str) -> String {
+    format!("{what} {name} is not there, in region {region}: the run makes it, and removes it at its end")
+}
+
 /// The same at a place.
-pub(crate) fn at(path: String, general: BackendCapabilities) -> BackendCapabilities {
+pub(crate) fn at(path: String, general: BackendCapabilities, absent: String) -> BackendCapabilities {
     let limits = vec!["no cache on this side, but the service's cannot be bypassed or emptied".to_owned()];
     // Neither a bucket nor a table has a size.
-    let place = PlaceCapabilities { path, filesystem: general.kind.clone(), free_bytes: None, limits };
+    let place = PlaceCapabilities { path, filesystem: general.kind.clone(), free_bytes: None, limits, absent };
     BackendCapabilities { place: Some(place), ..general }
 }
 

@@ -2,11 +2,11 @@
 
 use crate::credentials::Who;
 use crate::lane::{Wires, Words};
-use crate::net::{trusted, Answer, Client, Endpoint, Pool};
+use crate::net::{speaks_tls, trusted, Answer, Client, Endpoint, Pool};
 use crate::said::sentence;
 use crate::service;
 use crate::sign::Signer;
-use assay_core::{fault_message, fault_name, Fault, SetupError};
+use assay_core::{fault_message, fault_name, Fault, SetupError, MALFORMED_ANSWER, MALFORMED_TABLE_ANSWER};
 use assay_spec::{Balance, FaultDomain, NULL_SERVICE};
 use rustls::ClientConfig;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -150,8 +150,26 @@ impl Reach {
         self.known(fault, |last| last.said.clone()).map_or_else(|| words.clone(), |said| format!("{words}: {said}"))
     }
 
+    /// A fault as a port has it that is spoken to in another protocol: no answer, or none that a service would give.
+    fn is_odd(&self, fault: Fault) -> bool {
+        let name = fault_name(fault).unwrap_or_default();
+        let no_answer = fault.domain() == FaultDomain::Os
+            && matches!(name, "ECONNRESET" | "ECONNABORTED" | "EPIPE" | "EPROTO" | "ETIMEDOUT");
+        no_answer || fault == MALFORMED_ANSWER || fault == MALFORMED_TABLE_ANSWER || name == "Bad Request"
+    }
+
+    /// Whether a plain endpoint at which a fault was speaks TLS, in which its answer to plain requests cannot be read.
+    fn is_tls_port(&self, fault: Fault) -> bool {
+        let asked = self.known(fault, |last| Some(last.endpoint.clone())).unwrap_or_default();
+        let endpoint = self.endpoints.iter().find(|endpoint| endpoint.text == asked && !endpoint.tls);
+        endpoint.is_some_and(|endpoint| speaks_tls(&endpoint.addresses))
+    }
+
     /// What may help where no service has answered; none if one has.
     pub(crate) fn hint(&self, fault: Fault) -> Option<String> {
+        if self.is_odd(fault) && self.is_tls_port(fault) {
+            return Some(": this port speaks TLS: write https://".to_owned());
+        }
         match (fault.domain(), fault_name(fault).unwrap_or_default()) {
             (FaultDomain::Os, "ETIMEDOUT") => Some(format!(": no answer for {} s", self.timeout_ns as f64 / 1e9)),
             (FaultDomain::Os, "EPROTOTYPE") if self.tls.is_some() => {

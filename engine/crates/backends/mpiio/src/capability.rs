@@ -47,6 +47,7 @@ pub(crate) fn at(place: &Place) -> Result<BackendCapabilities, SetupError> {
         filesystem: facts::filesystem_name(root_fd.as_fd()),
         free_bytes: Some(space.f_bavail.saturating_mul(space.f_frsize)),
         limits,
+        absent: String::new(),
     });
     Ok(found)
 }

@@ -31,6 +31,7 @@ pub(crate) fn at(place: &Place) -> BackendCapabilities {
         filesystem: "nfs".to_owned(),
         free_bytes: place.servers.iter().map(|server| server.free_bytes).min(),
         limits,
+        absent: String::new(),
     });
     found
 }

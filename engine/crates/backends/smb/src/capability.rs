@@ -36,6 +36,7 @@ pub(crate) fn at(place: &Place) -> BackendCapabilities {
         filesystem: "smb".to_owned(),
         free_bytes: place.shares.iter().map(|share| share.free_bytes).min(),
         limits,
+        absent: String::new(),
     });
     found
 }

@@ -131,6 +131,7 @@ impl Fake {
             filesystem: "block".to_owned(),
             free_bytes: Some(bytes as u64),
             limits: vec!["is none".to_owned()],
+            absent: String::new(),
         };
         let able = BackendCapabilities {
             layouts: vec![Layout::Shared],

@@ -41,6 +41,8 @@ def check_file(path: Path, change: Change | None, out: Path, on_root: bool) -> N
     say(f"ok: {summary(loaded, estimate)}")
     for name, place in found.places.items():
         say(f"    {name}: {place.words}")
+    for name, words in found.absent.items():
+        say(f"    {name}: {words}")
     for line in doubts(loaded.study, loaded.cases, estimate):
         note(f"warning: {line}")
 

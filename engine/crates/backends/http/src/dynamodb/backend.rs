@@ -43,7 +43,7 @@ impl TableBackend {
 
 impl Backend for TableBackend {
     fn capabilities(&self) -> BackendCapabilities {
-        capability::at(&self.place)
+        capability::at(&self.place, true)
     }
 
     fn prepare(&self) -> Result<(), SetupError> {

@@ -23,6 +23,8 @@ pub(crate) fn general() -> BackendCapabilities {
 }
 
 /// What can be done at `place`.
-pub(crate) fn at(place: &Place) -> BackendCapabilities {
-    capability::at(place.root_path(), general())
+pub(crate) fn at(place: &Place, there: bool) -> BackendCapabilities {
+    let target = &place.target;
+    let absent = if there { String::new() } else { capability::absent("table", &target.table, &target.region) };
+    capability::at(place.root_path(), general(), absent)
 }

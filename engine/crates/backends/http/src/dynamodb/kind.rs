@@ -3,6 +3,7 @@
 use super::backend::TableBackend;
 use super::capability;
 use super::place::Place;
+use super::table::Whose;
 use crate::made::Made;
 use assay_core::{wrong_kind, Backend, Kind, SetupError};
 use assay_spec::{BackendCapabilities, Job, LeftJob, PlaceAnswer, Target};
@@ -19,8 +20,8 @@ impl Kind for Tables {
     fn probe(&self, target: &Target) -> Result<BackendCapabilities, SetupError> {
         let Target::Dynamodb(target) = target else { return Err(wrong_kind(target, "dynamodb")) };
         let place = Place::open(target, None)?;
-        place.check()?;
-        Ok(capability::at(&place))
+        let there = place.check()? != Whose::Nobodys;
+        Ok(capability::at(&place, there))
     }
 
     fn open(&self, job: &Job) -> Result<Arc<dyn Backend>, SetupError> {

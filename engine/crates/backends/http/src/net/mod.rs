@@ -14,4 +14,4 @@ pub(crate) use endpoint::Endpoint;
 pub(crate) use exchange::{exchange, Answer, Sink};
 pub(crate) use pool::Pool;
 pub(crate) use simple::{block_on, runtime, Client};
-pub(crate) use tls::trusted;
+pub(crate) use tls::{speaks_tls, trusted};

@@ -3,8 +3,18 @@
 use assay_core::SetupError;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::CertificateDer;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection, RootCertStore};
+use std::io::Read;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// So long is waited for a port that is asked whether it speaks TLS.
+const LOOK: Duration = Duration::from_secs(2);
+/// First bytes of what TLS sends: an alert, or the answer to a greeting.
+const ALERT: u8 = 0x15;
+const GREETING: u8 = 0x16;
 
 /// What TLS connections are made with: the certificates of a file, or those that the host trusts.
 ///
@@ -27,8 +37,28 @@ pub(crate) fn trusted(file: Option<&str>) -> Result<Arc<ClientConfig>, SetupErro
         let hint = "there are none: install ca-certificates, or name a file in ca_file";
         return Err(error(if file.is_some() { "holds no certificates in PEM".to_owned() } else { hint.to_owned() }));
     }
+    config(roots).map_err(|fault| error(fault.to_string()))
+}
+
+fn config(roots: RootCertStore) -> Result<Arc<ClientConfig>, rustls::Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let versions = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let config = versions.map_err(|fault| error(fault.to_string()))?;
-    Ok(Arc::new(config.with_root_certificates(roots).with_no_client_auth()))
+    Ok(Arc::new(versions?.with_root_certificates(roots).with_no_client_auth()))
+}
+
+/// Whether somebody speaks TLS at one of these addresses, whoever that is.
+pub(crate) fn speaks_tls(addresses: &[SocketAddr]) -> bool {
+    addresses.iter().any(|address| greeted(address).unwrap_or(false))
+}
+
+fn greeted(address: &SocketAddr) -> Option<bool> {
+    let name = ServerName::from(address.ip());
+    let mut greeting = ClientConnection::new(config(RootCertStore::empty()).ok()?, name).ok()?;
+    let mut stream = TcpStream::connect_timeout(address, LOOK).ok()?;
+    stream.set_read_timeout(Some(LOOK)).ok()?;
+    stream.set_write_timeout(Some(LOOK)).ok()?;
+    greeting.write_tls(&mut stream).ok()?;
+    let mut answer = [0; 2];
+    stream.read_exact(&mut answer).ok()?;
+    Some(matches!(answer, [ALERT | GREETING, 3]))
 }

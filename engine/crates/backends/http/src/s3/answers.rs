@@ -2,13 +2,15 @@
 
 use super::xml::{self, Document};
 use crate::net::Answer;
-use assay_core::{named_fault, status_of, Fault, MALFORMED_ANSWER};
+use assay_core::{fault_name, named_fault, status_of, Fault, MALFORMED_ANSWER};
 use assay_spec::FaultDomain;
 
-/// Why a request was refused.
+/// Why a request was refused. A name that services have for another status (GCS: 400 NotImplemented) means what it says.
 pub(crate) fn refusal(answer: &Answer) -> Fault {
     let name = xml::text_of(&answer.kept, "Code").unwrap_or_default();
-    named_fault(FaultDomain::S3, answer.status, &name)
+    let fault = named_fault(FaultDomain::S3, answer.status, &name);
+    let usual = status_of(FaultDomain::S3, &name).filter(|_| fault_name(fault) != Some(name.as_str()));
+    usual.map_or(fault, |status| named_fault(FaultDomain::S3, status, &name))
 }
 
 /// What a refusal says in words; nothing else of it may be shown, as some repeat the string that was to be signed.

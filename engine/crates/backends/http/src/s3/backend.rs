@@ -66,7 +66,7 @@ impl BucketBackend {
 
 impl Backend for BucketBackend {
     fn capabilities(&self) -> BackendCapabilities {
-        capability::at(&self.place)
+        capability::at(&self.place, true)
     }
 
     fn prepare(&self) -> Result<(), SetupError> {
@@ -74,7 +74,7 @@ impl Backend for BucketBackend {
             return Ok(());
         }
         if self.reuse {
-            return self.place.check().map(drop);
+            return self.place.find();
         }
         self.place.prepare(self.alone, self.lanes.start)
     }

@@ -4,9 +4,11 @@ use super::answers::{refusal, well};
 use super::keys::{self, MARK};
 use super::place::Place;
 use super::request::Call;
+use super::xml;
 use crate::net::{block_on, Client};
 use assay_core::{as_errno, fault_name, Fault, SetupError};
 use hyper::Method;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// What the mark of a bucket says.
@@ -89,8 +91,28 @@ impl Place {
         let client = self.reach.client();
         let whose = block_on(self.whose(&client))?;
         let whose = whose.map_err(|fault| self.error("open", self.bucket_path(), fault))?;
+        if whose == Whose::Foreign {
+            block_on(self.refuse_locked(&client))??;
+        }
         self.refuse_foreign(whose)?;
         Ok(whose)
+    }
+
+    /// Refuses a bucket in which nobody can remove for a while what is put there. A service that does not tell has no such
+    /// thing, or not for this user.
+    async fn refuse_locked(&self, client: &Client) -> Result<(), SetupError> {
+        let asked = self.ask(client, Call::new(Method::GET, "").query("object-lock="), b"").await.and_then(well);
+        let Ok(locked) = asked else { return Ok(()) };
+        let text = |name: &str| xml::text_of(&locked.kept, name).and_then(|text| self.reach.shown(&text));
+        let Some(mode) = text("Mode") else { return Ok(()) };
+        let days = text("Days").map(|days| format!("{days} days"));
+        let time = days.or_else(|| text("Years").map(|years| format!("{years} years")));
+        let message = format!(
+            "has a default retention ({mode}, {}): what is put there cannot be removed before, and Assay removes what it has \
+             made: name a bucket without object lock",
+            time.unwrap_or_else(|| "some time".to_owned())
+        );
+        Err(SetupError::new("open", self.bucket_path(), message))
     }
 
     fn refuse_foreign(&self, whose: Whose) -> Result<(), SetupError> {
@@ -121,6 +143,9 @@ impl Place {
                 if whose == Whose::Foreign && !self.target.destroy && !alone {
                     whose = self.wait_for_mark(&client).await.map_err(error)?;
                 }
+                if whose == Whose::Foreign {
+                    self.refuse_locked(&client).await?;
+                }
                 self.refuse_foreign(whose)?;
                 if alone && !self.some_keys(&client, &keys::folder(&self.target)).await.map_err(error)?.is_empty() {
                     let message =
@@ -129,11 +154,28 @@ impl Place {
                     return Err(SetupError::new("create", path, message));
                 }
                 if whose != Whose::Assays || self.hold(&client, lane).await.map_err(error)? {
-                    return Ok(());
+                    return self.know_versions(&client).await.map_err(error);
                 }
             }
             Err(SetupError::new("open", self.bucket_path(), "another run removes it again and again: name another"))
         })?
+    }
+
+    /// Finds out whether what is put has to say whose it is.
+    async fn know_versions(&self, client: &Client) -> Result<(), Fault> {
+        let versions = self.has_versions(client).await?;
+        self.versions.store(versions, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Finds a bucket that an earlier job has used.
+    ///
+    /// # Errors
+    /// As of `check`.
+    pub(crate) fn find(&self) -> Result<(), SetupError> {
+        self.check()?;
+        let client = self.reach.client();
+        block_on(self.know_versions(&client))?.map_err(|fault| self.error("open", self.bucket_path(), fault))
     }
 
     /// Puts an object of this run into a bucket that another run may remove at any time, which it does not do as long as

@@ -27,9 +27,11 @@ pub(crate) fn general() -> BackendCapabilities {
 const READING: [Operation; 4] = [Operation::Get, Operation::Head, Operation::List, Operation::ObjectMix];
 
 /// What can be done at `place`.
-pub(crate) fn at(place: &Place) -> BackendCapabilities {
-    let Some(start) = &place.target.existing else { return capability::at(place.root_path(), general()) };
+pub(crate) fn at(place: &Place, there: bool) -> BackendCapabilities {
+    let target = &place.target;
+    let absent = if there { String::new() } else { capability::absent("bucket", &target.bucket, &target.region) };
+    let Some(start) = &target.existing else { return capability::at(place.root_path(), general(), absent) };
     // Nobody knows what is in them.
     let able = BackendCapabilities { operations: READING.to_vec(), verify: false, ..general() };
-    capability::at(format!("{}/{start}", place.bucket_path()), able)
+    capability::at(format!("{}/{start}", place.bucket_path()), able, absent)
 }

@@ -1,6 +1,7 @@
 //! The kind of targets that are buckets.
 
 use super::backend::BucketBackend;
+use super::bucket::Whose;
 use super::capability;
 use super::place::Place;
 use crate::made::Made;
@@ -19,11 +20,11 @@ impl Kind for Buckets {
     fn probe(&self, target: &Target) -> Result<BackendCapabilities, SetupError> {
         let Target::S3(target) = target else { return Err(wrong_kind(target, "s3")) };
         let place = Place::open(target, None)?;
-        match &target.existing {
-            Some(start) => place.has_any(start)?,
-            None => drop(place.check()?),
-        }
-        Ok(capability::at(&place))
+        let there = match &target.existing {
+            Some(start) => place.has_any(start).map(|()| true)?,
+            None => place.check()? != Whose::Nobodys,
+        };
+        Ok(capability::at(&place, there))
     }
 
     fn open(&self, job: &Job) -> Result<Arc<dyn Backend>, SetupError> {

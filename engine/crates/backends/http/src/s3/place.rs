@@ -24,6 +24,8 @@ pub(crate) struct Place {
     pub(crate) made_by: Option<Made>,
     /// Uploads of the job that are neither completed nor aborted.
     pub(crate) begun: Mutex<Begun>,
+    /// The bucket keeps versions: each that is put says whose it is, since a key does not.
+    pub(crate) versions: AtomicBool,
     /// The service cannot remove several objects with one request.
     pub(crate) one_by_one: AtomicBool,
 }
@@ -46,8 +48,9 @@ impl Place {
             timeout_ns: target.timeout_ns,
         };
         let reach = Reach::open(&told, words)?;
-        let (made, begun, one_by_one) = (AtomicU64::new(0), Mutex::default(), AtomicBool::new(false));
-        Ok(Place { target: target.clone(), reach, made, made_by, begun, one_by_one })
+        let (made, begun) = (AtomicU64::new(0), Mutex::default());
+        let (versions, one_by_one) = (AtomicBool::new(false), AtomicBool::new(false));
+        Ok(Place { target: target.clone(), reach, made, made_by, begun, versions, one_by_one })
     }
 
     /// The answer to a request without contents, or with a few bytes.
@@ -90,6 +93,11 @@ impl Place {
     /// What operations may have made.
     pub(crate) fn made(&self) -> u64 {
         self.made.load(Ordering::Relaxed)
+    }
+
+    /// What each version that a job puts says of itself: the run, or of a job that belongs to none its directory.
+    pub(crate) fn word(&self) -> &str {
+        self.target.run.as_deref().unwrap_or(&self.target.directory)
     }
 
     /// Path of the bucket, for people.

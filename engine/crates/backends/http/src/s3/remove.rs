@@ -5,7 +5,7 @@ use super::answers::{document, errors_of, well};
 use super::bucket::Whose;
 use super::keys::{self, COPIES, MARK, USE};
 use super::place::Place;
-use super::request::{coded, Call};
+use super::request::{coded, Call, WORD};
 use super::xml::{self, Document, Texts};
 use crate::made::Made;
 use crate::net::{block_on, Client};
@@ -40,6 +40,8 @@ const PAUSE: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 50 });
 struct Thing {
     key: String,
     version: Option<String>,
+    /// It has contents: it is no sign that something was removed.
+    full: bool,
 }
 
 /// Which objects of this job are removed.
@@ -120,7 +122,7 @@ impl Place {
     }
 
     /// The bucket keeps, or has kept, versions.
-    async fn has_versions(&self, client: &Client) -> Result<bool, Fault> {
+    pub(crate) async fn has_versions(&self, client: &Client) -> Result<bool, Fault> {
         match self.document(client, "versioning=".to_owned(), "VersioningConfiguration").await {
             Ok(document) => Ok(document.text("Status").is_some()),
             // A service that has no versions need not know the question.
@@ -142,10 +144,10 @@ impl Place {
         let root = if versions { "ListVersionsResult" } else { "ListBucketResult" };
         let page = self.document(client, format!("{query}&prefix={prefix}{after}"), root).await?;
         let names: &[&str] = if versions { &["Version", "DeleteMarker"] } else { &["Contents"] };
-        let entries = names.iter().flat_map(|name| page.entries(name));
-        let things = entries.filter_map(|texts| {
+        let entries = names.iter().flat_map(|name| page.entries(name).map(move |texts| (*name, texts)));
+        let things = entries.filter_map(|(name, texts)| {
             let version = texts.get("VersionId").filter(|_| versions).cloned();
-            Some(Thing { key: key_of(&page, texts)?, version })
+            Some(Thing { key: key_of(&page, texts)?, version, full: name != "DeleteMarker" })
         });
         let things: Vec<Thing> = things.collect();
         if things.len() > MOST_ON_PAGE {
@@ -220,6 +222,9 @@ impl Place {
                 let sign = keys::owner(&self.target, &thing.key).is_some_and(|(letter, ..)| letter == USE);
                 if sign && last.len() < MOST_AT_ONCE { &mut last } else { &mut ours }.push(thing);
             }
+            if versions {
+                self.keep_own(client, &mut ours, seen).await?;
+            }
             found += ours.len() as u64;
             for some in ours.chunks(MOST_AT_ONCE) {
                 let some = some.to_vec();
@@ -237,6 +242,33 @@ impl Place {
             self.remove(client, &last).await?;
         }
         Ok(found + last.len() as u64)
+    }
+
+    /// Keeps of versions those that say that they are the job's: somebody else may have put one with the same key.
+    async fn keep_own(&self, client: &Client, things: &mut Vec<Thing>, seen: &mut Seen) -> Result<(), Fault> {
+        let asked = std::mem::take(things).into_iter().map(|thing| async move {
+            let own = match &thing.version {
+                Some(version) if thing.full => {
+                    let call =
+                        Call::new(Method::HEAD, thing.key.as_str()).query(format!("versionId={}", coded(version)));
+                    let answer = self.ask(client, call, b"").await?;
+                    pulse::beat();
+                    answer.is_success() && answer.header(WORD) == Some(self.word())
+                }
+                _ => true,
+            };
+            Ok::<_, Fault>((thing, own))
+        });
+        let mut asked = futures_util::stream::iter(asked).buffer_unordered(SINGLE_AT_ONCE);
+        while let Some(answer) = asked.next().await {
+            let (thing, own) = answer?;
+            if own {
+                things.push(thing);
+            } else {
+                seen.note(true, &thing.key);
+            }
+        }
+        Ok(())
     }
 
     /// Removes the job's objects below a prefix, and looks whether they are gone.
@@ -384,7 +416,7 @@ impl Place {
             things.retain(|thing| thing.key == key);
             things
         } else {
-            vec![Thing { key, version: None }]
+            vec![Thing { key, version: None, full: true }]
         };
         self.remove(client, &things).await?;
         Ok(PlaceAnswer::default())

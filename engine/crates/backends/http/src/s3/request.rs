@@ -8,6 +8,9 @@ use assay_spec::{Addressing, S3Target};
 use hyper::header::{HeaderName, HeaderValue, HOST};
 use hyper::{Method, Request};
 
+/// Metadata that say whose a version is.
+pub(crate) const WORD: &str = "x-amz-meta-assay";
+
 /// What is asked for, but for where and by whom.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {

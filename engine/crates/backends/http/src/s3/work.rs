@@ -4,7 +4,7 @@ use super::answers::{document, errors_of, refusal, well, well_in_the_end};
 use super::keys::{self, key, of_lane, LETTERS};
 use super::lane::Shared;
 use super::remove::{delete_body, delete_call};
-use super::request::{coded, Call};
+use super::request::{coded, Call, WORD};
 use super::uploads::Part;
 use super::xml;
 use crate::net::{Answer, Lent, Sent, Sink};
@@ -17,6 +17,7 @@ use assay_spec::{name_kinds, Checksum};
 use bytes::Bytes;
 use hyper::Method;
 use std::cell::RefCell;
+use std::sync::atomic::Ordering;
 use std::sync::Arc;
 
 /// Longest name of an upload: those of AWS have some hundred letters.
@@ -168,8 +169,10 @@ impl<'a> Work<'a> {
 
     /// A call that makes an object.
     fn making(&self, method: Method) -> Call {
-        let target = &self.shared.place.target;
-        Call::new(method, self.key()).header("x-amz-storage-class", target.storage_class.clone().unwrap_or_default())
+        let place = &self.shared.place;
+        let word = if place.versions.load(Ordering::Relaxed) { place.word() } else { "" };
+        let class = place.target.storage_class.clone().unwrap_or_default();
+        Call::new(method, self.key()).header("x-amz-storage-class", class).header(WORD, word)
     }
 
     fn condition(&self) -> &'static str {

@@ -143,6 +143,8 @@ async fn serve(listener: TcpListener, store: &Arc<Mutex<Store>>, liar: Option<&L
 }
 
 #[cfg(test)]
+mod hints_tests;
+#[cfg(test)]
 mod late;
 #[cfg(test)]
 mod lies;
