@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from run_tools import assay, needs_engine, only_run, study
 
 from assay.analyse.environments.diff import WHOLE_SECTION, environment_diff, varying_values
+from assay.launch.doctor import examine_settings
 from assay.launch.environment import capture_environment, sources_sha256
 from assay.model.result.environment import EnvironmentDifference
 from assay.report.document import Bullets, Facts, Fold
@@ -283,8 +284,7 @@ def test_doctor_says_what_a_study_wants_otherwise(tmp_path: Path) -> None:
     here = capture_environment({})["kernel"]["clock_source"]
     file = study(tmp_path)
     text = file.read_text()
-    file.write_text(f"{text}settings: {{clock: {here}}}\n")
-    assert "as the study wants them: clock" in assay(tmp_path, "doctor", file).stdout
+    assert [fact.found for fact in examine_settings({"clock": here}, {})] == ["as the study wants them: clock"]
     file.write_text(f"{text}settings: {{clock: sundial}}\n")
     told = json.loads(assay(tmp_path, "doctor", file, "--json").stdout)
     (fact,) = [one for one in told if "the study wants" in one["found"]]
