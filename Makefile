@@ -60,7 +60,7 @@ setup-test: $(VENV)/.development engine bare faultfs
 
 setup-test-all: setup-test   # servers, a scheduler and a browser, which only `make test-all` needs
 	@sh tools/bootstrap.sh all-tests
-	@sh tools/mpi_engine.sh
+	@sh tools/mpi_engine.sh mpich
 	@$(VENV)/bin/python tools/servers.py
 
 engine:              ## build assay-engine and assay-switch; assay-engine-mpi, too, where there is mpicc

@@ -24,7 +24,7 @@ box_programs() {
         nsenter:util-linux setpriv:util-linux losetup:mount vblade:vblade smbd:samba smbclient:smbclient \
         glusterd:glusterfs-server mfsmaster:moosefs-master mfschunkserver:moosefs-chunkserver mfsmount:moosefs-client \
         mfscli:moosefs-cli s3fs:s3fs ceph:ceph-common ceph-mon:ceph-mon ceph-mgr:ceph-mgr ceph-osd:ceph-osd ceph-mds:ceph-mds \
-        ceph-fuse:ceph-fuse slurmctld:slurm-wlm munged:munge modulecmd:environment-modules mpirun.openmpi:openmpi-bin mpicc.openmpi:libopenmpi-dev; do
+        ceph-fuse:ceph-fuse slurmctld:slurm-wlm munged:munge modulecmd:environment-modules mpirun.openmpi:openmpi-bin mpicc.openmpi:libopenmpi-dev mpiexec.mpich:mpich mpicc.mpich:libmpich-dev; do
         PATH="$PATH:/usr/sbin:/sbin" command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair#*:}"
     done
     ls /usr/lib/*/ganesha/libfsalvfs.so >/dev/null 2>&1 || missing="$missing nfs-ganesha-vfs"

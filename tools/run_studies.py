@@ -37,6 +37,7 @@ SMALL = {
     ),
     "metadata": ("--repeats", "3"),
     "mpi-scaling": ("--repeats", "1", "--set", "hosts=1,4"),
+    "mpiio-gluster": ("--repeats", "2"),
     "quickstart": ("--repeats", "3"),
     "s3-classes": ("--repeats", "3", "--only", "small", "--only", "medium"),
     "s3-sizes-threads": ("--repeats", "1", "--set", "lanes=1,4"),

@@ -12,14 +12,14 @@ from testbed_tools import said
 
 from assay.site.box.running import RunningBox
 
-BOTH = "{kind: samba, exports: [/export], users: [alice]}"
-DISK = "disks: [{size: 128MiB, mount: /export}]"
 NFS = "kind: nfs-ganesha, exports: [/export]"
+SMB = "{kind: samba, exports: [/export], users: [alice]}"
+DISK = "disks: [{size: 128MiB, mount: /export}]"
 HOSTS = f"""
   here: {{site: near}}
   there: {{site: far}}
-  fresh: {{site: near, {DISK}, servers: [{{{NFS}, options: {{attributes: 0}}}}, {BOTH}]}}
-  keeps: {{site: near, {DISK}, servers: [{{{NFS}, options: {{attributes: 2}}}}, {BOTH}]}}
+  fresh: {{site: near, {DISK}, servers: [{{{NFS}, options: {{attributes: 0}}}}, {SMB}]}}
+  keeps: {{site: near, {DISK}, servers: [{{{NFS}, options: {{attributes: 2}}}}, {SMB}]}}
 wan: {{rtt: 10ms}}
 """
 """Servers without a cache of attributes, and with one of 2 s. NFS is used from the near site, SMB from the far one."""

@@ -239,6 +239,7 @@ STUDIES = {
     "nfs-streams": 3,
     "gluster-scaling": 8,
     "mpi-scaling": 8,
+    "mpiio-gluster": 2,
     "parallel-fs": 2,
     "dasd-nfs-aoe": 1,
     "raid0-volumes": 1,

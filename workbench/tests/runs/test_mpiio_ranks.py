@@ -12,15 +12,18 @@ import pytest
 from mpi_tools import (
     COMPONENTS,
     ENGINE,
+    MPICH,
     PATIENCE,
     RANKS,
     command,
     job_for,
     needs_mpi,
+    needs_mpich,
     place,
     read_without_mpi,
     run,
     told,
+    with_mpich,
 )
 
 from assay.launch.binary import find_engine
@@ -40,12 +43,66 @@ def holds(job: dict[str, Any], folder: Path, io: str) -> None:
     assert (Path(job["target"]["root"]) / "c0001-r1/f0").stat().st_size == job["file_size_bytes"]
 
 
-@pytest.mark.parametrize("io", COMPONENTS)
-@pytest.mark.parametrize("collective", [False, True])
-@pytest.mark.parametrize("blocks", [{}, STRIDED], ids=["contiguous", "strided"])
+# In one piece and independent: `test_it_conforms`.
+@pytest.mark.parametrize("io", [*COMPONENTS, with_mpich])
+@pytest.mark.parametrize(
+    ("collective", "blocks"), [(True, {}), (False, STRIDED), (True, STRIDED)], ids=["contiguous", "turns", "together"]
+)
 def test_every_byte_is_where_it_belongs(tmp_path: Path, io: str, collective: bool, blocks: dict[str, int]) -> None:
     target = {"collective": collective, "pointer": "individual" if blocks else "explicit"}
     holds(job_for(place(tmp_path), target, **blocks), tmp_path, io)
+
+
+@pytest.mark.parametrize(
+    ("io", "shape", "piece", "collective"),
+    [
+        ("ompio", "vector", 64 << 10, False),
+        ("romio321", "subarray", 256 << 10, True),
+        pytest.param(MPICH, "vector", 256 << 10, True, marks=needs_mpich),
+    ],
+)
+def test_in_a_view_of_its_own_blocks_a_rank_writes_where_it_would_without(
+    tmp_path: Path, io: str, shape: str, piece: int, collective: bool
+) -> None:
+    """Read by an engine without MPI, and so without a view."""
+    target = {"collective": collective, "view": shape, "piece_bytes": piece}
+    target["pointer"] = "individual" if shape == "vector" else "explicit"
+    holds(job_for(place(tmp_path), target, block_size_bytes=piece), tmp_path, io)
+
+
+@pytest.mark.parametrize("io", ["ompio", with_mpich])
+def test_in_a_view_one_operation_is_in_many_places(tmp_path: Path, io: str) -> None:
+    """Records of 64 KiB in pieces of 4 KiB between those of the others: all bytes of all ranks are there, in turns."""
+    part, piece = (8 << 20) // RANKS, 4 << 10
+    target = {"collective": True, "view": "vector", "piece_bytes": piece}
+    job = job_for(place(tmp_path), target, block_size_bytes=part, keep_files=True)
+    done = run(job, tmp_path, io)
+    assert (done.code, done.byes()) == (0, ["ok"] * RANKS), done.said
+    assert sum(end["verified_bytes"] for end in done.ends("read")) == 8 << 20
+    file = tmp_path / "root/c0001-r1/f0"
+    seen = file.read_bytes()
+    places = [range(rank * piece, 8 << 20, piece * RANKS) for rank in range(RANKS)]
+    file.write_bytes(b"".join(seen[at : at + piece] for own in places for at in own))
+    assert read_without_mpi(job)["verified_bytes"] == 8 << 20, "each rank's pieces, put together, are its part"
+
+
+@pytest.mark.parametrize("io", ["romio321", with_mpich])
+def test_by_a_shared_pointer_all_ranks_together_write_and_read_the_file_once(tmp_path: Path, io: str) -> None:
+    job = job_for(place(tmp_path), {"pointer": "shared"}, data={"verify": False}, keep_files=True)
+    done = run(job, tmp_path, io)
+    assert (done.code, done.byes()) == (0, ["ok"] * RANKS), done.said
+    (start, *_) = [event for event in done.ranks[0] if event["event"] == "phase_start"]
+    assert "MPI_File_write_shared" in start["method_reason"]
+    folder = tmp_path / "root/c0001-r1"
+    assert [path.name for path in folder.glob("f*")] == ["f0"] and (folder / "f0").stat().st_size == 8 << 20
+    records = [(folder / "f0").read_bytes()[at : at + (64 << 10)] for at in range(0, 8 << 20, 64 << 10)]
+    assert len(set(records)) == len(records), "each rank's records are there, each once"
+
+
+@pytest.mark.parametrize("io", ["ompio", with_mpich])
+def test_in_collective_operations_by_a_shared_pointer_ranks_take_turns(tmp_path: Path, io: str) -> None:
+    """So what each has written and read is known, and checked."""
+    holds(job_for(place(tmp_path), {"pointer": "shared", "collective": True}, **STRIDED), tmp_path, io)
 
 
 @pytest.mark.parametrize(("io", "collective"), [("ompio", False), ("ompio", True), ("romio321", False)])

@@ -1,4 +1,4 @@
-"""Jobs of several ranks under Open MPI's mpirun, and what they have written, read by an engine without MPI."""
+"""Jobs of several ranks under Open MPI's mpirun or MPICH's mpiexec, and what they wrote, read without MPI."""
 
 import json
 import os
@@ -15,12 +15,28 @@ from assay.launch.binary import find_engine, find_shipped
 ENGINE = find_shipped("assay-engine-mpi")
 RANKS = 4
 COMPONENTS = ("ompio", "romio321")
+"""Of Open MPI, each of which does the I/O by itself."""
+MPICH = "mpich"
+"""Stands where a component of Open MPI may: another MPI, whose engine is another program."""
 PATIENCE = 120.0
 """Seconds after which ranks count as hung: a deadlock is for ever, and nothing here takes a tenth of it."""
 needs_mpi = pytest.mark.skipif(
     ENGINE is None or shutil.which("mpirun") is None,
     reason="no MPI: apt-get install openmpi-bin libopenmpi-dev, then make engine",
 )
+
+
+def _mpich_engine() -> Path | None:
+    """The engine that `tools/mpi_engine.sh mpich` builds, if there is one and something that starts it."""
+    engine = ENGINE.with_name("assay-engine-mpich") if ENGINE is not None else None
+    return engine if engine is not None and engine.exists() and shutil.which("mpiexec.mpich") else None
+
+
+MPICH_ENGINE = _mpich_engine()
+needs_mpich = pytest.mark.skipif(
+    MPICH_ENGINE is None, reason="no MPICH: apt-get install mpich libmpich-dev, then sh tools/mpi_engine.sh mpich"
+)
+with_mpich = pytest.param(MPICH, marks=needs_mpich)
 
 
 class Told(NamedTuple):
@@ -79,9 +95,12 @@ def job_for(root: Path, target: dict[str, Any] | None = None, **fields: Any) -> 
 
 
 def command(job: dict[str, Any], folder: Path, io: str, ranks: int = RANKS) -> list[str]:
-    """What starts a job's ranks; each writes its events into a file."""
+    """What starts a job's ranks; each writes its events into a file. `io`: a component of Open MPI, or `MPICH`."""
     for rank in range(ranks):
         (folder / f"job.{rank}").write_text(json.dumps({**job, "rank": rank}))
+    if io == MPICH:
+        shell = f"exec {MPICH_ENGINE} run {folder}/job.$PMI_RANK >{folder}/out.$PMI_RANK"
+        return ["mpiexec.mpich", "-n", str(ranks), "sh", "-c", shell]
     words = ["mpirun", *(["--allow-run-as-root"] if os.geteuid() == 0 else []), "--oversubscribe", "--mca", "io", io]
     shell = f"exec {ENGINE} run {folder}/job.$OMPI_COMM_WORLD_RANK >{folder}/out.$OMPI_COMM_WORLD_RANK"
     return [*words, "-n", str(ranks), "sh", "-c", shell]

@@ -32,6 +32,7 @@ from assay.model.study.contents import Sizes, access_of, shares_of
 from assay.model.study.names import MIXES, REORDERED, TAKES_ANY, WEARS
 from assay.model.study.parameters import DEFINITIONS, Parameters
 from assay.model.study.study import Study
+from assay.plan.layout.blocks import block_bytes
 from assay.plan.objects import batch_of, piece_bytes
 from assay.plan.phases import cache_action, job_id, plan_phases, times_of
 from assay.plan.tree import PhasePlan
@@ -129,7 +130,7 @@ def plan_job(study: Study, case: Case, repeat: int, destroy: bool = False) -> Pl
         error_limit=1 if target.waits_when_gone else ERROR_LIMIT,
         keep_files=study.output.keep_files,
         **_worked_on(parameters),
-        **{**_placed(parameters), "lanes": parameters.host_lanes},
+        **{**_placed(parameters), "lanes": parameters.host_lanes, "block_size_bytes": block_bytes(parameters)},
     )
     if parameters.hosts > 1:
         job = together(job, parameters.hosts)
@@ -182,6 +183,8 @@ def _target(place: BaseModel, parameters: Parameters) -> BaseModel:
     if "hints" in known:
         hints = {key: str(value) for key, value in _placed(parameters, "target.hints").items() if value is not None}
         said["hints"] = {**place.model_dump()["hints"], **hints}
+    if said.get("view", "none") != "none":
+        said["piece_bytes"] = parameters.block_size
     return type(place).model_validate({**place.model_dump(), **said}) if said else place
 
 

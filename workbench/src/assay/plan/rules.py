@@ -13,6 +13,7 @@ from assay.model.units import format_size
 from assay.plan.broken import Broken
 from assay.plan.file_sets import count_rules, set_rules
 from assay.plan.layout.blocks import block_rules, order_rules
+from assay.plan.layout.mpi import mpi_rules
 from assay.plan.objects import object_rules, piece_bytes
 from assay.plan.tree import all_lanes, tree_rules
 
@@ -62,7 +63,8 @@ def broken_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> list
             return [*object_rules(values, operations), *common]
     if values["files"] is not None:
         return [*set_rules(values, operations), *common]
-    return [*_sizes(values), *order_rules(values, operations), *common, *_mapping(values), *_stdio(values, operations)]
+    orders = (*order_rules(values, operations), *mpi_rules(values, operations))
+    return [*_sizes(values), *orders, *common, *_mapping(values), *_stdio(values, operations)]
 
 
 def _streams(values: Mapping[str, Any]) -> Iterator[Broken]:

@@ -38,6 +38,43 @@ def test_a_workload_reaches_the_job_and_its_hints_go_before_the_targets() -> Non
     assert (first["pointer"], first["atomic"]) == ("individual", False)
 
 
+def test_blocks_in_a_view_may_be_parts_of_records_or_hold_several() -> None:
+    """Then the library scatters each record, and for the engine a rank's part is one block."""
+    work = {"file_size": "1MiB", "tasks_per_host": 4}
+    viewed = study(**changed(view="vector", block_size=["16KiB", "128KiB"], **work))
+    plain = study(**changed(block_size="128KiB", **work))
+    jobs = [plan_job(asked, case, 1).job for asked in (plain, viewed) for case in expand(asked).cases]
+    found = [(job.target.view.value, job.target.piece_bytes, job.block_size_bytes) for job in jobs]
+    assert found == [*(("none", None, 128 << 10), ("vector", 16 << 10, 256 << 10), ("vector", 128 << 10, 128 << 10))]
+
+
+@pytest.mark.parametrize(
+    ("work", "message"),
+    [
+        ({"view": "vector"}, "nothing says how large they are"),
+        ({"view": "vector", "layout": "separate", "block_size": "64KiB"}, "a view is of a file that all ranks share"),
+        ({"view": "vector", "block_size": "24KiB"}, "record_size 64KiB is not a multiple of block_size 24KiB"),
+        ({"view": "vector", "block_size": "16KiB", "file_size": "1100KiB"}, "file_size 1100KiB is not a multiple of"),
+        ({"view": "vector", "block_size": "64KiB", "pointer": "shared"}, "must all see the same"),
+        (
+            {"view": "subarray", "block_size": "128KiB", "operations": ["write", "random_read"]},
+            "goes over that of others",
+        ),
+        ({"pointer": "shared", "layout": "separate"}, "only of a file that they share"),
+        ({"pointer": "shared", "verify": True}, "follows from who comes first"),
+        ({"pointer": "shared", "collective": True, "queue_depth": 2}, "no nonblocking collective operations"),
+        ({"pointer": "shared", "runtime": "1s"}, "goes once over the file"),
+        ({"pointer": "shared", "operations": ["read"], "reorder": "lane"}, "no rank has a part of its own"),
+        ({"pointer": "shared", "operations": ["write", "backward_read"]}, "not as backward_read does"),
+    ],
+)
+def test_views_and_the_shared_pointer_have_rules(work: dict[str, Any], message: str) -> None:
+    faults = expand(study(**changed(**work))).faults
+    assert any(message in fault.message for fault in faults), faults
+    ordered = {"pointer": "shared", "collective": True, "block_size": "64KiB", "verify": True}
+    assert not expand(study(**changed(**ordered))).faults
+
+
 def test_left_out_the_target_decides() -> None:
     asked = study(**changed())
     (case,) = expand(asked).cases

@@ -78,11 +78,11 @@ IOR = {
     ),
     # One shared file by collective MPI-IO.
     "collective": Published(
-        "srun -n 4 ior -a MPIIO -c -w -r -t 1m -b 4m -s 2 -C -e -o /scratch/f",
+        "srun -n 4 ior -a MPIIO -c -V -w -r -t 1m -b 4m -s 2 -C -e -o /scratch/f",
         {
             "operations": ["write", "read"], "layout": "shared", "segments": 2, "block_size": "4MiB",
             "record_size": "1MiB", "tasks_per_host": 4, "reorder": "node", "cache": "keep", "sync": "fsync",
-            "collective": True,
+            "collective": True, "view": "subarray",
         },
         {"targets": {"place": {"kind": "mpiio", "path": "/scratch/assay-ior"}}, "launcher": "srun"},
         ("-o /scratch/f",),

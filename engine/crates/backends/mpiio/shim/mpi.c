@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WRITES = 1, TOGETHER = 2, INDIVIDUAL = 4 };
+enum { WRITES = 1, TOGETHER = 2, INDIVIDUAL = 4, COMMON = 8 };
+enum { VECTOR = 1, SUBARRAY = 2 };
 enum { CREATE = 1, EXCLUSIVE = 2, READ_ONLY = 4, SHARED = 8, ATOMIC = 16 };
 
 struct assay_file {
@@ -186,6 +187,35 @@ int assay_mpi_hints(struct assay_file *file, char *text, int room)
     return used;
 }
 
+/* What this rank sees of the file: pieces of so many bytes, of which each of `ranks` has one in turns; `count` of them make
+ * the file type. Offsets are then those within this rank's own pieces, in bytes. */
+int assay_mpi_view(struct assay_file *file, int shape, int piece, int count, int ranks, int rank)
+{
+    MPI_Datatype type = MPI_DATATYPE_NULL, whole = MPI_DATATYPE_NULL;
+    MPI_Offset first = 0;
+    int code;
+    if (shape == VECTOR) {
+        /* A vector ends with its last piece; the next one begins behind the pieces of all ranks. */
+        code = MPI_Type_vector(count, piece, piece * ranks, MPI_BYTE, &type);
+        if (code == MPI_SUCCESS)
+            code = MPI_Type_create_resized(type, 0, (MPI_Aint)count * piece * ranks, &whole);
+        first = (MPI_Offset)piece * rank;
+    } else {
+        int sizes[] = {count, piece * ranks}, own[] = {count, piece}, starts[] = {0, piece * rank};
+        code = MPI_Type_create_subarray(2, sizes, own, starts, MPI_ORDER_C, MPI_BYTE, &whole);
+    }
+    if (code == MPI_SUCCESS)
+        code = MPI_Type_commit(&whole);
+    if (code == MPI_SUCCESS)
+        code = MPI_File_set_view(file->file, first, MPI_BYTE, whole, "native", MPI_INFO_NULL);
+    if (whole != MPI_DATATYPE_NULL)
+        MPI_Type_free(&whole);
+    if (type != MPI_DATATYPE_NULL)
+        MPI_Type_free(&type);
+    file->position = 0;
+    return failed(code);
+}
+
 int assay_mpi_sync(struct assay_file *file)
 {
     return failed(MPI_File_sync(file->file));
@@ -225,6 +255,10 @@ long long assay_mpi_transfer(struct assay_file *file, int how, long long offset,
     case INDIVIDUAL: code = MPI_File_read(fh, data, length, MPI_BYTE, &status); break;
     case INDIVIDUAL | WRITES: code = MPI_File_write(fh, data, length, MPI_BYTE, &status); break;
     case INDIVIDUAL | TOGETHER: code = MPI_File_read_all(fh, data, length, MPI_BYTE, &status); break;
+    case COMMON: code = MPI_File_read_shared(fh, data, length, MPI_BYTE, &status); break;
+    case COMMON | WRITES: code = MPI_File_write_shared(fh, data, length, MPI_BYTE, &status); break;
+    case COMMON | TOGETHER: code = MPI_File_read_ordered(fh, data, length, MPI_BYTE, &status); break;
+    case COMMON | TOGETHER | WRITES: code = MPI_File_write_ordered(fh, data, length, MPI_BYTE, &status); break;
     default: code = MPI_File_write_all(fh, data, length, MPI_BYTE, &status); break;
     }
     if (code == MPI_SUCCESS && length > 0)
@@ -256,6 +290,10 @@ int assay_mpi_start(struct assay_file *file, int how, int slot, long long offset
     case INDIVIDUAL: code = MPI_File_iread(fh, data, length, MPI_BYTE, request); break;
     case INDIVIDUAL | WRITES: code = MPI_File_iwrite(fh, data, length, MPI_BYTE, request); break;
     case INDIVIDUAL | TOGETHER: code = OR_NOT(MPI_File_iread_all(fh, data, length, MPI_BYTE, request)); break;
+    case COMMON: code = MPI_File_iread_shared(fh, data, length, MPI_BYTE, request); break;
+    case COMMON | WRITES: code = MPI_File_iwrite_shared(fh, data, length, MPI_BYTE, request); break;
+    /* MPI has none. */
+    case COMMON | TOGETHER: case COMMON | TOGETHER | WRITES: code = MPI_ERR_UNSUPPORTED_OPERATION; break;
     default: code = OR_NOT(MPI_File_iwrite_all(fh, data, length, MPI_BYTE, request)); break;
     }
     if (how & INDIVIDUAL)

@@ -20,6 +20,10 @@ pub(crate) struct Site {
     pub(crate) layout: Layout,
     pub(crate) ranks: Ranks,
     pub(crate) file_size: u64,
+    /// Bytes of an operation, those that a rank has one after the other for the driver, and in a view for the library.
+    pub(crate) record: u64,
+    pub(crate) block: u64,
+    pub(crate) piece: u32,
     /// What went wrong before the lane begins a phase, which it tells all ranks.
     failed: Mutex<Option<SetupError>>,
 }
@@ -135,6 +139,9 @@ impl MpiBackend {
             layout: job.layout,
             ranks: Ranks(own),
             file_size: job.file_size_bytes,
+            record: job.record_size_bytes,
+            block: job.block_size_bytes.unwrap_or(job.file_size_bytes),
+            piece: target.piece_bytes.unwrap_or(1),
             failed: Mutex::new(None),
         };
         Ok(MpiBackend { site: Arc::new(site), capabilities, accompanied: job.ranks > 1, reuse: job.reuse_files })

@@ -22,6 +22,12 @@ pub(crate) mod how {
     pub(crate) const WRITES: i32 = 1;
     pub(crate) const TOGETHER: i32 = 2;
     pub(crate) const INDIVIDUAL: i32 = 4;
+    pub(crate) const COMMON: i32 = 8;
+}
+
+pub(crate) mod shape {
+    pub(crate) const VECTOR: i32 = 1;
+    pub(crate) const SUBARRAY: i32 = 2;
 }
 
 /// Number of an error of the library: MPI_ERR_IO.
@@ -122,6 +128,10 @@ impl File {
 
     pub(crate) fn hints(&self) -> Vec<(String, String)> {
         world(|world| world.hints.clone())
+    }
+
+    pub(crate) fn set_view(&mut self, shape: i32, (piece, count): (u32, u32), (ranks, rank): (u32, u32)) -> i32 {
+        number(call(format!("view {shape} {piece} {count} {ranks} {rank}")))
     }
 
     pub(crate) fn sync(&self) -> i32 {

@@ -18,6 +18,7 @@ extern "C" {
     fn assay_mpi_begin(rank: *mut c_int, size: *mut c_int, on_host: *mut c_int) -> c_int;
     fn assay_mpi_end() -> c_int;
     fn assay_mpi_least(values: *mut c_longlong, count: c_int) -> c_int;
+    fn assay_mpi_view(file: *mut Opaque, shape: c_int, piece: c_int, count: c_int, ranks: c_int, rank: c_int) -> c_int;
     fn assay_mpi_open(
         opened: *mut *mut Opaque,
         path: *const c_char,
@@ -64,6 +65,14 @@ pub(crate) mod how {
     pub(crate) const TOGETHER: i32 = 2;
     /// By the individual file pointer.
     pub(crate) const INDIVIDUAL: i32 = 4;
+    /// By the file pointer that all ranks share.
+    pub(crate) const COMMON: i32 = 8;
+}
+
+/// Types of which file views are made.
+pub(crate) mod shape {
+    pub(crate) const VECTOR: i32 = 1;
+    pub(crate) const SUBARRAY: i32 = 2;
 }
 
 /// More than any library's version has (MPI_MAX_LIBRARY_VERSION_STRING is 8192 in MPICH, 256 in Open MPI).
@@ -166,6 +175,14 @@ impl File {
             found.push((key, value));
         }
         found
+    }
+
+    /// Sets what this rank sees: pieces of so many bytes, of which each of `ranks` has one in turns and `rank` this one's;
+    /// `count` of them make the type.
+    pub(crate) fn set_view(&mut self, shape: i32, (piece, count): (u32, u32), (ranks, rank): (u32, u32)) -> i32 {
+        let number = |value: u32| value as c_int;
+        // SAFETY: the file is open.
+        unsafe { assay_mpi_view(self.0, shape, number(piece), number(count), number(ranks), number(rank)) }
     }
 
     /// Makes everything stable that this rank has written, and all others theirs where the file is shared.

@@ -3,10 +3,10 @@
 use crate::agree;
 use crate::backend::Site;
 use crate::component;
-use crate::ffi::{self, how, open, File};
+use crate::ffi::{self, how, open, shape, File};
 use crate::status;
 use assay_core::{clock, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
-use assay_spec::{name_kinds, object_kinds, Method, MpiioUse, Operation, Pointer};
+use assay_spec::{name_kinds, object_kinds, Method, MpiioUse, Operation, Pointer, View};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::collections::BTreeMap;
@@ -49,6 +49,22 @@ pub(crate) fn stretch(before: i64, each: i64, time: i64) -> i64 {
     }
 }
 
+/// The blocks of one rank in a file that all share, which are all that it sees in a view.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Own {
+    pub(crate) block: u64,
+    pub(crate) ranks: u64,
+    pub(crate) rank: u64,
+}
+
+impl Own {
+    /// Where in the rank's own blocks, told one after the other, an offset of the file is.
+    pub(crate) fn offset(self, offset: u64) -> u64 {
+        let segment = self.block * self.ranks;
+        offset / segment * self.block + (offset % segment - self.rank * self.block)
+    }
+}
+
 /// A rank's file, or that of all ranks.
 pub(crate) struct MpiLane {
     site: Arc<Site>,
@@ -58,6 +74,8 @@ pub(crate) struct MpiLane {
     file: Option<File>,
     /// What all operations of the phase have in common.
     how: i32,
+    /// What the rank sees of the file, if that is not all of it.
+    own: Option<Own>,
     writes: bool,
     stretch: Stretch,
     /// Slots with an operation in flight.
@@ -83,6 +101,7 @@ impl MpiLane {
             site,
             file: None,
             how: 0,
+            own: None,
             writes: false,
             stretch: Stretch::default(),
             busy: vec![false; slots],
@@ -148,6 +167,33 @@ impl MpiLane {
         }
     }
 
+    /// Has the library show only what is this rank's, or that of the rank whose part it works on. A type is one record.
+    fn set_view(&self, plan: &PhasePlan, file: &mut File) -> Result<Option<Own>, SetupError> {
+        let (site, ranks) = (&self.site, self.site.ranks.0);
+        let shape = match site.target.view {
+            View::None => return Ok(None),
+            View::Vector => shape::VECTOR,
+            View::Subarray => shape::SUBARRAY,
+        };
+        let rank = plan.owners.of(ranks.rank);
+        let pieces = (site.record / u64::from(site.piece)).max(1);
+        match file.set_view(shape, (site.piece, pieces as u32), (ranks.size, rank)) {
+            0 => Ok(Some(Own { block: site.block, ranks: u64::from(ranks.size), rank: u64::from(rank) })),
+            number => Err(status::error("set the view of", self.object(), number)),
+        }
+    }
+
+    /// What the library takes as the offset of an operation.
+    #[inline]
+    fn offset(&self, op: &Op) -> u64 {
+        match self.own {
+            // Of no bytes, where others of a collective operation have some.
+            Some(_) if op.length == 0 => 0,
+            Some(own) => own.offset(op.offset),
+            None => op.offset,
+        }
+    }
+
     /// What the library says of the open file.
     fn told(file: &File) -> MpiioUse {
         let hints: BTreeMap<_, _> = file.hints().into_iter().collect();
@@ -162,9 +208,20 @@ impl MpiLane {
             _ => &["write"],
         };
         let start = if blocking { "" } else { "i" };
-        let at = if self.how & how::INDIVIDUAL == 0 { "_at" } else { "" };
-        let all = if self.how & how::TOGETHER == 0 { "" } else { "_all" };
-        verbs.iter().map(|verb| format!("MPI_File_{start}{verb}{at}{all}")).collect::<Vec<_>>().join(", ")
+        let (at, all) = match (self.how & how::COMMON != 0, self.how & how::TOGETHER != 0) {
+            (true, false) => ("_shared", ""),
+            (true, true) => ("_ordered", ""),
+            (false, together) => {
+                (if self.how & how::INDIVIDUAL == 0 { "_at" } else { "" }, if together { "_all" } else { "" })
+            }
+        };
+        let view = match self.own.map(|_| self.site.target.view) {
+            Some(View::Vector) => ", in a view of MPI_Type_vector",
+            Some(View::Subarray) => ", in a view of MPI_Type_create_subarray",
+            Some(View::None) | None => "",
+        };
+        let calls = verbs.iter().map(|verb| format!("MPI_File_{start}{verb}{at}{all}")).collect::<Vec<_>>();
+        calls.join(", ") + view
     }
 
     fn how_of(&self, kind: OpKind) -> Option<i32> {
@@ -189,6 +246,7 @@ impl MpiLane {
     }
 
     fn start(&mut self, op: &Op) {
+        let offset = self.offset(op);
         let started = match (self.how_of(op.kind), &mut self.file) {
             (_, None) => Err(CLOSED),
             (None, _) if op.kind == OpKind::Sync => {
@@ -197,7 +255,7 @@ impl MpiLane {
             }
             (None, _) => Err(NOT_HERE),
             (Some(how), Some(file)) => {
-                let answer = file.start(how, op.offset, &self.setup.buffers, (op.slot, op.length));
+                let answer = file.start(how, offset, &self.setup.buffers, (op.slot, op.length));
                 status::moved(i64::from(answer))
             }
         };
@@ -248,11 +306,20 @@ impl Lane for MpiLane {
         self.number = self.site.file_in(plan.owners);
         let (ranks, object) = (self.site.ranks, self.object());
         ranks.all(self.make_way(plan), &object)?;
-        let file = ranks.all(self.open(plan), &object)?;
+        let mut file = ranks.all(self.open(plan), &object)?;
         ranks.all(self.reserve(plan, &file), &object)?;
+        self.own = match self.site.target.view {
+            View::None => None,
+            View::Vector | View::Subarray => ranks.all(self.set_view(plan, &mut file), &object)?,
+        };
         let together = self.site.target.collective && plan.operation != Operation::Prepare;
-        let individual = self.site.target.pointer == Pointer::Individual;
-        self.how = if together { how::TOGETHER } else { 0 } | if individual { how::INDIVIDUAL } else { 0 };
+        // What is missing is laid where it belongs.
+        let pointer = match self.site.target.pointer {
+            Pointer::Individual => how::INDIVIDUAL,
+            Pointer::Shared if plan.operation != Operation::Prepare => how::COMMON,
+            Pointer::Explicit | Pointer::Shared => 0,
+        };
+        self.how = pointer | if together { how::TOGETHER } else { 0 };
         self.writes = plan.operation.writes();
         self.stretch = Stretch::default();
         let (told, depth) = (Self::told(&file), self.setup.queue_depth);
@@ -272,8 +339,9 @@ impl Lane for MpiLane {
         let Some(how) = self.how_of(op.kind) else {
             return if op.kind == OpKind::Sync { self.sync(op.slot) } else { Err(NOT_HERE) };
         };
+        let offset = self.offset(op);
         let Some(file) = &mut self.file else { return Err(CLOSED) };
-        let number = file.transfer(how, op.offset, &self.setup.buffers, (op.slot, op.length));
+        let number = file.transfer(how, offset, &self.setup.buffers, (op.slot, op.length));
         match status::moved(number) {
             Ok(bytes) => Ok(bytes),
             Err(fault) => Err(self.failed(op.slot, fault)),

@@ -3,7 +3,7 @@
 use crate::agree::{self, Ranks};
 use crate::backend::MpiBackend;
 use crate::ffi::{world, Self_, ERROR};
-use crate::lane::stretch;
+use crate::lane::{stretch, Own};
 use crate::{capability, status, MpiFiles};
 use assay_core::{Backend, Buffers, Completion, Fault, Kind, Lane, LaneSetup, Op, OpKind, PhasePlan, SetupError};
 use assay_posix::place::Place;
@@ -215,6 +215,23 @@ fn the_calls_are_those_that_the_target_names() {
     let together = json!({"collective": true});
     assert_eq!(name(Operation::Write, 2, together.clone()), ("MPI_File_iwrite_at_all".to_owned(), true));
     assert_eq!(name(Operation::Prepare, 1, together), own("MPI_File_write_at"));
+    let common = json!({"pointer": "shared"});
+    assert_eq!(name(Operation::Write, 1, common.clone()), own("MPI_File_write_shared"));
+    assert_eq!(name(Operation::Read, 2, common.clone()), own("MPI_File_iread_shared"));
+    assert_eq!(name(Operation::Prepare, 1, common), own("MPI_File_write_at"), "what is missing lies where it belongs");
+    let ordered = json!({"pointer": "shared", "collective": true});
+    assert_eq!(name(Operation::Write, 1, ordered), ("MPI_File_write_ordered".to_owned(), true));
+    let view = json!({"view": "subarray", "piece_bytes": 128});
+    assert_eq!(name(Operation::Read, 1, view), own("MPI_File_read_at, in a view of MPI_Type_create_subarray"));
+    assert!(calls().contains(&"view 2 128 4 1 0".to_owned()), "a type is a record of four pieces");
+}
+
+/// In a view the library counts only the rank's own blocks, one after the other.
+#[test]
+fn offsets_in_a_view_are_those_within_the_ranks_own_blocks() {
+    let own = Own { block: 100, ranks: 3, rank: 1 };
+    let found: Vec<u64> = [100, 150, 400, 499, 700].into_iter().map(|offset| own.offset(offset)).collect();
+    assert_eq!(found, [0, 50, 100, 199, 200]);
 }
 
 #[test]

@@ -362,7 +362,7 @@ impl Place {
         };
         let folder = match self.open_folder() {
             Ok(folder) => folder,
-            Err(Errno::NOENT) => return Ok(()),
+            Err(errno) if self.is_gone(errno, accompanied) => return Ok(()),
             Err(errno) => return Err(self.remove_error(errno)),
         };
         let names: Vec<(u32, String)> = files.map(|file| (file, assay_core::names::file_name(file))).collect();
@@ -408,7 +408,7 @@ impl Place {
         };
         match self.open_folder() {
             Ok(_) => {}
-            Err(Errno::NOENT) => return Ok(()),
+            Err(errno) if self.is_gone(errno, accompanied) => return Ok(()),
             Err(errno) => return Err(self.remove_error(errno)),
         }
         // Processes that remove the same directory at once take entries away from each other.
@@ -426,6 +426,15 @@ impl Place {
             Some(left) => Err(SetupError::new("remove", format!("{root}/{}", left.path), left.why)),
             None => Ok(()),
         }
+    }
+
+    /// Whether the directory could not be opened because it is not there any more. When another process of the job has just
+    /// removed it, a shared file system may say that the handle is stale; what has taken its place is still there then.
+    fn is_gone(&self, errno: Errno, accompanied: bool) -> bool {
+        let Place::Directory { root_fd, name, .. } = self else { return false };
+        let looked = || fs::statat(root_fd, name, AtFlags::SYMLINK_NOFOLLOW);
+        errno == Errno::NOENT
+            || accompanied && errno == Errno::STALE && matches!(looked(), Err(Errno::NOENT | Errno::STALE))
     }
 
     fn remove_error(&self, errno: Errno) -> SetupError {
@@ -486,6 +495,25 @@ mod tests {
         // With the mark it is another process of the job that has made the file.
         std::fs::write(folder.join(".assay-job"), "").unwrap();
         share().unwrap();
+        std::fs::remove_dir_all(&root).unwrap();
+    }
+
+    /// GlusterFS says ESTALE to a host that opens what another one has removed meanwhile.
+    #[test]
+    fn a_stale_handle_of_a_directory_that_is_gone_is_no_failure_of_its_removal() {
+        let root = std::env::temp_dir().join(format!("assay-place-stale-{}", std::process::id()));
+        std::fs::create_dir_all(&root).unwrap();
+        std::fs::write(root.join(MARKER), "").unwrap();
+        let place = Place::directory(&root.display().to_string(), "c0001-r1", None).unwrap();
+        assert!(place.is_gone(Errno::STALE, true) && place.is_gone(Errno::NOENT, false));
+        assert!(!place.is_gone(Errno::STALE, false) && !place.is_gone(Errno::IO, true));
+        place.create(true).unwrap();
+        // Somebody else's in its place.
+        std::fs::rename(root.join("c0001-r1"), root.join("moved")).unwrap();
+        std::fs::create_dir(root.join("c0001-r1")).unwrap();
+        assert!(!place.is_gone(Errno::STALE, true));
+        let refused = place.remove(0..1, true).unwrap_err();
+        assert_eq!(refused.message, "is not the directory of this job: left alone");
         std::fs::remove_dir_all(&root).unwrap();
     }
 

@@ -2,7 +2,7 @@
 
 use super::TargetRules;
 use crate::validate::{absolute_without_dots, ensure, plain_name, ABSOLUTE, PLAIN};
-use crate::{Job, JobError, Layout};
+use crate::{Job, JobError, Layout, Operation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -38,6 +38,14 @@ pub struct MpiioTarget {
     /// Which pointer says where an operation is.
     #[serde(default)]
     pub pointer: Pointer,
+    /// What each rank sees of the file that all share: all of it, or its own part (MPI_File_set_view).
+    #[serde(default)]
+    pub view: View,
+    /// In a view, bytes that a rank has one after the other in the file; those of all ranks follow each other. A block of
+    /// the job is so many whole ones of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_073_741_824))]
+    pub piece_bytes: Option<u32>,
     /// Files are in atomic mode (MPI_File_set_atomicity).
     #[serde(default)]
     pub atomic: bool,
@@ -57,6 +65,23 @@ pub enum Pointer {
     Explicit,
     /// The individual file pointer, moved by MPI_File_seek where it does not stand there already (MPI_File_write).
     Individual,
+    /// The file pointer that all ranks share: each operation works on what comes next, whoever is first
+    /// (MPI_File_write_shared), or in collective operations in the order of the ranks (MPI_File_write_ordered).
+    Shared,
+}
+
+/// What a rank sees of a file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(title = "View")]
+pub enum View {
+    /// All of it.
+    #[default]
+    None,
+    /// Its own pieces, by MPI_Type_vector.
+    Vector,
+    /// Its own pieces, as its columns of an array of two dimensions, by MPI_Type_create_subarray.
+    Subarray,
 }
 
 /// A name or value of a hint: printable, and without what separates hints in the files that MPIs read.
@@ -81,6 +106,67 @@ impl MpiioTarget {
     }
 }
 
+impl MpiioTarget {
+    /// A view is of one rank's blocks, in the file that all share.
+    fn validate_view(&self, job: &Job) -> Result<(), JobError> {
+        let piece = self.piece_bytes.map(u64::from);
+        if self.view == View::None {
+            return ensure(piece.is_none(), "target.piece_bytes", "is for a view: leave it out");
+        }
+        ensure(job.layout == Layout::Shared, "target.view", "is of a file that all ranks share: set layout to shared")?;
+        let message = "ranks that share a pointer must see the same: set it to none";
+        ensure(self.pointer != Pointer::Shared, "target.view", message)?;
+        let Some(block) = job.block_size_bytes else {
+            return ensure(false, "block_size_bytes", "a view is of blocks of each rank: say how large they are");
+        };
+        let (piece, record) = (piece.unwrap_or(0), job.record_size_bytes);
+        let fits = |piece: u64| piece.is_multiple_of(record) || record.is_multiple_of(piece);
+        let whole = piece > 0 && block.is_multiple_of(piece) && fits(piece);
+        let message = "records and blocks must be made of whole pieces, or pieces of whole records";
+        ensure(whole, "target.piece_bytes", message)?;
+        let wide = piece.saturating_mul(u64::from(job.all_lanes()));
+        ensure(i32::try_from(wide).is_ok(), "target.piece_bytes", "those of all ranks together must be at most 2 GiB")?;
+        for (number, phase) in job.phases.iter().enumerate() {
+            let shuffled =
+                matches!(phase.operation, Operation::RandomRead | Operation::RandomWrite | Operation::RandomMix);
+            let message = "a rank sees only its own part, and random orders go over that of others: set view to none";
+            ensure(!shuffled, &format!("phases[{number}].operation"), message)?;
+        }
+        Ok(())
+    }
+
+    /// Nobody knows before where an operation by a shared pointer will be, unless all ranks take turns.
+    fn validate_pointer(&self, job: &Job) -> Result<(), JobError> {
+        if self.pointer != Pointer::Shared {
+            return Ok(());
+        }
+        let field = "target.pointer";
+        let message = "all ranks share the pointer of a file that they share: set layout to shared";
+        ensure(job.layout == Layout::Shared, field, message)?;
+        let ordered = self.collective && job.block_size_bytes == Some(job.record_size_bytes);
+        let message = "which rank has which record follows from who comes first: set it to false, or collective to true with \
+                       blocks of one record";
+        ensure(ordered || !job.data.verify, "data.verify", message)?;
+        let message = "MPI has no nonblocking collective operations by a shared pointer: set queue_depth to 1";
+        ensure(!self.collective || job.queue_depth == 1, "queue_depth", message)?;
+        for (number, phase) in job.phases.iter().enumerate() {
+            let at = |name: &str| format!("phases[{number}].{name}");
+            let onward = matches!(
+                phase.operation,
+                Operation::Prepare | Operation::Write | Operation::Rewrite | Operation::Read | Operation::Reread
+            );
+            let message = "a shared pointer goes once from the beginning to the end of the file: use write, rewrite, read or \
+                           reread";
+            ensure(onward, &at("operation"), message)?;
+            let message = "a shared pointer goes once over the file: use time_limit_ns";
+            ensure(phase.runtime_ns.is_none(), &at("runtime_ns"), message)?;
+            let message = "a shared pointer gives no rank a part of its own: leave it out";
+            ensure(phase.reorder.is_none(), &at("reorder"), message)?;
+        }
+        Ok(())
+    }
+}
+
 impl TargetRules for MpiioTarget {
     fn validate(&self, job: &Job) -> Result<(), JobError> {
         ensure(absolute_without_dots(&self.root), "target.root", ABSOLUTE)?;
@@ -96,6 +182,8 @@ impl TargetRules for MpiioTarget {
         )?;
         self.validate_hints()?;
         ensure(job.lanes == 1, "lanes", "a rank of MPI has one lane: set lanes to 1, and use more ranks")?;
+        self.validate_view(job)?;
+        self.validate_pointer(job)?;
         if !self.in_step(job.layout) {
             return Ok(());
         }

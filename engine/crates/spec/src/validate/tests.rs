@@ -30,6 +30,12 @@ fn base(name: &str) -> Value {
             job["target"] =
                 json!({"kind": "nfs", "servers": servers, "export": "/export", "root": "assay", "directory": "job"});
         }
+        "mpiio" => {
+            job["target"] = json!({"kind": "mpiio", "root": "/scratch", "directory": "job"});
+            job["layout"] = json!("shared");
+            (job["ranks"], job["file_size_bytes"], job["block_size_bytes"]) =
+                (json!(4), json!(4 << 20), json!(1 << 18));
+        }
         "tree" => {
             job["tree"] = json!({"files": 100});
             job["file_size_bytes"] = json!(0);
@@ -55,6 +61,26 @@ fn base(name: &str) -> Value {
         other => panic!("no base {other}"),
     }
     job
+}
+
+#[test]
+fn objects_are_looked_for_whole_and_ranks_of_an_mpi_see_what_is_theirs() {
+    hold(
+        r#"
+        objects | {"/phases/0/operation": "read_after_put"} | {"/phases/0/operation": "read_after_put", "/objects/part_size_bytes": 5242880} | objects.part_size_bytes: read_after_put puts objects whole: leave it out
+        mpiio | {"/target/view": "vector", "/target/piece_bytes": 1024} | {"/target/view": "vector"} | target.piece_bytes: records and blocks must be made of whole pieces, or pieces of whole records
+        mpiio | {"/target/view": "subarray", "/target/piece_bytes": 262144} | {"/target/view": "subarray", "/target/piece_bytes": 3000} | target.piece_bytes: records and blocks must be made of whole pieces, or pieces of whole records
+        mpiio | {} | {"/target/piece_bytes": 1024} | target.piece_bytes: is for a view: leave it out
+        mpiio | {"/layout": "separate"} | {"/layout": "separate", "/target/view": "vector", "/target/piece_bytes": 1024} | target.view: is of a file that all ranks share: set layout to shared
+        mpiio | {} | {"/block_size_bytes": null, "/target/view": "vector", "/target/piece_bytes": 1024} | block_size_bytes: a view is of blocks of each rank: say how large they are
+        mpiio | {"/phases/0/operation": "random_read"} | {"/phases/0/operation": "random_read", "/target/view": "vector", "/target/piece_bytes": 1024} | phases[0].operation: a rank sees only its own part, and random orders go over that of others: set view to none
+        mpiio | {"/target/pointer": "shared"} | {"/target/pointer": "shared", "/target/view": "vector", "/target/piece_bytes": 1024} | target.view: ranks that share a pointer must see the same: set it to none
+        mpiio | {"/target/pointer": "shared", "/phases/0/operation": "read"} | {"/target/pointer": "shared", "/phases/0/operation": "backward_read"} | phases[0].operation: a shared pointer goes once from the beginning to the end of the file: use write, rewrite, read or reread
+        mpiio | {"/target/pointer": "shared", "/target/collective": true} | {"/target/pointer": "shared", "/target/collective": true, "/queue_depth": 2} | queue_depth: MPI has no nonblocking collective operations by a shared pointer: set queue_depth to 1
+        mpiio | {"/target/pointer": "shared", "/target/collective": true, "/block_size_bytes": 4096, "/data": {"verify": true}} | {"/target/pointer": "shared", "/target/collective": true, "/data": {"verify": true}} | data.verify: which rank has which record follows from who comes first: set it to false, or collective to true with blocks of one record
+        mpiio | {"/target/pointer": "shared"} | {"/target/pointer": "shared", "/phases/0/runtime_ns": 1} | phases[0].runtime_ns: a shared pointer goes once over the file: use time_limit_ns
+        "#,
+    );
 }
 
 /// In a text `@N@` stands for N letters; for a list `*N` stands for its first element N times.

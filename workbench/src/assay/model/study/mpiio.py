@@ -6,7 +6,8 @@ from assay.model.study import axis
 from assay.model.study.axis import Kind
 from assay.model.study.parameter import Parameter
 
-Pointer = Literal["explicit", "individual"]
+Pointer = Literal["explicit", "individual", "shared"]
+View = Literal["none", "vector", "subarray"]
 Wish = Literal["enable", "disable", "automatic"]
 
 
@@ -49,12 +50,26 @@ COLLECTIVE = Parameter(
 POINTER = Parameter(
     kind=axis.choice(get_args(Pointer)),
     about="MPI-IO: explicit: each operation says where it is (MPI_File_write_at); individual: by the individual file "
-    "pointer, which is moved where it does not stand there already (MPI_File_write).",
+    "pointer, which is moved where it does not stand there already (MPI_File_write); shared: by the pointer that all "
+    "ranks share (MPI_File_write_shared, with collective: true MPI_File_write_ordered).",
     heading="Which pointer said where operations were",
     untold="how operations said where they were",
     title="File pointer",
     shown="setting",
     job="target.pointer",
+    only=("data",),
+    through_mpi=True,
+)
+VIEW = Parameter(
+    kind=axis.choice(get_args(View)),
+    about="MPI-IO: what a rank sees of the file that all share: all of it (none), or its own blocks of block_size "
+    "(MPI_File_set_view) by MPI_Type_vector or MPI_Type_create_subarray. Records may then consist of several blocks, "
+    "so that one operation is in many places.",
+    heading="What a rank saw of the file",
+    untold="whether ranks had file views",
+    title="File view",
+    shown="setting",
+    job="target.view",
     only=("data",),
     through_mpi=True,
 )

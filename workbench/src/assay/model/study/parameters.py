@@ -646,6 +646,7 @@ class Parameters(Telling):
 
     collective: Annotated[bool, mpiio.COLLECTIVE] = False
     pointer: Annotated[mpiio.Pointer, mpiio.POINTER] = "explicit"
+    view: Annotated[mpiio.View, mpiio.VIEW] = "none"
     atomic: Annotated[bool, mpiio.ATOMIC] = False
     cb_nodes: Annotated[int | None, mpiio.CB_NODES] = None
     cb_buffer_size: Annotated[int | None, mpiio.CB_BUFFER_SIZE] = None

@@ -174,6 +174,6 @@ OF_MPI = {
     "hintsfilename": "its hints are not in this study: write them as hints of the target, or fields of workloads",
     "showhints": "what hints were in force is in the run",
     "usestrideddatatype": "each transfer is one call",
-    "usefileview": "offsets are explicit",
+    "usefileview": "a view is of a file that all tasks share, in order",
 }
 """What only MPI-IO has."""

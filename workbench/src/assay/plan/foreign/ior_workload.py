@@ -200,8 +200,9 @@ def _mpi(test: Test, notes: Notes) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, why in OF_MPI.items():
         if name in test.counts or name in test.texts:
-            if name == "collective" and test.by_mpi:
-                found["collective"] = True
+            viewed = name == "usefileview" and not (test.has("fileperproc") or test.has("randomoffset"))
+            if test.by_mpi and (name == "collective" or viewed):
+                found |= {"collective": True} if name == "collective" else {"view": "subarray"}
             else:
-                notes.add(test.texts_of[name], why if test.by_mpi and name != "collective" else "for MPI-IO only")
+                notes.add(test.texts_of[name], why if test.by_mpi else "for MPI-IO only")
     return found

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.model.study.names import SHUFFLES
+from assay.model.study.parameters import Parameters
 from assay.model.units import format_size
 from assay.plan.broken import Broken
 from assay.plan.tree import all_lanes
@@ -20,6 +21,17 @@ def segment_bytes(values: Mapping[str, Any]) -> int:
     """
     blocks = all_lanes(values) if values["layout"] == "shared" else 1
     return int((values["block_size"] or 0) * blocks)
+
+
+def block_bytes(parameters: Parameters) -> int | None:
+    """Bytes that a lane has one after the other, as its job counts them; None: all of its part.
+
+    In a view a record may consist of several blocks, which the library brings together: then a lane's part is one.
+    """
+    block, record = parameters.block_size, parameters.record_size
+    if block is not None and record and parameters.view != "none" and block < record:
+        return parameters.file_size // parameters.all_lanes
+    return block
 
 
 def order_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
@@ -47,9 +59,24 @@ def block_rules(values: Mapping[str, Any]) -> Iterator[Broken]:
             yield Broken("segments", "no block", message, "add for example block_size: 1MiB")
         return
     segment = segment_bytes(values)
-    if block % record:
+    if values["view"] != "none" and block < record:
+        yield from _parted_records(block, record, (file, all_lanes(values)))
+    elif block % record:
         message = f"block_size {format_size(block)} is not a multiple of record_size {format_size(record)}"
         yield Broken("block_size", "whole records", message, "make blocks a multiple of records")
     elif values["segments"] is None and (file < segment or file % segment):
         message = f"file_size {format_size(file)} is not a multiple of {format_size(segment)}, which one segment has"
         yield Broken("block_size", "whole segments", message, "say segments instead of file_size")
+
+
+def _parted_records(block: int, record: int, whole: tuple[int, int]) -> Iterator[Broken]:
+    """In a view a record consists of blocks, and each rank has whole records."""
+    file, lanes = whole
+    if record % block:
+        message = f"record_size {format_size(record)} is not a multiple of block_size {format_size(block)}"
+        yield Broken("block_size", "whole blocks", message, "make records of whole blocks, or blocks of whole records")
+    elif file % (record * lanes):
+        message = (
+            f"file_size {format_size(file)} is not a multiple of a record of each rank, {format_size(record * lanes)}"
+        )
+        yield Broken("block_size", "whole records of ranks", message, "make the file larger or smaller by some records")

@@ -1,0 +1,65 @@
+"""How ranks of an MPI see a file that they share: file views, and the pointer of all of them.
+
+The engine's side is `engine/crates/spec/src/target/mpiio.rs`.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from assay.model.study.names import SHUFFLES
+from assay.plan.broken import Broken
+
+ONWARD = ("write", "rewrite", "read", "reread")
+"""Operations that go once from the beginning to the end of a file."""
+
+
+def mpi_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
+    """The rules of views and pointers that a combination of parameters breaks.
+
+    Args:
+        values: Parameter -> value; those of targets that are reached otherwise have neither.
+        operations: On data.
+    """
+    if values["view"] != "none":
+        yield from _view(values, operations)
+    if values["pointer"] == "shared":
+        yield from _pointer(values, operations)
+
+
+def _view(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
+    if values["layout"] != "shared":
+        yield Broken("view", "view of one", "a view is of a file that all ranks share", "add layout: shared")
+    if values["block_size"] is None:
+        message = "in a view a rank sees its own blocks, and nothing says how large they are"
+        yield Broken("view", "view of nothing", message, "add for example block_size: 64KiB")
+    if values["pointer"] == "shared":
+        message = "ranks that share a pointer must all see the same"
+        yield Broken("view", "view and pointer", message, "write view: none, or pointer: individual")
+    for operation in operations:
+        if operation in SHUFFLES:
+            message = f"in a view a rank sees only its own part, and {operation} goes over that of others"
+            yield Broken("view", "random view", message, "write view: none for it, or go in sequence")
+
+
+def _pointer(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
+    if values["layout"] != "shared":
+        message = "ranks share a pointer only of a file that they share"
+        yield Broken("pointer", "pointer of one", message, "add layout: shared")
+    ordered = values["collective"] and values["block_size"] == values["record_size"]
+    if values["verify"] and not ordered:
+        message = "which rank has which record follows from who comes first, so that nothing can be checked"
+        hint = "write verify: false, or collective: true with block_size as large as record_size"
+        yield Broken("verify", "pointer and verify", message, hint)
+    if values["collective"] and values["queue_depth"] > 1:
+        message = "MPI has no nonblocking collective operations by a shared pointer"
+        yield Broken("queue_depth", "ordered depth", message, "write queue_depth: 1")
+    if values["runtime"] is not None:
+        message = "a shared pointer goes once over the file"
+        yield Broken("runtime", "pointer and runtime", message, "write time_limit instead")
+    if values["reorder"] != "none":
+        message = "by a shared pointer no rank has a part of its own"
+        yield Broken("reorder", "pointer and reorder", message, "leave reorder out")
+    others = [operation for operation in operations if operation not in ONWARD]
+    if others:
+        message = f"a shared pointer goes once from the beginning to the end of the file, not as {others[0]} does"
+        yield Broken("pointer", "pointer back", message, f"use {', '.join(ONWARD)}")
