@@ -150,14 +150,6 @@ impl Reach {
         self.known(fault, |last| last.said.clone()).map_or_else(|| words.clone(), |said| format!("{words}: {said}"))
     }
 
-    /// A fault as a port has it that is spoken to in another protocol: no answer, or none that a service would give.
-    fn is_odd(&self, fault: Fault) -> bool {
-        let name = fault_name(fault).unwrap_or_default();
-        let no_answer = fault.domain() == FaultDomain::Os
-            && matches!(name, "ECONNRESET" | "ECONNABORTED" | "EPIPE" | "EPROTO" | "ETIMEDOUT");
-        no_answer || fault == MALFORMED_ANSWER || fault == MALFORMED_TABLE_ANSWER || name == "Bad Request"
-    }
-
     /// Whether a plain endpoint at which a fault was speaks TLS, in which its answer to plain requests cannot be read.
     fn is_tls_port(&self, fault: Fault) -> bool {
         let asked = self.known(fault, |last| Some(last.endpoint.clone())).unwrap_or_default();
@@ -167,7 +159,7 @@ impl Reach {
 
     /// What may help where no service has answered; none if one has.
     pub(crate) fn hint(&self, fault: Fault) -> Option<String> {
-        if self.is_odd(fault) && self.is_tls_port(fault) {
+        if is_odd(fault) && self.is_tls_port(fault) {
             return Some(": this port speaks TLS: write https://".to_owned());
         }
         match (fault.domain(), fault_name(fault).unwrap_or_default()) {
@@ -187,4 +179,12 @@ impl Reach {
             _ => None,
         }
     }
+}
+
+/// A fault as a port has it that is spoken to in another protocol: no answer, or none that a service would give.
+fn is_odd(fault: Fault) -> bool {
+    let name = fault_name(fault).unwrap_or_default();
+    let no_answer = fault.domain() == FaultDomain::Os
+        && matches!(name, "ECONNRESET" | "ECONNABORTED" | "EPIPE" | "EPROTO" | "ETIMEDOUT");
+    no_answer || fault == MALFORMED_ANSWER || fault == MALFORMED_TABLE_ANSWER || name == "Bad Request"
 }
