@@ -1125,6 +1125,11 @@ class Pointer(StrEnum):
     """
     The individual file pointer, moved by MPI_File_seek where it does not stand there already (MPI_File_write).
     """
+    shared = 'shared'
+    """
+    The file pointer that all ranks share: each operation works on what comes next, whoever is first
+    (MPI_File_write_shared), or in collective operations in the order of the ranks (MPI_File_write_ordered).
+    """
 
 
 class Pong(Message):
@@ -1632,50 +1637,6 @@ class SmbTarget(Message):
     """
 
 
-class MpiioTarget(Message):
-    """
-    Files below a marked directory, reached through MPI-IO.
-    """
-
-    model_config = ConfigDict(
-        extra='forbid',
-    )
-    atomic: bool = False
-    """
-    Files are in atomic mode (MPI_File_set_atomicity).
-    """
-    collective: bool = False
-    """
-    Each operation is one of all ranks together (MPI_File_write_at_all and its kin).
-    """
-    directory: str
-    """
-    Name of the directory below it that this job uses: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
-    """
-    hints: dict[str, str] = {}
-    """
-    Hints for the library, name and value, as it gets them when it opens a file (MPI_Info).
-    """
-    kind: Literal['mpiio']
-    pointer: Pointer = Pointer.explicit
-    """
-    Which pointer says where an operation is.
-    """
-    prefix: str | None = None
-    """
-    What stands before the path, without its colon: the file system that the MPI-IO library shall take it for, such as
-    `ufs` or `lustre` (ROMIO). None: the library finds out.
-    """
-    root: str
-    """
-    Absolute path of a directory that holds the marker file `.assay-target`, and which all ranks see.
-    """
-    run: str | None = None
-    """
-    The `identity` in the marker: a root that another run has claimed is refused. None: a marker without one.
-    """
-
-
 class S3Target(Message):
     """
     Objects in a bucket of an S3 service.
@@ -1944,6 +1905,25 @@ class Upload(Message):
     open: bool
     """
     It has begun; else it is completed or aborted.
+    """
+
+
+class View(StrEnum):
+    """
+    What a rank sees of a file.
+    """
+
+    none = 'none'
+    """
+    All of it.
+    """
+    vector = 'vector'
+    """
+    Its own pieces, by MPI_Type_vector.
+    """
+    subarray = 'subarray'
+    """
+    Its own pieces, as its columns of an array of two dimensions, by MPI_Type_create_subarray.
     """
 
 
@@ -2451,6 +2431,59 @@ class Stonewall(Message):
     window: Window
     """
     From the release of the barrier until the last lane had ended what it had begun before the limit.
+    """
+
+
+class MpiioTarget(Message):
+    """
+    Files below a marked directory, reached through MPI-IO.
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    atomic: bool = False
+    """
+    Files are in atomic mode (MPI_File_set_atomicity).
+    """
+    collective: bool = False
+    """
+    Each operation is one of all ranks together (MPI_File_write_at_all and its kin).
+    """
+    directory: str
+    """
+    Name of the directory below it that this job uses: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
+    """
+    hints: dict[str, str] = {}
+    """
+    Hints for the library, name and value, as it gets them when it opens a file (MPI_Info).
+    """
+    kind: Literal['mpiio']
+    piece_bytes: Annotated[int | None, Field(ge=1, le=1073741824)] = None
+    """
+    In a view, bytes that a rank has one after the other in the file; those of all ranks follow each other. A block of
+    the job is so many whole ones of them.
+    """
+    pointer: Pointer = Pointer.explicit
+    """
+    Which pointer says where an operation is.
+    """
+    prefix: str | None = None
+    """
+    What stands before the path, without its colon: the file system that the MPI-IO library shall take it for, such as
+    `ufs` or `lustre` (ROMIO). None: the library finds out.
+    """
+    root: str
+    """
+    Absolute path of a directory that holds the marker file `.assay-target`, and which all ranks see.
+    """
+    run: str | None = None
+    """
+    The `identity` in the marker: a root that another run has claimed is refused. None: a marker without one.
+    """
+    view: View = View.none
+    """
+    What each rank sees of the file that all share: all of it, or its own part (MPI_File_set_view).
     """
 
 
