@@ -148,7 +148,8 @@ fn each_object_that_was_put_is_looked_for() {
         let there = play(steps(&job, There::default()), &mut store, depth, 20 * rounds, |number| number == 3);
         assert_eq!(there.high, 10);
         let (puts, looks) = (store.done[&OpKind::Put], store.done[&OpKind::See]);
-        assert!(puts + looks >= 20 * rounds - 1 && puts - looks <= depth as u64, "{puts} puts, {looks} looks");
+        // Puts that are in flight at the end have none yet, and the one that failed gets none.
+        assert!(puts + looks >= 20 * rounds - 1 && puts - looks <= depth as u64 + 1, "{puts} puts, {looks} looks");
     }
     let job = job(&json!({"count": 10}), &Value::Null, &json!({"operation": "read_after_put"}));
     assert_eq!(steps(&job, There::default()).pass(), (20, 10_000));
