@@ -128,7 +128,9 @@ def test_a_user_without_rights_is_told_so(box: RunningBox, server: str) -> None:
     said(box, "server1", "chmod", "-R", "a+X", "/export/assay")
     restarted(box, "server1", 0)()
     again = job(target=nobody, reuse_files=True, keep_files=True, error_limit=3, phases=[{"operation": "read"}])
-    done, (read,) = execute(box, ["client2"], again)
+    done, samples = execute(box, ["client2"], again)
+    assert samples, done.reason
+    (read,) = samples
     assert (done.status, read.status, errnos(read)) == ("errors", "failed", {"NFS3ERR_ACCES"})
     assert read.errors[0].example.startswith("client2: read ")
 

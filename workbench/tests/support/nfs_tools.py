@@ -1,6 +1,7 @@
 """What tests of NFS in a cluster in a box share: a box for a module, engines on its hosts, and what they say."""
 
 import contextlib
+import itertools
 import json
 import os
 import subprocess
@@ -44,6 +45,8 @@ sys.exit(main(sys.argv[1:]))
 """
 """`assay` that measures no bandwidth before a run."""
 SERVED = "servers: [{kind: nfs-ganesha, exports: [/export]}]"
+NUMBERS = itertools.count()
+"""Of the boxes of this process."""
 
 
 @contextlib.contextmanager
@@ -78,7 +81,8 @@ def box_of(folder: Path, hosts: str, *programs: str, network: str = "{}") -> Ite
     """
     if not ENGINE:
         pytest.skip("assay-engine is not built: run `make engine`")
-    box = written(folder, f"name: nfs-{os.getpid()}\nnetwork: {network}\nhosts:\n{hosts}")
+    # A test may have one beside that of its module.
+    box = written(folder, f"name: nfs-{os.getpid()}-{next(NUMBERS)}\nnetwork: {network}\nhosts:\n{hosts}")
     need_box(box, programs=programs)
     running = bring_up(box)
     try:
