@@ -107,7 +107,7 @@ def test_what_others_have_put_below_the_jobs_folder_stays(fast: At) -> None:
     assert bare.returncode and len(fast.objects()) == 24 + len(foreign), "a target alone does not say what was made"
     assert "if the job is given" in bare.stderr
     done = clean(fast.target(run="own"), left=left)
-    assert done.returncode and "none that this job gives" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert done.returncode and "this job gives no such names" in done.stderr and len(done.stderr.splitlines()) == 1
     assert {key: fast.contents(key) for key in fast.objects()} == foreign
     again = clean(fast.target(run="own"), left={**left, "beyond": [{"lane": 0, "objects": 13}]})
     assert again.returncode and set(fast.objects()) == set(foreign) - {f"{FOLDER}o0.12"}, "as far as engines have told"

@@ -58,7 +58,10 @@ def test_a_harmed_request_is_one_failed_operation(fast: At, row: Row) -> None:
         job = job_at(proxy.endpoint, *row.phases(), target={"bucket": fast.bucket, **row.target}, **row.more)
         ended = run_job(job, fast.folder)
     check(row, ended, proxy)
-    assert fast.objects() == {} and fast.uploads() == []
+    # What a service did not name when it was begun is not known to be the job's: it is named, and stays.
+    unknown = [key for key in fast.uploads() if row.id == "upload-without-name" and key in ended.reason]
+    assert fast.objects() == {} and fast.uploads() == unknown and len(unknown) == (row.id == "upload-without-name")
+    fast.abort_uploads()
     check_times(row, ended)
 
 

@@ -330,6 +330,11 @@ class At:
         """Keys of uploads that were begun and not completed."""
         return [one["Key"] for one in self.s3.list_multipart_uploads(Bucket=self.bucket).get("Uploads", [])]
 
+    def abort_uploads(self) -> None:
+        """Abort them all."""
+        for one in self.s3.list_multipart_uploads(Bucket=self.bucket).get("Uploads", []):
+            self.s3.abort_multipart_upload(Bucket=self.bucket, Key=one["Key"], UploadId=one["UploadId"])
+
     def is_there(self) -> bool:
         """Whether the bucket is."""
         return self.bucket in {one["Name"] for one in self.s3.list_buckets()["Buckets"]}

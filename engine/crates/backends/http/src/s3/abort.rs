@@ -141,7 +141,7 @@ impl Place {
         let count = aborted.others.len() as u64 + aborted.more;
         let and = if aborted.more > 0 { format!(" and {} more", aborted.more) } else { String::new() };
         (count > 0).then(|| {
-            format!("{count} uploads there are none that this job is known to have begun: left alone: {shown}{and}")
+            format!("left alone, as this job is not known to have begun them: uploads ({count}): {shown}{and}")
         })
     }
 }

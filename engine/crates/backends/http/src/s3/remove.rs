@@ -347,7 +347,7 @@ impl Place {
             let many = seen.strange;
             format!("{many} objects are there, such as {example}: they are removed if the job is given, not only its target")
         } else if seen.strange > 0 {
-            format!("{} keys there are none that this job gives, such as {example}: they are left alone", seen.strange)
+            format!("left alone, as this job gives no such names: keys ({}), such as {example}", seen.strange)
         } else {
             return Ok(());
         };
