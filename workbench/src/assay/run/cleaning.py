@@ -45,8 +45,7 @@ class Diary:
         """
         if not isinstance(event, UploadEvent | BeyondEvent):
             return
-        name = _named(path, directory)
-        told = self._told.setdefault(name, _Told(self.store, name))
+        told = self._of(_named(path, directory))
         if isinstance(event, BeyondEvent):
             told.beyond[str(event.lane)] = max(event.objects, told.beyond.get(str(event.lane), 0))
         elif event.open:
@@ -62,7 +61,7 @@ class Diary:
 
     def left(self, job: Job, path: str, directory: str) -> LeftJob:
         """A job with what its engines have told, now or in a session before."""
-        told = self._told.get(_named(path, directory)) or _Told(self.store, _named(path, directory))
+        told = self._of(_named(path, directory))
         return LeftJob(
             job=job,
             uploads=[BegunUpload(id=upload, key=key) for upload, key in told.uploads.items()],
@@ -72,9 +71,16 @@ class Diary:
     def over(self, path: str, directory: str) -> None:
         """Record that nothing of a job is left."""
         name = _named(path, directory)
-        told = self._told.pop(name, None) or _Told(self.store, name)
+        told = self._of(name)
+        del self._told[name]
         if told.entry is not None:
             self.store.removed(told.entry)
+
+    def _of(self, name: str) -> "_Told":
+        """What is known of a job; the journal is read for it once."""
+        if name not in self._told:
+            self._told[name] = _Told(self.store, name)
+        return self._told[name]
 
 
 class _Told:
