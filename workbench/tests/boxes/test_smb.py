@@ -20,6 +20,7 @@ from nfs_tools import (
     longer_than,
     restarted,
 )
+from operations import ON_ONE_FILE
 from run_tools import ENGINE
 from testbed_tools import inside, said
 
@@ -142,7 +143,7 @@ CASES: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
 def test_every_operation_on_data_by_two_hosts(
     box: RunningBox, able: BackendCapabilities, layout: str, sync: str, how: dict[str, Any], fields: dict[str, Any]
 ) -> None:
-    operations, hosts = names(able, DATA), 2
+    operations, hosts = names(able, ON_ONE_FILE), 2
     one = job(
         target=target(box, **how),
         layout=layout,

@@ -14,6 +14,9 @@ pub(crate) struct Done {
     /// Files of a set that were opened, and that were closed.
     pub(crate) opened: u64,
     pub(crate) closed: u64,
+    /// Files that were made, and all to which one of the operations of a mix was done.
+    pub(crate) made: u64,
+    pub(crate) turns: u64,
     /// Operations on names or objects.
     pub(crate) names: u64,
     /// Read, written, or put into small files.
@@ -67,6 +70,11 @@ impl EventSink for Heard {
                 writes: end.ops(OpKind::Write),
                 opened: end.ops(OpKind::Open),
                 closed: end.ops(OpKind::Close),
+                made: end.ops(OpKind::Create),
+                turns: [OpKind::Open, OpKind::Create, OpKind::Stat, OpKind::Unlink]
+                    .iter()
+                    .map(|kind| end.ops(*kind))
+                    .sum(),
                 names: end.all_ops() - end.ops(OpKind::Read) - end.ops(OpKind::Write),
                 bytes: end.last_finisher.bytes,
                 read_bytes: end.bytes(OpKind::Read),

@@ -85,6 +85,9 @@ pub(crate) fn phase(operation: Operation) -> Value {
     let mix = match operation.group() {
         _ if !operation.mixes() => Value::Null,
         Some(Group::Objects) => json!({ "put": 50, "get": 50 }),
+        _ if operation == Operation::FileMix => {
+            json!({ "read": 20, "write": 20, "create": 20, "stat": 20, "unlink": 20 })
+        }
         _ => json!({ "read": 50, "write": 50 }),
     };
     json!({ "operation": operation, "measured": operation != Operation::Prepare, "mix": mix })

@@ -158,6 +158,7 @@ fn jobs_tell_what_is_wrong_with_names_and_objects() {
     for (lie, only, expected) in [
         (Lie::TellsOtherSizes, "names: stat", vec![("stat", Size)]),
         (Lie::KeepsUnlinked, "names: unlink", vec![("unlink", Name)]),
+        (Lie::KeepsUnlinked, "file sets: file_mix", vec![("file_mix", Name)]),
     ] {
         sees(&Fake::files(lie), only, &expected);
     }

@@ -71,7 +71,8 @@ pub(crate) fn checks(subject: &dyn Subject) -> Vec<Check> {
                 continue;
             }
             let expects = if operation.writes() { "each file has the new bytes" } else { "brings each file's bytes" };
-            let (name, way) = (format!("{} of a set", operation.name()), way.words());
+            let of = if operation.needs_tree() { "" } else { " of a set" };
+            let (name, way) = (format!("{}{of}", operation.name()), way.words());
             let act = Box::new(move |session: &Session<'_>| play(session, &one));
             all.push(Check { group: "file sets", name, way, expects, act });
         }
@@ -82,7 +83,14 @@ pub(crate) fn checks(subject: &dyn Subject) -> Vec<Check> {
 /// The operation among what shows what came of it.
 fn recipe(operation: Operation, way: Way, record: u64) -> Recipe {
     let before = (operation != Operation::Write).then_some(Operation::Prepare);
-    let after = operation.writes().then_some(Operation::Read);
+    let after: &[Operation] = if operation == Operation::FileMix {
+        // Those that it has left out are made again, and those that it has left must not hinder that.
+        &[Operation::Write, Operation::Read]
+    } else if operation.writes() {
+        &[Operation::Read]
+    } else {
+        &[]
+    };
     let order = if way.random { "random" } else { "sequential" };
     let one = |operation: Operation| -> Value {
         let mut phase = phase(operation);
@@ -99,7 +107,7 @@ fn recipe(operation: Operation, way: Way, record: u64) -> Recipe {
         direct: way.direct,
         sync: way.sync,
         tree: Some(Tree { files: FILES, depth: 1, width: 3, more: 2, inner: true }),
-        phases: before.into_iter().chain([operation]).chain(after).map(one).collect(),
+        phases: before.into_iter().chain([operation]).chain(after.iter().copied()).map(one).collect(),
         ..Recipe::plain(2 * record + if way.direct { record } else { REST }, record)
     }
 }
@@ -124,6 +132,12 @@ fn wrong(session: &Session<'_>, recipe: &Recipe, heard: &Heard) -> Vec<Finding> 
 /// A phase that says of itself that all was well, but did not do what it should.
 fn undone(done: &Done, recipe: &Recipe) -> Option<Finding> {
     let files = recipe.tree.as_ref().map_or(0, |tree| tree.all_files(LANES));
+    if done.operation == Operation::FileMix {
+        let found = format!("{} files had a turn, {} were closed", done.turns, done.closed);
+        let wanted = format!("{files} files had a turn, {} were closed", done.opened + done.made);
+        let right = done.whole && done.failed == 0 && found == wanted;
+        return (!right).then(|| undone_as(done, wanted, found));
+    }
     let wanted = (files, files * recipe.file.div_ceil(recipe.record), files * recipe.file, files);
     let found = (done.opened, done.reads + done.writes, done.bytes, done.closed);
     if done.whole && done.failed == 0 && found == wanted {
@@ -132,5 +146,9 @@ fn undone(done: &Done, recipe: &Recipe) -> Option<Finding> {
     let words = |(opened, records, bytes, closed): (u64, u64, u64, u64)| {
         format!("{opened} files opened, {records} records, {bytes} bytes, {closed} files closed")
     };
-    Some(Finding::new(Symptom::Undone, done.operation.name(), "all files").values(words(wanted), words(found)))
+    Some(undone_as(done, words(wanted), words(found)))
+}
+
+fn undone_as(done: &Done, wanted: String, found: String) -> Finding {
+    Finding::new(Symptom::Undone, done.operation.name(), "all files").values(wanted, found)
 }

@@ -1,6 +1,7 @@
 //! Which file of a tree is opened next, and which of its records come then: the steps of operations on a set of files.
 //!
-//! Nothing is kept of the files: their order is computed, and so are their sizes, from the number of each.
+//! Of the files only those are kept that a mix has removed: their order is computed, and so are their sizes, from the
+//! number of each.
 
 use crate::pattern::{Contents, Mixed, Step};
 use assay_core::permutation::Permutation;
@@ -9,13 +10,74 @@ use assay_core::OpKind;
 use assay_spec::{data_kinds, name_kinds, object_kinds};
 use std::collections::BTreeSet;
 
-/// What is done to the records of files.
+/// What is done to files.
 #[derive(Clone)]
 pub(crate) enum Deed {
-    /// The same to each.
+    /// The same to each record.
     One(OpKind),
-    /// To each one of several.
+    /// To each record one of several.
     Mixed(Box<Mixed>),
+    /// To each file one of several.
+    Turns(Box<Turns>),
+}
+
+/// What is done to one file after the other of a mix, and which of them are missing. At most half are, or the only one.
+#[derive(Clone)]
+pub(crate) struct Turns {
+    mixed: Box<Mixed>,
+    seed: u64,
+    /// Turns so far.
+    taken: u64,
+    /// Those that were removed and not made again.
+    missing: BTreeSet<u64>,
+    /// The next place in the order of the files, and how often that was gone through.
+    place: u64,
+    round: u64,
+    order: Option<Permutation>,
+}
+
+impl Turns {
+    pub(crate) fn new(mixed: Box<Mixed>, seed: u64) -> Self {
+        Turns { mixed, seed, taken: 0, missing: BTreeSet::new(), place: 0, round: 0, order: None }
+    }
+
+    /// What is done next, and to which of so many files, at least one. Where nothing is missing a file is removed in place
+    /// of one that would be made, and the other way round where too many are.
+    fn next(&mut self, files: u64, random: bool) -> (OpKind, u64) {
+        self.taken += 1;
+        let missing = self.missing.len() as u64;
+        let drawn = self.mixed.kind(self.taken);
+        let too_many = missing > 0 && missing * 2 >= files;
+        let kind = if drawn == OpKind::Create && missing == 0 {
+            OpKind::Unlink
+        } else if missing == files || drawn == OpKind::Unlink && too_many {
+            OpKind::Create
+        } else {
+            drawn
+        };
+        if kind == OpKind::Create {
+            if let Some(file) = self.missing.pop_first() {
+                return (kind, file);
+            }
+        }
+        loop {
+            let file = self.next_place(files, random);
+            if !self.missing.contains(&file) {
+                return (kind, file);
+            }
+        }
+    }
+
+    fn next_place(&mut self, files: u64, random: bool) -> u64 {
+        if self.place == files {
+            (self.place, self.round) = (0, self.round + 1);
+        }
+        if random && self.place == 0 {
+            self.order = Some(Permutation::new(files, mix2(self.seed, self.round)));
+        }
+        self.place += 1;
+        self.order.as_ref().map_or(self.place - 1, |order| order.at(self.place - 1))
+    }
 }
 
 /// How a phase goes over a set of files.
@@ -40,6 +102,8 @@ pub(crate) struct Manner {
 #[derive(Clone)]
 struct Open {
     file: u64,
+    /// What is done to all of its records, in a mix of files.
+    kind: OpKind,
     size: u64,
     records: u64,
     /// Records that were handed out.
@@ -76,8 +140,13 @@ impl FileSteps {
     pub(crate) fn new(manner: Manner, files: u64, contents: Contents) -> Self {
         let (records, bytes) = contents.records_and_bytes(files, manner.record);
         let each = if manner.flushes { 3 } else { 2 };
+        let steps = match &manner.deed {
+            // Which files come how often is not known before.
+            Deed::Turns(_) => files.saturating_mul(contents.largest().div_ceil(manner.record).saturating_add(each)),
+            Deed::One(_) | Deed::Mixed(_) => records.saturating_add(files.saturating_mul(each)),
+        };
         let mut steps = FileSteps {
-            steps: records.saturating_add(files.saturating_mul(each)),
+            steps,
             manner,
             files,
             contents,
@@ -120,6 +189,7 @@ impl FileSteps {
         let mut kinds = match &self.manner.deed {
             Deed::One(kind) => BTreeSet::from([*kind]),
             Deed::Mixed(mixed) => mixed.all(),
+            Deed::Turns(turns) => turns.mixed.all(),
         };
         kinds.extend([OpKind::Open, OpKind::Close]);
         kinds.into_iter().collect()
@@ -127,6 +197,9 @@ impl FileSteps {
 
     /// How many of the lane's files, the first ones, are known to have been gone through whole and without failure.
     pub(crate) fn whole(&self) -> u64 {
+        if let Deed::Turns(_) = self.manner.deed {
+            return 0;
+        }
         // A phase that is over has cut short what it has left open.
         let whole = self.open.as_ref().map_or(self.whole, |open| self.whole.min(open.file));
         let known = !self.manner.random_files || (whole == self.files && self.open.is_none());
@@ -148,6 +221,7 @@ impl FileSteps {
             let kind = match &self.manner.deed {
                 Deed::One(kind) => *kind,
                 Deed::Mixed(mixed) => mixed.kind(self.drawn),
+                Deed::Turns(_) => open.kind,
             };
             open.written |= kind == OpKind::Write;
             let offset = record * self.manner.record;
@@ -170,15 +244,25 @@ impl FileSteps {
             (self.begun, self.pass) = (0, self.pass + 1);
             self.order = self.order_of_pass();
         }
-        let file = self.order.as_ref().map_or(self.begun, |order| order.at(self.begun));
+        let (kind, file) = match &mut self.manner.deed {
+            Deed::Turns(turns) => turns.next(self.files, self.manner.random_files),
+            Deed::One(_) | Deed::Mixed(_) => {
+                (OpKind::Open, self.order.as_ref().map_or(self.begun, |order| order.at(self.begun)))
+            }
+        };
         self.begun += 1;
         self.failed = false;
         let size = self.contents.of(file);
+        if let OpKind::Stat | OpKind::Unlink = kind {
+            let length = if kind == OpKind::Stat { size } else { 0 };
+            return Some(Step { kind, count: 1, object: file, offset: 0, length });
+        }
         let records = size.div_ceil(self.manner.record);
         let order = (self.manner.random_records && records > 0)
             .then(|| Permutation::new(records, mix2(mix2(!self.manner.seed, self.pass), file)));
-        self.open = Some(Open { file, size, records, next: 0, order, written: false, flushed: false });
-        Some(Step { kind: OpKind::Open, count: 1, object: file, offset: 0, length: 0 })
+        let (opens, each) = if kind == OpKind::Create { (kind, OpKind::Write) } else { (OpKind::Open, kind) };
+        self.open = Some(Open { file, kind: each, size, records, next: 0, order, written: false, flushed: false });
+        Some(Step { kind: opens, count: 1, object: file, offset: 0, length: 0 })
     }
 
     /// A step has ended. A file that could not be opened is left out.
@@ -189,8 +273,20 @@ impl FileSteps {
         }
         match step.kind {
             OpKind::Open if !well => self.open = None,
+            OpKind::Create if !well => {
+                self.open = None;
+                self.lacks(step.object);
+            }
+            OpKind::Unlink if well => self.lacks(step.object),
             OpKind::Close if !self.failed && self.pass == 0 => self.note_whole(step.object),
             data_kinds!() | name_kinds!() | object_kinds!() => {}
+        }
+    }
+
+    /// A file of a mix was removed, or could not be made.
+    fn lacks(&mut self, file: u64) {
+        if let Deed::Turns(turns) = &mut self.manner.deed {
+            turns.missing.insert(file);
         }
     }
 

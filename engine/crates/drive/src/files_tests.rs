@@ -116,6 +116,77 @@ proptest! {
     }
 }
 
+fn file_mix(mix: &serde_json::Value, random: bool, runtime: bool) -> Phase {
+    let order = if random { "random" } else { "sequential" };
+    let runtime = if runtime { json!(1) } else { json!(null) };
+    let phase = json!({ "operation": "file_mix", "mix": mix, "file_order": order, "runtime_ns": runtime });
+    serde_json::from_value(phase).unwrap()
+}
+
+proptest! {
+    /// Nothing is done to a file that is missing but make it, and nothing made that is there; shares are as asked for.
+    #[test]
+    fn a_mix_of_files_knows_which_are_there(
+        files in 1_u64..50, changes in 0_u8..45, stats in 0_u8..9, record in 1_u64..3000, random: bool, flushes: bool,
+        seed: u64, fails in 0_u64..30,
+    ) {
+        let reads = 100 - 2 * changes - stats;
+        let mix = json!({ "read": reads, "stat": stats, "create": changes, "unlink": changes });
+        let phase = file_mix(&mix, random, true);
+        let mut pattern = Pattern::files(&phase, record, files, contents(None), flushes, seed);
+        let mut there: BTreeSet<u64> = (0..files).collect();
+        let (mut number, mut turns, mut least) = (0, Vec::new(), files);
+        let steps = all(&mut pattern, 3000, |step| {
+            number += 1;
+            let bad = fails > 0 && number % (fails + 5) == 0;
+            match step.kind {
+                OpKind::Create => {
+                    assert!(!there.contains(&step.object));
+                    if !bad { there.insert(step.object); }
+                }
+                OpKind::Unlink => {
+                    assert!(there.contains(&step.object));
+                    if !bad { there.remove(&step.object); }
+                }
+                _ => assert!(there.contains(&step.object), "{step:?}"),
+            }
+            if matches!(step.kind, OpKind::Open | OpKind::Create | OpKind::Stat | OpKind::Unlink) {
+                turns.push(step.kind);
+            }
+            least = least.min(there.len() as u64);
+            bad
+        });
+        // Where some cannot be made, more are missing.
+        prop_assert!(fails > 0 || least >= files / 2, "{} of {}", least, files);
+        prop_assert_eq!(pattern.whole_files(), Some(0), "which are there is not told to later phases");
+        let share = |kind| 100 * turns.iter().filter(|one| **one == kind).count() / turns.len().max(1);
+        if fails == 0 && turns.len() > 800 && files > 3 {
+            prop_assert!(share(OpKind::Open).abs_diff(usize::from(reads)) <= 8, "{}", share(OpKind::Open));
+            prop_assert!(share(OpKind::Create).abs_diff(usize::from(changes)) <= 8, "{}", share(OpKind::Create));
+        }
+        for visit in steps.split_inclusive(|step| step.kind == OpKind::Close).filter(|_| fails == 0) {
+            let Some(at) = visit.iter().position(|step| step.kind == OpKind::Create) else { continue };
+            let written: u64 = visit[at..].iter().filter(|step| step.kind == OpKind::Write).map(|step| step.length).sum();
+            let whole = visit.last().is_some_and(|step| step.kind == OpKind::Close);
+            prop_assert!(!whole || written == contents(None).of(visit[at].object), "what is made has all of its bytes");
+        }
+    }
+}
+
+/// With one file it is removed and made in turns, and a pass is as many turns as there are files.
+#[test]
+fn one_file_comes_and_goes() {
+    let mix = json!({ "read": 10, "create": 45, "unlink": 45 });
+    let mut pattern = Pattern::files(&file_mix(&mix, false, true), 100, 1, Contents::Fixed(100), false, 3);
+    let kinds: Vec<OpKind> = all(&mut pattern, 300, |_| false).iter().map(|step| step.kind).collect();
+    assert!(kinds.contains(&OpKind::Create) && kinds.contains(&OpKind::Unlink));
+    let mut once = Pattern::files(&file_mix(&mix, false, false), 100, 40, Contents::Fixed(100), false, 3);
+    let turn = |step: &&Step| matches!(step.kind, OpKind::Open | OpKind::Create | OpKind::Unlink);
+    let steps = all(&mut once, usize::MAX, |_| false);
+    assert_eq!(steps.iter().filter(turn).count(), 40);
+    assert!(steps.len() as u64 <= once.count());
+}
+
 /// Ten million files take no more memory than one: their order and sizes are computed.
 #[test]
 fn ten_million_files_are_kept_nowhere() {

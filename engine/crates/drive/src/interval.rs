@@ -34,7 +34,7 @@ pub(crate) fn sum(parts: impl IntoIterator<Item = Counts>) -> Counts {
 /// Whether a kind counts as progress: in a phase on a set of files (`records`) only what is done to records does, not that
 /// files are opened, flushed and closed.
 pub(crate) fn is_progress(kind: OpKind, records: bool) -> bool {
-    !records || kind.moves() != Moves::Nothing
+    !records || matches!(kind, OpKind::Read | OpKind::Write)
 }
 
 /// Operations and bytes of all kinds that count as progress.

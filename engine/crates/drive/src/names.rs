@@ -74,12 +74,13 @@ impl Names {
             Operation::Mkdir => add(&mut self.directories),
             // A file that was cut short is not there, and those after it may not be.
             Operation::Write => self.files.copy_from_slice(done),
-            Operation::Unlink => self.files.fill(0),
+            // After a mix it is not known which are there.
+            Operation::Unlink | Operation::FileMix => self.files.fill(0),
             Operation::Rmdir => self.directories.fill(0),
             Operation::Rename => self.renamed = !self.renamed,
             Operation::Stat | Operation::Open | Operation::Readdir | data_operations!() | object_operations!() => {}
         }
-        if self.files.iter().all(|count| *count == 0) {
+        if operation != Operation::FileMix && self.files.iter().all(|count| *count == 0) {
             self.renamed = false;
         }
     }

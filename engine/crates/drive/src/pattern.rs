@@ -1,6 +1,6 @@
 //! Which record comes next: a function of the operation's number.
 
-use crate::files::{Deed, FileSteps, Manner};
+use crate::files::{Deed, FileSteps, Manner, Turns};
 use crate::objects::{ObjectSteps, There};
 use assay_core::permutation::Permutation;
 use assay_core::random::{mix, mix2};
@@ -130,7 +130,8 @@ fn course(operation: Operation) -> Course {
         | Operation::ReFwrite
         | Operation::Fread
         | Operation::ReFread
-        | Operation::SequentialMix => Course::Forward,
+        | Operation::SequentialMix
+        | Operation::FileMix => Course::Forward,
         name_operations!() | object_operations!() => {
             unreachable!("the job's rules keep names and objects apart from data")
         }
@@ -215,6 +216,14 @@ impl Contents {
         match self {
             Contents::Fixed(bytes) => *bytes,
             Contents::Drawn { sizes, seed, first } => size_of(sizes, *seed, first + number),
+        }
+    }
+
+    /// Bytes of the largest that there can be.
+    pub(crate) fn largest(&self) -> u64 {
+        match self {
+            Contents::Fixed(bytes) => *bytes,
+            Contents::Drawn { sizes, .. } => sizes.largest(),
         }
     }
 
@@ -356,9 +365,16 @@ impl Pattern {
     /// The steps of a phase on the data of the lane's first `files` files of a tree.
     pub fn files(phase: &Phase, record: u64, files: u64, contents: Contents, flushes: bool, seed: u64) -> Self {
         let kind = if phase.operation.reads() { OpKind::Read } else { OpKind::Write };
-        let mixed = || Deed::Mixed(Box::new(Mixed::new(phase, seed)));
+        let mixed = || Box::new(Mixed::new(phase, seed));
+        let deed = if phase.operation == Operation::FileMix {
+            Deed::Turns(Box::new(Turns::new(mixed(), seed)))
+        } else if phase.mix.is_some() {
+            Deed::Mixed(mixed())
+        } else {
+            Deed::One(kind)
+        };
         let manner = Manner {
-            deed: if phase.mix.is_some() { mixed() } else { Deed::One(kind) },
+            deed,
             record,
             random_files: !phase.file_order.is_sequential(),
             random_records: matches!(course(phase.operation), Course::Random),

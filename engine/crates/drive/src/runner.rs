@@ -65,7 +65,7 @@ struct Runner<'a> {
     /// Per lane: bytes from the start of its part that are known to be there.
     covered: Vec<u64>,
     names: Names,
-    /// Files of a tree were written by a phase on their data, of which some may not be whole.
+    /// A phase on the data of a tree's files has made some, which may not be whole.
     written: bool,
     /// The objects that the job only reads; none if it makes what it works on.
     existing: Option<Arc<Existing>>,
@@ -524,8 +524,8 @@ impl Runner<'_> {
         };
         if phase.operation.creates() {
             self.covered.fill(0);
-            self.written = true;
         }
+        self.written |= phase.operation.creates() || phase.operation == Operation::FileMix;
         let shared = Arc::new(PhaseShared::default());
         let (messages, inbox) = channel();
         let links = Links { shared: Arc::clone(&shared), stop: Arc::clone(&self.stop), messages };
@@ -697,9 +697,9 @@ impl Runner<'_> {
             at_ns,
             method: choice.method,
             method_reason: reason,
-            planned_ops: (!by_time).then_some(planned.0),
-            // What comes in a mix of objects of several sizes is not known before.
-            planned_bytes: (!by_time && phase.operation != Operation::ObjectMix).then_some(planned.1),
+            planned_ops: (!by_time && phase.operation != Operation::FileMix).then_some(planned.0),
+            planned_bytes: (!by_time && !matches!(phase.operation, Operation::FileMix | Operation::ObjectMix))
+                .then_some(planned.1),
             mpiio: choice.mpiio,
         }));
     }

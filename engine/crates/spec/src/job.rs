@@ -437,6 +437,9 @@ pub enum Operation {
     RandomMix,
     /// Reads and writes of records in sequence.
     SequentialMix,
+    /// On one file of a tree after the other: read it, write it over, ask for its attributes, remove it, or make one that
+    /// was removed.
+    FileMix,
     /// Make each file: open with O_CREAT and O_EXCL, write its contents, close (mdtest file creation).
     Create,
     /// Ask for each file's attributes (statx(2)).
@@ -516,6 +519,7 @@ macro_rules! data_operations {
             | $crate::Operation::ReFread
             | $crate::Operation::RandomMix
             | $crate::Operation::SequentialMix
+            | $crate::Operation::FileMix
     };
 }
 
@@ -604,6 +608,7 @@ operations! {
     ReFread, "re_fread", Some(Group::Data), true, false;
     RandomMix, "random_mix", Some(Group::Data), true, true;
     SequentialMix, "sequential_mix", Some(Group::Data), true, true;
+    FileMix, "file_mix", Some(Group::Data), true, true;
     Create, "create", Some(Group::Names), false, false;
     Stat, "stat", Some(Group::Names), false, false;
     Open, "open", Some(Group::Names), false, false;
@@ -655,6 +660,11 @@ impl Operation {
         self.group() == Some(Group::Names)
     }
 
+    /// Works on the files of a tree, and on nothing else.
+    pub fn needs_tree(self) -> bool {
+        self.metadata() || self == Operation::FileMix
+    }
+
     /// Works on objects.
     pub fn objects(self) -> bool {
         self.group() == Some(Group::Objects)
@@ -703,6 +713,7 @@ impl Operation {
     pub const fn mixable(self) -> &'static [OpKind] {
         match self {
             Operation::RandomMix | Operation::SequentialMix => &[OpKind::Read, OpKind::Write],
+            Operation::FileMix => &[OpKind::Read, OpKind::Write, OpKind::Create, OpKind::Stat, OpKind::Unlink],
             Operation::ObjectMix => &[OpKind::Put, OpKind::Get, OpKind::Head, OpKind::Delete, OpKind::Update],
             Operation::Prepare
             | Operation::Write

@@ -15,7 +15,7 @@ pub enum OpKind {
     Write,
     /// Make everything that a lane has written stable.
     Sync,
-    /// Make a file that is not there, write its contents, close it.
+    /// Make a file that is not there, write its contents, close it; in a phase on data, make it empty and leave it open.
     Create,
     /// Get a file's attributes.
     Stat,

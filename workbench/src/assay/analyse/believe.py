@@ -203,15 +203,17 @@ def _check_set(name: str, end: PhaseEndEvent, job: Job) -> None:
     """A phase that went once over a set of files, without failure, has opened, moved and closed each of them whole."""
     phase = job.phases[end.phase]
     once = phase.runtime_ns is None and str(end.status) == "done" and not end.errors
+    mixed = phase.operation.value == "file_mix"
     if job.tree is None or phase.operation.value not in DATA or not once:
         return
     first, more = (job.rank or 0) * job.lanes, job.tree.more or 0
     files = job.tree.files * job.lanes + max(0, min(more - first, job.lanes))
     done = {of_kind.operation.value: of_kind.ops for of_kind in end.operations}
-    opened, closed = done.get("open", 0), done.get("close", 0)
-    if opened != files or closed != files:
+    opened, closed = done.get("open", 0) + done.get("create", 0), done.get("close", 0)
+    taken = opened + (done.get("stat", 0) + done.get("unlink", 0) if mixed else 0)
+    if taken != files or closed != opened:
         _no(f"{name}: {opened} files opened and {closed} closed, of {files}")
-    if job.sizes is None and moved(end.operations) != files * job.file_size_bytes:
+    if job.sizes is None and not mixed and moved(end.operations) != files * job.file_size_bytes:
         _no(f"{name}: {moved(end.operations)} bytes of {files} files of {job.file_size_bytes}")
 
 

@@ -21,8 +21,8 @@ from assay.model.result.result import COMPRESSING, Estimate
 from assay.model.result.run import Place
 from assay.model.result.sample import Sample
 from assay.model.study.case import Case, job_kind
-from assay.model.study.contents import shares_of
-from assay.model.study.names import CREATES, DATA, MIXES, OBJECTS, READS, WORK
+from assay.model.study.mixes import read_part
+from assay.model.study.names import CREATES, DATA, MIXES, OBJECTS, READS
 from assay.model.told import NotTold
 
 Unit = Literal["bytes/s", "operations/s"]
@@ -336,19 +336,8 @@ def _of_engine(case: Case, operation: str, place: Place | None) -> Iterator[Key]
 
 
 def _reads(case: Case, operation: str) -> float:
-    """Which part of the operations, and of their bytes, are reads."""
-    if operation in OBJECTS:
-        return _object_reads(case, operation)
-    return case.parameters.read_percent / 100 if operation in MIXES else float(operation in READS)
-
-
-def _object_reads(case: Case, operation: str) -> float:
-    """Likewise of objects: head and list ask as get does; of a mix as many as its gets are of what moves."""
-    if operation != "object_mix":
-        return float(WORK[operation].reads or operation in ("head", "list"))
-    shares = shares_of(case.parameters.mix or "get:100")
-    stored = shares.get("put", 0) + shares.get("update", 0)
-    return shares.get("get", 0) / (shares.get("get", 0) + stored)
+    """Which part of the operations, and of their bytes, are reads; head and list ask as get does."""
+    return 1.0 if operation in ("head", "list") else read_part(operation, case.parameters)
 
 
 def _share(case: Case, operation: str, name: CeilingName) -> float:

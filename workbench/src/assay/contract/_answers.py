@@ -178,6 +178,11 @@ class Operation(StrEnum):
     """
     Reads and writes of records in sequence.
     """
+    file_mix = 'file_mix'
+    """
+    On one file of a tree after the other: read it, write it over, ask for its attributes, remove it, or make one that
+    was removed.
+    """
     create = 'create'
     """
     Make each file: open with O_CREAT and O_EXCL, write its contents, close (mdtest file creation).

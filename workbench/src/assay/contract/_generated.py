@@ -906,7 +906,7 @@ class OpKind(StrEnum):
     """
     create = 'create'
     """
-    Make a file that is not there, write its contents, close it.
+    Make a file that is not there, write its contents, close it; in a phase on data, make it empty and leave it open.
     """
     stat = 'stat'
     """

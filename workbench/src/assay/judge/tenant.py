@@ -200,8 +200,9 @@ def _changes(sample: Sample, evidence: Evidence, copying: bool) -> int:
     found = sample.ops if each or (writes and copying) else evidence.all_lanes
     if not evidence.case.parameters.on_set:
         return found
-    # Each file of a set is found by its names, and has a journal's entry of its own if it is written.
-    return found + sum(counts.ops for counts in sample.kinds if counts.kind == "open")
+    # Each file of a set is found by its names, and has a journal's entry of its own if it is written, made or removed.
+    named = ("open", "create", "stat", "unlink")
+    return found + sum(counts.ops for counts in sample.kinds if counts.kind in named)
 
 
 def _left_dirty(sample: Sample, evidence: Evidence) -> int:

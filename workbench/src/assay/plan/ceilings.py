@@ -15,11 +15,12 @@ from assay.contract._generated import (
 from assay.model.frozen import Frozen
 from assay.model.result.ceiling import COPY_BLOCK, HOST_WIDE, Ceiling, CeilingName
 from assay.model.study.case import Case, job_kind
+from assay.model.study.mixes import mix_of
 from assay.model.study.names import DELETES, is_metadata
 from assay.model.study.parameters import Parameters
 from assay.model.study.study import Study
 from assay.plan.ceiling_times import MOST_KINDS
-from assay.plan.jobs import job_objects, mix_of
+from assay.plan.jobs import job_objects
 
 ENGINE_PASS_NS = 40_000_000
 NAMES = 100_000
@@ -153,7 +154,7 @@ def stated_ceilings(study: Study, names: Iterable[str]) -> list[Ceiling]:
 
 
 def timed(operation: str, runtime_ns: int, mix: dict[str, int] | None = None) -> Phase:
-    """A phase that takes this long; `mix` as of `assay.plan.jobs.mix_of`."""
+    """A phase that takes this long; `mix` as of `assay.model.study.mixes.mix_of`."""
     return Phase(operation=Operation(operation), runtime_ns=runtime_ns, mix=mix)
 
 

@@ -4,11 +4,12 @@ from collections.abc import Iterable
 
 from assay.contract._generated import DataSpec, Operation, Phase
 from assay.model.study.case import Case, job_kind
+from assay.model.study.mixes import mix_of
 from assay.model.study.names import DELETES
 from assay.model.study.parameters import Parameters
 from assay.model.study.study import Study
 from assay.plan.ceilings import ENGINE_PASS_NS, CeilingJob, make_job
-from assay.plan.jobs import job_objects, mix_of
+from assay.plan.jobs import job_objects
 
 LARGE_BYTES = 8 << 20
 """Of objects from this size on each operation takes so long that one pass has to do."""

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from assay.model.frozen import Frozen
 from assay.model.study.case import Case
-from assay.model.study.names import CREATES, DELETES, LOOKUPS, METADATA, MIXES, OBJECTS, READS, WRITES
+from assay.model.study.mixes import mix_of, moving, read_part
+from assay.model.study.names import CREATES, DELETES, LOOKUPS, METADATA, OBJECTS, WRITES
 from assay.model.study.parameters import Parameters
 from assay.model.study.repeats import Repeats
 from assay.model.study.speed import Speed
@@ -265,7 +266,7 @@ def estimate_case(target: Target, case: Case, launcher: LauncherWord = "ssh", us
         bounded = bounded and limit is not None
         extra = PHASE_SECONDS + (DROP_SECONDS if parameters.cache == "drop" else 0)
         seconds, at_most = seconds + time + extra, at_most + (limit or 0) / 1e9 + extra
-        reads, requests = _read_share(operation, parameters), requests + sent
+        reads, requests = read_part(operation, parameters), requests + sent
         written, read = written + amount * (1 - reads), read + amount * reads
         if operation in (*WRITES, "create", "put") and not present:
             present = min(amount, data)
@@ -300,13 +301,6 @@ def _legs_seconds(launcher: LauncherWord, target: Target, case: Case, reused: bo
         return 0.0
     legs = len(leg_starts(plan_phases(case), reused))
     return legs * REMOUNT_SECONDS + (legs - 1) * _start_seconds(launcher, target)
-
-
-def _read_share(operation: str, parameters: Parameters) -> float:
-    """Which part of the bytes that an operation moves are read."""
-    if operation in OBJECTS:
-        return object_estimate.read_share(operation, parameters)
-    return parameters.read_percent / 100 if operation in MIXES else float(operation in READS)
 
 
 def _preparation(operation: str, parameters: Parameters, speed: Speed, missing: float) -> tuple[float, float]:
@@ -353,7 +347,8 @@ def _once(operation: str, parameters: Parameters) -> tuple[float, float]:
         return _names(operation, parameters), parameters.file_size if operation == "create" else 0
     if parameters.files is not None:
         records = parameters.all_files * parameters.sizes.records(parameters.record_size)
-        return records, parameters.data_set_bytes / records
+        moved = sum(moving(operation, parameters)) if operation == "file_mix" else 1.0
+        return records * moved, parameters.data_set_bytes / records
     files = parameters.all_lanes if parameters.layout == "separate" else 1
     return float(parameters.file_size // parameters.record_size * files), parameters.record_size
 
@@ -400,9 +395,17 @@ def _file_seconds(operation: str, parameters: Parameters, speed: Speed) -> float
     if not speed.words:
         return 2 * speed.operation
     look = speed.operation if parameters.cache in ("drop", "remount") else BUFFERED
-    made = speed.change if operation in CREATES else 0.0
+    made = speed.change * _changes(operation, parameters)
     flushed = speed.operation if operation in WRITES and parameters.sync in ("fsync", "fdatasync") else 0.0
     return look + BUFFERED + made + flushed
+
+
+def _changes(operation: str, parameters: Parameters) -> float:
+    """Files that are made or removed for each one that is read or written."""
+    if operation != "file_mix":
+        return float(operation in CREATES)
+    shares = mix_of(operation, parameters) or {}
+    return (shares.get("create", 0) + shares.get("unlink", 0)) / 100 / sum(moving(operation, parameters))
 
 
 def _name_seconds(operation: str, parameters: Parameters, speed: Speed) -> float:

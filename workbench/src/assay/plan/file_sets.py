@@ -6,8 +6,8 @@ The engine's side is `engine/crates/spec/src/validate/files.rs`.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.model.study.contents import sizes_of
-from assay.model.study.names import SET_OPERATIONS
+from assay.model.study.contents import MIX_EXAMPLES, shares_of, sizes_of
+from assay.model.study.names import MIXABLE, SET_OPERATIONS
 from assay.plan.broken import Broken
 from assay.plan.tree import all_lanes, tree_shape
 
@@ -63,6 +63,19 @@ def set_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterato
     yield from tree_shape(values)
     yield from _sizes(values)
     yield from _manner(values)
+
+
+def mix_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
+    """What the mixes among the operations need: files, and shares of what they consist of."""
+    if "file_mix" in operations and values["files"] is None:
+        message = "file_mix works on a set of files, and nothing says how many there are"
+        yield Broken("operations", "mix of no set", message, "add a line such as `files: 1000`")
+    for operation in (operation for operation in MIXABLE if operation in operations):
+        kinds = MIXABLE[operation]
+        shares = shares_of(values["mix"]) if values["mix"] else {}
+        if not shares or not shares.keys() <= set(kinds):
+            message = f"{operation} consists of {', '.join(kinds)}, and mix says {values['mix'] or 'nothing'}"
+            yield Broken("mix", "mix of others", message, f"write mix: {MIX_EXAMPLES[operation]}")
 
 
 def count_rules(values: Mapping[str, Any]) -> Iterator[Broken]:

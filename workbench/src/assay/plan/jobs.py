@@ -28,8 +28,9 @@ from assay.contract._generated import (
 from assay.model.frozen import Frozen
 from assay.model.result.layers import Layer
 from assay.model.study.case import Case
-from assay.model.study.contents import Sizes, access_of, shares_of
-from assay.model.study.names import MIXES, REORDERED, TAKES_ANY, WEARS
+from assay.model.study.contents import Sizes, access_of
+from assay.model.study.mixes import mix_of
+from assay.model.study.names import REORDERED, TAKES_ANY, WEARS
 from assay.model.study.parameters import DEFINITIONS, Parameters
 from assay.model.study.study import Study
 from assay.plan.layout.blocks import block_bytes
@@ -225,15 +226,6 @@ def _job_sizes(sizes: Sizes) -> Log2Sizes | RangeOfSizes | ListedSizes | None:
         return None
     listed = [WeightedSize(bytes=size, weight=weight) for size, weight in sizes.weights.items()]
     return ListedSizes(distribution="listed", sizes=listed)
-
-
-def mix_of(operation: str, parameters: Parameters) -> dict[str, int] | None:
-    """Kinds of operation -> their shares in percent; None of an operation that is no mix."""
-    if operation == "object_mix":
-        return shares_of(parameters.mix or "")
-    if operation not in MIXES:
-        return None
-    return {"read": parameters.read_percent, "write": 100 - parameters.read_percent}
 
 
 def _access(value: str) -> ZipfianAccess | HotspotAccess | None:

@@ -2,8 +2,8 @@
 
 import math
 
-from assay.model.study.contents import shares_of
-from assay.model.study.names import BATCHES, DELETES, SEES, WORK
+from assay.model.study.mixes import moving
+from assay.model.study.names import BATCHES, DELETES, SEES
 from assay.model.study.parameters import Parameters
 from assay.model.study.speed import Speed
 from assay.plan.objects import batch_of
@@ -44,7 +44,7 @@ def pass_of(operation: str, parameters: Parameters) -> tuple[float, float]:
     if operation == "get":
         return objects, mean if parameters.range is None else min(mean, parameters.range)
     if operation == "object_mix":
-        return objects, mean * sum(moving(parameters))
+        return objects, mean * sum(moving(operation, parameters))
     if operation in ("list", "multi_delete"):
         return float(math.ceil((parameters.objects or 0) / LISTED) * parameters.all_lanes), 0.0
     return objects, 0.0
@@ -64,20 +64,6 @@ def requests_of_put(parameters: Parameters) -> float:
     """Requests that it takes to put an object of mean size: of one in parts a beginning and an end besides."""
     parts = parameters.object_sizes.mean / (parameters.part_size or math.inf)
     return math.ceil(parts) + 2 if parts > 1 else 1
-
-
-def moving(parameters: Parameters) -> tuple[float, float]:
-    """Shares of gets, and of puts and updates, among the requests of a mix."""
-    shares = shares_of(parameters.mix or "get:100")
-    return shares.get("get", 0) / 100, (shares.get("put", 0) + shares.get("update", 0)) / 100
-
-
-def read_share(operation: str, parameters: Parameters) -> float:
-    """Which part of the bytes that an operation moves are read."""
-    if operation != "object_mix":
-        return float(operation in WORK and WORK[operation].reads)
-    gets, puts = moving(parameters)
-    return gets / (gets + puts)
 
 
 def request_seconds(operation: str, parameters: Parameters, speed: Speed) -> float:

@@ -11,7 +11,7 @@ from assay.model.study.names import STDIO, WEARS, group_of
 from assay.model.study.parameters import DEFAULTS, DEFINITIONS
 from assay.model.units import format_size
 from assay.plan.broken import Broken
-from assay.plan.file_sets import count_rules, set_rules
+from assay.plan.file_sets import count_rules, mix_rules, set_rules
 from assay.plan.layout.blocks import block_rules, order_rules
 from assay.plan.layout.mpi import mpi_rules
 from assay.plan.objects import object_rules, piece_bytes
@@ -47,6 +47,7 @@ def _buffer(values: Mapping[str, Any]) -> int:
 def broken_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> list[Broken]:
     """All rules that a combination of parameters breaks."""
     common = (
+        *mix_rules(values, operations),
         *_wear_out(values, operations),
         *_streams(values),
         *_buffers(values),

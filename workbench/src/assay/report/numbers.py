@@ -30,6 +30,7 @@ OPERATION_TITLES = {
     "re_fread": "Reread (C stdio)",
     "random_mix": "Random mix",
     "sequential_mix": "Sequential mix",
+    "file_mix": "Mix of operations on files",
 }
 
 

@@ -74,6 +74,8 @@ def test_a_mix_is_the_same_however_it_is_written() -> None:
     assert value == "get:45,put:15,head:30,delete:10" == mix().value("delete:10,get:45,put:15,head:30")
     assert shares_of(value) == {"get": 45, "put": 15, "head": 30, "delete": 10}
     assert mix().value({"get": 100, "put": 0}) == "get:100"
+    of_files = mix().value({"unlink": 10, "create": 10, "stat": 30, "write": 15, "read": 35})
+    assert of_files == "read:35,write:15,create:10,stat:30,unlink:10"
 
 
 @pytest.mark.parametrize(
@@ -82,6 +84,9 @@ def test_a_mix_is_the_same_however_it_is_written() -> None:
         *({}, "", "get", 100, {"get": 99}, {"get": 101}, {"get": 50, "put": -50}, {"get": "100"}, {"get": 100.0}),
         *({"stat": 100}, {"list": 50, "get": 50}, {"head": 100}, {"get": 60, "put": 10, "delete": 30}, ["get"]),
         *({1: 100}, "get:50,get:50", "get:x", {"get": True, "put": 99}),
+        # What is removed is made again, something must move, and files are no objects.
+        *({"read": 80, "create": 15, "unlink": 5}, {"read": 80, "unlink": 20}, {"create": 50, "unlink": 50}),
+        *({"read": 50, "get": 50}, {"read": 50, "delete": 50}),
     ],
 )
 def test_doubtful_mixes_are_refused(written: Any) -> None:
@@ -89,7 +94,10 @@ def test_doubtful_mixes_are_refused(written: Any) -> None:
         mix().value(written)
 
 
-@given(st.dictionaries(st.sampled_from(MIXABLE), st.integers(0, 100)))
+PERCENT = st.integers(0, 100) | st.sampled_from([10, 20, 25, 50, 100])
+
+
+@given(st.sampled_from(list(MIXABLE.values())).flatmap(lambda kinds: st.dictionaries(st.sampled_from(kinds), PERCENT)))
 def test_what_is_taken_makes_a_hundred_and_lasts(shares: dict[str, int]) -> None:
     try:
         value = mix().value(shares)
@@ -97,6 +105,7 @@ def test_what_is_taken_makes_a_hundred_and_lasts(shares: dict[str, int]) -> None
         return
     found = shares_of(str(value))
     assert sum(found.values()) == 100 and found.get("delete", 0) <= found.get("put", 0)
+    assert found.get("create", 0) == found.get("unlink", 0)
     assert mix().value(value) == value and mix().value(found) == value
 
 

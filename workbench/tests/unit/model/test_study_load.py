@@ -279,7 +279,7 @@ def test_operations_are_those_of_the_contract():
     assert not (READS | WRITES).intersection(METADATA + OBJECTS)
     assert set(OBJECTS) > DELETES | NEED_OBJECTS | OBJECT_READS
     assert (LOOKUPS | WHOLE).issubset(METADATA) and not LOOKUPS & WHOLE
-    assert sorted(READS & WRITES) == ["random_mix", "sequential_mix"]
+    assert sorted(READS & WRITES) == ["file_mix", "random_mix", "sequential_mix"]
 
 
 def test_what_engines_can_do_is_placed_in_the_table_of_operations():

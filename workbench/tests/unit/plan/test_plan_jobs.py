@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
+from operations import ON_ONE_FILE
 from paths import REPOSITORY
 from plan_tools import first_case, load, study, written
 from soak import times
@@ -288,7 +289,7 @@ COMMON = {
 }
 WORKLOADS = st.fixed_dictionaries(
     {
-        "operations": st.lists(st.sampled_from(sorted(set(DATA) - STDIO)), min_size=1, max_size=30)
+        "operations": st.lists(st.sampled_from(sorted(set(ON_ONE_FILE) - STDIO)), min_size=1, max_size=30)
         | st.lists(st.sampled_from(DATA), min_size=1, max_size=4),
         "file_size": FILES,
         "record_size": RECORDS,
@@ -326,6 +327,7 @@ SETS = st.fixed_dictionaries(
         "method": st.sampled_from(["auto", "sync"]),
         "preallocate": st.just(False),
         "queue_depth": st.just(1) | st.just(1) | st.just(2),
+        "mix": st.sampled_from(["read:100", "read:50,write:10,create:15,stat:10,unlink:15", "get:100"]),
     },
 ).flatmap(
     lambda work: st.tuples(

@@ -10,7 +10,7 @@ pub(crate) fn general() -> BackendCapabilities {
     BackendCapabilities {
         kind: "aoe".to_owned(),
         // A disk has no names, and C stdio is a library for files of the host.
-        operations: Operation::of_files().filter(|one| !one.metadata() && !one.stdio()).collect(),
+        operations: Operation::of_files().filter(|one| !one.needs_tree() && !one.stdio()).collect(),
         layouts: vec![Layout::Shared],
         methods: vec![Method::Protocol],
         // There is no cache on this side: each operation goes to the disk anyway.

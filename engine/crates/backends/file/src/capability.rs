@@ -14,7 +14,7 @@ pub(crate) fn general(kind: &str) -> BackendCapabilities {
     BackendCapabilities {
         kind: kind.to_owned(),
         // A device has no names.
-        operations: Operation::of_files().filter(|operation| !device || !operation.metadata()).collect(),
+        operations: Operation::of_files().filter(|operation| !device || !operation.needs_tree()).collect(),
         layouts: if device { vec![Layout::Shared] } else { vec![Layout::Separate, Layout::Shared] },
         methods: vec![Method::IoUring, Method::Sync, Method::Threads, Method::Mmap],
         direct: true,

@@ -11,7 +11,7 @@ pub(crate) fn general() -> BackendCapabilities {
     BackendCapabilities {
         kind: "mpiio".to_owned(),
         // MPI-IO has no names but of open files, and C stdio is another library.
-        operations: Operation::of_group(Group::Data).filter(|operation| !operation.stdio()).collect(),
+        operations: Operation::of_group(Group::Data).filter(|one| !one.needs_tree() && !one.stdio()).collect(),
         layouts: vec![Layout::Separate, Layout::Shared],
         methods: vec![Method::MpiIo],
         // MPI-IO has no O_DIRECT; some libraries have hints for it.

@@ -105,6 +105,45 @@ fn as_much_is_done_as_was_asked_for() {
     }
 }
 
+/// A mix of operations on whole files gives each of them a turn, closes what it opens or makes, and leaves nothing behind
+/// that a later phase stumbles over.
+#[test]
+fn a_mix_of_files_takes_turns() {
+    let mix = json!({"read": 35, "write": 25, "create": 15, "stat": 10, "unlink": 15});
+    for (layout, order, sync) in [("separate", "sequential", "none"), ("shared", "random", "fdatasync")] {
+        let root = Marked::new(PLACE);
+        let mut job = set_job(&root, &["prepare", "write", "read"], &json!({"layout": layout, "sync": sync}));
+        let once = json!({"operation": "file_mix", "mix": mix, "file_order": order});
+        let mut timed = once.clone();
+        timed["runtime_ns"] = json!(400_000_000);
+        let phases = job["phases"].as_array_mut().unwrap();
+        phases.insert(1, once);
+        // The second begins with files missing that the first has removed, unless they are made anew.
+        phases.insert(2, json!({"operation": "prepare", "measured": false}));
+        phases.insert(3, timed);
+        let said = run(&job);
+        let ends = good(&said);
+        let [once, timed] = [ends[1], ends[3]];
+        let turns = |end: &PhaseEnd, most_open: u64| {
+            let of = |kinds: &[OpKind]| kinds.iter().map(|kind| end.ops(*kind)).sum::<u64>();
+            // Time may be up while each lane has one open, which is closed without counting it.
+            let open = of(&[OpKind::Open, OpKind::Create]) - end.ops(OpKind::Close);
+            assert!(open <= most_open, "{open} files left open, {layout} {order}");
+            let (made, gone) = (end.ops(OpKind::Create), end.ops(OpKind::Unlink));
+            assert!(made > 0 && made <= gone && gone - made <= WHOLE.0 / 2, "{made} made, {gone} removed");
+            let flushed = end.ops(OpKind::Sync);
+            assert!(if sync == "none" { flushed == 0 } else { flushed >= made }, "{flushed} of {made}");
+            assert!(end.verified_bytes > 0);
+            of(&[OpKind::Open, OpKind::Create, OpKind::Stat, OpKind::Unlink])
+        };
+        assert_eq!(turns(once, 0), WHOLE.0, "each file has one turn");
+        turns(timed, LANES);
+        assert_eq!((ends[4].operation, counts(ends[4])), (Operation::Write, WHOLE));
+        assert_eq!((counts(ends[5]), ends[5].verified_bytes), (WHOLE, WHOLE.2));
+        assert_eq!(root.remains(), Vec::<String>::new());
+    }
+}
+
 /// Lanes take turns among the shares, and what they leave there is what they should.
 #[test]
 fn files_lie_in_all_shares_and_hold_their_data() {

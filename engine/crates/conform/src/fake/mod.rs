@@ -137,7 +137,7 @@ impl Fake {
             layouts: vec![Layout::Shared],
             preallocate: false,
             place: Some(place),
-            ..able(Operation::of_files().filter(|one| !one.metadata()))
+            ..able(Operation::of_files().filter(|one| !one.needs_tree()))
         };
         let mut world = World { device: Some(bytes), ..World::default() };
         world.files.insert(file_name(0), vec![0; bytes]);

@@ -3,7 +3,7 @@
 use super::{Cargo, Lie, Shared, World};
 use assay_core::names::{top_of, Names};
 use assay_core::PhasePlan;
-use assay_spec::OpKind;
+use assay_spec::{Group, OpKind};
 use std::sync::Arc;
 
 /// Of longer files no more is kept by storage that cuts them.
@@ -18,6 +18,7 @@ pub(super) struct NameWork {
     names: Names,
     per_leaf: u64,
     creates: bool,
+    on_data: bool,
     /// The file that is open.
     current: Option<String>,
 }
@@ -27,7 +28,8 @@ impl NameWork {
         let folder = format!("t{}", top_of(shared.layout, lane));
         let per_leaf = shared.tree.as_ref().map_or(1, assay_spec::Tree::files_per_leaf);
         let (names, creates) = (Names::new(lane, plan), plan.operation.creates());
-        NameWork { shared, folder, names, per_leaf, creates, current: None }
+        let on_data = plan.operation.group() == Some(Group::Data);
+        NameWork { shared, folder, names, per_leaf, creates, on_data, current: None }
     }
 
     /// Paths of a number: as it is called now, and as it is called when it is renamed.
@@ -45,7 +47,12 @@ impl NameWork {
         let shared = Arc::clone(&self.shared);
         let mut world = shared.world();
         match (op.kind, &self.current) {
-            (OpKind::Create, _) => create(&mut world, shared.lie, path, cargo.out()),
+            (OpKind::Create, _) => {
+                let made = create(&mut world, shared.lie, path.clone(), cargo.out())?;
+                drop(world);
+                self.current = self.on_data.then_some(path);
+                Ok(made)
+            }
             (OpKind::Read, Some(current)) => Ok(cargo.bring(part(&world.files[current], op.offset, op.length))),
             (OpKind::Write, Some(current)) => {
                 let file = world.files.get_mut(current).ok_or(libc::EBADF)?;

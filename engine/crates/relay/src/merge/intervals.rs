@@ -1,7 +1,7 @@
 //! Intervals of several engines added up. They lie on the same grid: phases start together, on one clock.
 
 use super::totals::{added, histogram, kinds};
-use assay_spec::{Interval, Moves, OpInterval, PhaseEnd};
+use assay_spec::{Interval, OpInterval, OpKind, PhaseEnd};
 use std::collections::BTreeMap;
 
 /// Intervals of one phase.
@@ -29,7 +29,7 @@ impl Intervals {
 
     /// Takes one; those that all engines have told of are returned, added up.
     pub(crate) fn take(&mut self, engine: usize, interval: Interval) -> Vec<Interval> {
-        let moving = |part: &&OpInterval| part.operation.moves() != Moves::Nothing;
+        let moving = |part: &&OpInterval| matches!(part.operation, OpKind::Read | OpKind::Write);
         let data = interval.operations.iter().any(|part| moving(&part));
         let progress = interval.operations.iter().filter(|part| !data || moving(part));
         self.done[engine].push(Done {

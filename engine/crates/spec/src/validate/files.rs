@@ -11,8 +11,9 @@ const MAX_LEAVES: u64 = 1_000_000;
 impl Operation {
     /// Works on the data of a tree's files one after the other.
     pub fn on_file_sets(self) -> bool {
-        use Operation::{Prepare, RandomMix, RandomRead, RandomWrite, Read, Reread, Rewrite, SequentialMix, Write};
-        matches!(self, Prepare | Write | Rewrite | Read | Reread | RandomRead | RandomWrite | RandomMix | SequentialMix)
+        use Operation::{Prepare, RandomRead, RandomWrite, Read, Reread, Rewrite, Write};
+        let mixes = self.mixes() && self.group() == Some(Group::Data);
+        mixes || matches!(self, Prepare | Write | Rewrite | Read | Reread | RandomRead | RandomWrite)
     }
 }
 
@@ -79,6 +80,8 @@ impl Job {
     /// Follows the files through the phases: what a phase works on must be there, what it makes must not.
     fn validate_order(&self) -> Result<(), JobError> {
         let (mut files, mut directories) = (self.reuse_files, false);
+        // Some of the files are there, and some are not.
+        let mut some = false;
         for (index, phase) in self.phases.iter().enumerate() {
             let field = format!("phases[{index}].operation");
             let name = phase.operation.name();
@@ -88,6 +91,10 @@ impl Job {
             let absent = |ok: bool, what: &str, remover: &str| {
                 ensure(ok, &field, format!("{name}: the {what} are there already: put {remover} before it"))
             };
+            let takes = phase.operation.group().is_some() && !matches!(phase.operation, Operation::Write);
+            if some && takes && !matches!(phase.operation, Operation::Mkdir | Operation::Rmdir) {
+                return ensure(false, &field, format!("{name}: file_mix leaves some files out: put prepare before it"));
+            }
             match phase.operation {
                 Operation::Create => absent(!files, "files", "unlink")?,
                 Operation::Mkdir => absent(!directories, "directories", "rmdir")?,
@@ -99,6 +106,7 @@ impl Job {
                 _ => {}
             }
             let makes = matches!(phase.operation, Operation::Create | Operation::Prepare | Operation::Write);
+            some = (some || phase.operation == Operation::FileMix) && !makes;
             files = (files || makes) && phase.operation != Operation::Unlink;
             directories = (directories || phase.operation == Operation::Mkdir) && phase.operation != Operation::Rmdir;
         }
@@ -109,7 +117,7 @@ impl Job {
     pub(super) fn validate_files(&self, phase: &Phase, at: &dyn Fn(&str) -> String) -> Result<(), JobError> {
         let operation = phase.operation;
         let tree = self.tree.is_some();
-        ensure(tree || !operation.metadata(), &at("operation"), "needs a tree: say how many files")?;
+        ensure(tree || !operation.needs_tree(), &at("operation"), "needs a tree: say how many files")?;
         let able = !tree || operation.metadata() || operation.on_file_sets() || operation.objects();
         let message = format!("{} works on one file, not on those of a tree: leave tree out", operation.name());
         ensure(able, &at("operation"), message)?;

@@ -161,5 +161,9 @@ fn validate_mix(phase: &Phase, at: &dyn Fn(&str) -> String) -> Result<(), JobErr
     ensure(sum == 100, &at("mix"), format!("the shares must make 100 percent, not {sum}"))?;
     let share = |kind| mix.get(&kind).copied().unwrap_or(0);
     let lasts = share(OpKind::Delete) <= share(OpKind::Put);
-    ensure(lasts, &at("mix"), "more would be deleted than put, until nothing is left: make delete at most put")
+    ensure(lasts, &at("mix"), "more would be deleted than put, until nothing is left: make delete at most put")?;
+    let stays = share(OpKind::Unlink) == share(OpKind::Create);
+    ensure(stays, &at("mix"), "what is removed is made again: give create and unlink the same share")?;
+    let moves = phase.operation != Operation::FileMix || share(OpKind::Read) + share(OpKind::Write) > 0;
+    ensure(moves, &at("mix"), "file_mix is measured by what it reads and writes: give read or write a share")
 }

@@ -68,7 +68,7 @@ def job_kind(parameters: Parameters, operation: str) -> str | None:
         return f"{operation} {shape}{contents}"
     if operation in OBJECTS:
         return _object_kind(parameters, operation, shape)
-    if operation not in DATA or (operation in READS and parameters.verify):
+    if operation not in DATA or operation == "file_mix" or (operation in READS and parameters.verify):
         return None
     if operation in READS and operation not in MIXES:
         return f"{'random_read' if operation == 'random_read' else 'read'} {shape}"

@@ -29,7 +29,11 @@ _FILES = (
 _ACCESS = (
     "write uniform, zipfian, zipfian 0.99, or hotspot 80/20 (80 percent of the requests to 20 percent of the objects)"
 )
-_MIX = f"write shares in percent such as {{get: 45, put: 15, head: 30, delete: 10}}, of {', '.join(MIXABLE)}"
+MIX_EXAMPLES = {
+    "object_mix": "{get: 45, put: 15, head: 30, delete: 10}",
+    "file_mix": "{read: 50, write: 20, stat: 10, create: 10, unlink: 10}",
+}
+_MIX = "write shares in percent such as " + " or ".join(MIX_EXAMPLES.values())
 _WEIGHTED = r"[^:,{}\[\]]+ ?: ?[0-9]+"
 _LISTED = rf"^{_WEIGHTED}( ?, ?{_WEIGHTED})*$"
 
@@ -149,12 +153,15 @@ def mix() -> Kind:
     percent = {"type": "integer", "minimum": 0, "maximum": 100}
     schema = {
         "anyOf": [
-            {"type": "object", "properties": dict.fromkeys(MIXABLE, percent), "additionalProperties": False},
+            *(
+                {"type": "object", "properties": dict.fromkeys(kinds, percent), "additionalProperties": False}
+                for kinds in MIXABLE.values()
+            ),
             {"type": "string", "pattern": _LISTED},
         ],
-        "description": "Shares in percent, 100 together, such as {get: 45, put: 15, head: 30, delete: 10}.",
+        "description": f"Shares in percent, 100 together, such as {' or '.join(MIX_EXAMPLES.values())}.",
     }
-    what = "shares in percent such as `{get: 45, put: 15, head: 30, delete: 10}`"
+    what = f"shares in percent such as `{MIX_EXAMPLES['object_mix']}`"
     return Kind(_read_mix, str, schema, optional=True, what=what, mappings=True)
 
 
@@ -254,20 +261,36 @@ def _read_mix(written: object) -> str:
     listed = _listed(written, _MIX)
     if not listed:
         raise units.UnitError(f"{units.shown(written)} is not a mix", _MIX)
+    mix, kinds = _mix_of(listed)
     for name, percent in listed.items():
-        if name not in MIXABLE:
-            raise units.UnitError(f"{units.shown(name)} cannot be a part of a mix", units.one_of(name, MIXABLE))
         if isinstance(percent, bool) or not isinstance(percent, int) or not 0 <= percent <= 100:
             raise units.UnitError(f"{units.shown(percent)} is not a share of {name}", "write 0 to 100, in percent")
     if (total := sum(listed.values())) != 100:
         raise units.UnitError(f"the shares make {total} percent together", "make them 100")
-    shares = {name: listed[name] for name in MIXABLE if listed.get(name)}
-    if not shares.keys() & {"get", "put"}:
-        raise units.UnitError("the mix has neither get nor put, so that no data moves", "add one, or use head alone")
+    shares = {name: listed[name] for name in kinds if listed.get(name)}
+    if not shares.keys() & set(kinds[:2]):
+        instead = "head" if mix == "object_mix" else "stat"
+        message = f"the mix has neither {kinds[0]} nor {kinds[1]}, so that no data moves"
+        raise units.UnitError(message, f"add one, or use {instead} alone")
     if shares.get("delete", 0) > shares.get("put", 0):
         hint = "make delete at most as large as put"
         raise units.UnitError("more would be deleted than put, until nothing is left", hint)
+    if shares.get("create", 0) != shares.get("unlink", 0):
+        message = "a file that is removed is made again, so create and unlink come equally often"
+        raise units.UnitError(message, "give both the same share")
     return ",".join(f"{name}:{percent}" for name, percent in shares.items())
+
+
+def _mix_of(listed: Mapping[Any, Any]) -> tuple[str, tuple[str, ...]]:
+    """The mix that consists of these kinds, and all that it may consist of."""
+    for mix, kinds in MIXABLE.items():
+        if set(listed) <= set(kinds):
+            return mix, kinds
+    known = [kind for kinds in MIXABLE.values() for kind in kinds]
+    for name in listed:
+        if name not in known:
+            raise units.UnitError(f"{units.shown(name)} cannot be a part of a mix", units.one_of(name, known))
+    raise units.UnitError("requests for objects and operations on files cannot be parts of one mix", _MIX)
 
 
 TOTAL_SIZE = Parameter(

@@ -43,6 +43,7 @@ WORK: dict[str, Work] = {
     "re_fread": Work("data", reads=True),
     "random_mix": Work("data", reads=True, writes=True),
     "sequential_mix": Work("data", reads=True, writes=True),
+    "file_mix": Work("data", reads=True, writes=True),
     "create": Work("names", writes=True),
     "stat": Work("names"),
     "open": Work("names"),
@@ -127,8 +128,11 @@ NEED_OBJECTS = frozenset(OBJECTS) - {"put", "batch_put"} - SEES
 DELETES = frozenset({"delete", "multi_delete"})
 """Remove every object there is: no time limit cuts them short, and none can be done twice."""
 
-MIXABLE = ("get", "put", "head", "delete", "update")
-"""Kinds of requests that `object_mix` may consist of."""
+MIXABLE = {
+    "object_mix": ("get", "put", "head", "delete", "update"),
+    "file_mix": ("read", "write", "create", "stat", "unlink"),
+}
+"""Mix -> kinds of operations that its `mix` may consist of."""
 
 TAKES_ANY = frozenset({"get", "head", "copy", "update", "batch_get", "query", "object_mix"})
 """Fetch or change objects of which any may come at any time, some more often than others."""
@@ -166,8 +170,18 @@ WHOLE = frozenset({"rename", "unlink", "rmdir"})
 CREATES = frozenset({"write", "fwrite"})
 """Make the file anew."""
 
-SET_OPERATIONS = ("write", "rewrite", "read", "reread", "random_read", "random_write", "random_mix", "sequential_mix")
-"""On data, also of sets of files: a lane opens one file after the other."""
+SET_OPERATIONS = (
+    "write",
+    "rewrite",
+    "read",
+    "reread",
+    "random_read",
+    "random_write",
+    "random_mix",
+    "sequential_mix",
+    "file_mix",
+)
+"""On data, also of sets of files: a lane opens one file after the other. `file_mix` is of nothing else."""
 
 MIXES = frozenset(name for name in DATA if WORK[name].reads and WORK[name].writes)
 """Read and write data of files."""

@@ -16,6 +16,7 @@ from assay.model.study import axis, contents, mpiio, tuning
 from assay.model.study.axis import AxisValue
 from assay.model.study.contents import Sizes
 from assay.model.study.names import (
+    MIXABLE,
     MIXES,
     REORDERED,
     SET_OPERATIONS,
@@ -319,12 +320,13 @@ class Parameters(Telling):
         str | None,
         Parameter(
             kind=contents.mix(),
-            about="Requests that object_mix consists of, in percent: get, put, head, delete, update.",
-            heading="Requests of object_mix in percent",
+            about="What a mix consists of, in percent: object_mix of get, put, head, delete, update; file_mix of read, "
+            "write, create, stat, unlink, each of a whole file.",
+            heading="What object_mix or file_mix consists of, in percent",
             untold="what the mix consisted of",
-            only=("objects",),
+            only=("objects", "data"),
             of_objects=(contents.USUAL_MIX,),
-            used_by=("object_mix",),
+            used_by=MIXABLE,
         ),
     ] = None
     hosts: Annotated[
@@ -586,7 +588,7 @@ class Parameters(Telling):
             untold="the share of reads",
             title="Reads (%)",
             only=("data",),
-            used_by=MIXES,
+            used_by=MIXES - {"file_mix"},
         ),
     ] = 50
     stride: Annotated[

@@ -7,7 +7,7 @@ from assay.model.result.run import Place, RunInfo
 from assay.model.study.axis import AxisValue
 from assay.model.study.case import Case
 from assay.model.study.kinds import kinds
-from assay.model.study.names import Group
+from assay.model.study.names import MIXABLE, Group
 from assay.model.study.parameters import DEFINITIONS, Parameters, default_of
 from assay.model.study.repeats import within_words
 from assay.model.told import NOT_TOLD
@@ -214,7 +214,7 @@ def _facts(workload: Workload) -> dict[str, str]:
         if values != [usual]:
             found.setdefault(numbers.axis_title(name), _shortened(name, values))
     p = cases[0].parameters
-    if "object_mix" in workload.operations:
+    if set(MIXABLE) & set(workload.operations):
         found["Mix (%)"] = _shortened("mix", _values(cases, "mix"))
     if group != "objects" and (not (p.tells("lanes") and p.tells("hosts")) or p.all_lanes > 1):
         trees = group == "names" or any(case.parameters.on_set for case in cases)

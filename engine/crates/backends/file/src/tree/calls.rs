@@ -121,11 +121,11 @@ impl Calls {
                 OpKind::Sync | name_kinds!() | object_kinds!() => {}
             }
         }
+        if let (OpKind::Open | OpKind::Create, true) = (op.kind, self.current.is_some()) {
+            return self.open_current(op);
+        }
         if op.kind == OpKind::Create {
             return self.create(op).map_err(Fault::os);
-        }
-        if let (OpKind::Open, true) = (op.kind, self.current.is_some()) {
-            return self.open_current(op.object);
         }
         self.by_name(op).map(u64::from).map_err(Fault::os)
     }
@@ -138,12 +138,13 @@ impl Calls {
         }
     }
 
-    /// Opens a file of the lane, and keeps it open.
-    fn open_current(&mut self, number: u64) -> Result<u64, Fault> {
-        self.go_to(number).map_err(Fault::os)?;
+    /// Opens a file of the lane, or makes it, and keeps it open.
+    fn open_current(&mut self, op: &Op) -> Result<u64, Fault> {
+        self.go_to(op.object).map_err(Fault::os)?;
         let (base, name) = (self.base, self.names.current.as_ptr());
         let current = self.current.as_mut().ok_or(Fault::os(libc::EBADF))?;
-        current.open(base, name, FILE_MODE)
+        let make = if op.kind == OpKind::Create { libc::O_CREAT | libc::O_EXCL } else { 0 };
+        current.open(base, name, make, FILE_MODE)
     }
 
     /// Names are those of the leaf that holds this one from now on.

@@ -40,10 +40,17 @@ impl Current {
         })
     }
 
-    /// Opens a file of the directory `base`, and keeps it open.
-    pub(crate) fn open(&mut self, base: RawFd, name: *const c_char, mode: libc::mode_t) -> Result<u64, Fault> {
+    /// Opens a file of the directory `base`, with these flags besides, and keeps it open.
+    pub(crate) fn open(
+        &mut self,
+        base: RawFd,
+        name: *const c_char,
+        besides: c_int,
+        mode: libc::mode_t,
+    ) -> Result<u64, Fault> {
+        let flags = self.flags | besides;
         // SAFETY: the name is a C string, and the call takes these four arguments.
-        let fd = checked(unsafe { libc::syscall(libc::SYS_openat, base, name, self.flags, mode) as c_int });
+        let fd = checked(unsafe { libc::syscall(libc::SYS_openat, base, name, flags, mode) as c_int });
         let fd = fd.map_err(Fault::os)? as RawFd;
         // SAFETY: it was opened just now, and nobody else knows it.
         self.file = Some(SyncIo::new(unsafe { OwnedFd::from_raw_fd(fd) }, self.data_only, Arc::clone(&self.buffers)));

@@ -78,6 +78,7 @@ fn calls(operation: Operation) -> &'static str {
         Operation::Unlink | Operation::Rmdir => "unlinkat",
         Operation::Mkdir => "mkdirat",
         Operation::Prepare | Operation::Create => "openat, pwrite if there are contents, close",
+        Operation::FileMix => "openat, pread or pwrite, close; statx; unlinkat",
         operation if operation.writes() && operation.reads() => "openat, pread or pwrite, close",
         operation if operation.writes() => "openat, pwrite, close",
         data_operations!() => "openat, pread, close",

@@ -98,7 +98,7 @@ impl TreeLane {
             match judged {
                 Some(result) => {
                     self.in_flight -= 1;
-                    if self.on_data && result.is_ok() {
+                    if self.on_data && result.is_ok() && self.slots[slot as usize].opens() {
                         self.file.take(self.slots[slot as usize].handle());
                     }
                     done.push(Completion::new(slot, result));
@@ -121,6 +121,7 @@ impl TreeLane {
             buffers: &self.setup.buffers,
             source: self.setup.source.as_deref(),
             opening: self.opening,
+            on_data: self.on_data,
             existing: self.existing,
         };
         if let Err(fault) = self.slots[slot as usize].call(&context, &mut self.file.client.transport) {
@@ -165,7 +166,8 @@ impl TreeLane {
             }
             data_operations!() => {
                 let open = if operation.creates() { "CREATE" } else { "LOOKUP, ACCESS" };
-                format!("{open}, then {} of each record, and no call to close", self.file.calls_of(operation))
+                let others = if operation == Operation::FileMix { ", CREATE, LOOKUP and REMOVE of others" } else { "" };
+                format!("{open}, then {} of each record, and no call to close{others}", self.file.calls_of(operation))
             }
             object_operations!() => "none".to_owned(),
         };

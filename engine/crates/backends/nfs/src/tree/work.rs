@@ -29,6 +29,8 @@ pub(crate) struct Context<'a> {
     pub(crate) source: Option<&'a dyn Source>,
     /// What is asked of a file that is opened.
     pub(crate) opening: Opening,
+    /// The phase is on the data of files: one that is made stays open.
+    pub(crate) on_data: bool,
     /// What becomes of a file that is to be created and is there.
     pub(crate) existing: Existing,
 }
@@ -89,7 +91,7 @@ impl Work {
     pub(crate) fn call(&mut self, context: &Context<'_>, transport: &mut Transport) -> Result<(), Fault> {
         let op = self.op.ok_or(Fault::os(libc::EINVAL))?;
         (self.anew, self.rights) = match context.opening {
-            Opening::For(rights) => (false, rights),
+            Opening::For(rights) => (context.on_data && op.kind == OpKind::Create, rights),
             Opening::Anew => (op.kind == OpKind::Open, 0),
         };
         let about = (u64::from(op.slot), self.deadline);
@@ -134,7 +136,8 @@ impl Work {
         let about = (u64::from(op.slot), self.deadline);
         transport.start(Procedure::nfs(procedure), about, Payload::None, |out| match procedure {
             P::NFSPROC3_CREATE => {
-                put_create(out, leaf, name.bytes(), if self.anew { Existing::Emptied } else { context.existing });
+                let emptied = op.kind == OpKind::Open;
+                put_create(out, leaf, name.bytes(), if emptied { Existing::Emptied } else { context.existing });
             }
             P::NFSPROC3_MKDIR => {
                 put_name(out, leaf, name.bytes());
@@ -219,7 +222,7 @@ impl Work {
     fn next(&mut self, results: &[u8]) -> Result<Option<u64>, Fault> {
         let op = self.op.ok_or(Fault::os(libc::EINVAL))?;
         match (self.step, op.kind) {
-            (Step::First, OpKind::Create) if op.length == 0 => Ok(Some(0)),
+            (Step::First, OpKind::Create) if op.length == 0 && !self.anew => Ok(Some(0)),
             (Step::First, OpKind::Create) => Ok(self.made(created(results))),
             (Step::First, OpKind::Open) if self.anew => Ok(self.made(created(results))),
             (Step::Find, _) => Ok(self.made(Some(looked_up(results).ok_or(GARBAGE)?.0))),
@@ -283,6 +286,11 @@ impl Work {
         }
         self.verifier = page.verifier;
         Ok(None)
+    }
+
+    /// It opens a file, or makes one.
+    pub(crate) fn opens(&self) -> bool {
+        self.op.is_some_and(|op| matches!(op.kind, OpKind::Open | OpKind::Create))
     }
 
     /// The file that was opened, as the server knows it.

@@ -108,7 +108,7 @@ impl TreeLane {
         let work = &self.slots[slot as usize];
         if work.is_closing() {
             self.file.forget();
-        } else {
+        } else if work.opens() {
             let (path, file) = work.opened_file();
             self.file.take(path, file);
         }
@@ -213,11 +213,12 @@ impl TreeLane {
     fn reason(&self, operation: Operation) -> String {
         let requests = match operation {
             data_operations!() => {
+                let others = if operation == Operation::FileMix { "; of others what stat and unlink take" } else { "" };
                 return format!(
-                    "{}, CREATE, then {} of each record, CLOSE",
+                    "{}, CREATE, then {} of each record, CLOSE{others}",
                     self.about(),
                     requests_of(operation, self.sync)
-                )
+                );
             }
             Operation::Stat | Operation::Open => "CREATE and CLOSE in one message",
             Operation::Mkdir => "CREATE of a directory and CLOSE in one message",

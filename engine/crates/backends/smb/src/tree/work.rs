@@ -1,7 +1,7 @@
 //! An operation on a name as a sequence of requests.
 
 use crate::calls::{About, Payload};
-use crate::client::{briefly, let_go, to_change, LISTING_BYTES, NEW_DIRECTORY, TO_LOOK, TO_READ};
+use crate::client::{briefly, let_go, to_change, LISTING_BYTES, NEW_DIRECTORY, NEW_FILE, TO_LOOK, TO_READ};
 use crate::messages::{self, Opened, Opening, IS_DIRECTORY, OPEN, READ_ATTRIBUTES, READ_DATA};
 use crate::status::{GARBAGE, NO_MORE_FILES, NO_SUCH_FILE};
 use crate::transport::Transport;
@@ -70,6 +70,11 @@ impl Work {
         self.op.is_some_and(|op| op.kind == OpKind::Close)
     }
 
+    /// It opens a file, or makes one.
+    pub(crate) fn opens(&self) -> bool {
+        self.op.is_some_and(|op| matches!(op.kind, OpKind::Open | OpKind::Create))
+    }
+
     /// The file that was opened.
     pub(crate) fn opened_file(&self) -> (&str, FileId) {
         (&self.path, self.file)
@@ -114,6 +119,10 @@ impl Work {
         };
         match op.kind {
             OpKind::Create if op.length > 0 => stays_open(transport, context.making),
+            OpKind::Create if context.kept.is_some() => {
+                let disposition = NEW_FILE.disposition;
+                stays_open(transport, Opening { disposition, ..context.kept.unwrap_or(NEW_FILE) });
+            }
             OpKind::Read => stays_open(transport, TO_READ),
             OpKind::Readdir => {
                 let access = READ_DATA | READ_ATTRIBUTES;

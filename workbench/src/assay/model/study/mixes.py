@@ -1,0 +1,30 @@
+"""What mixes of operations consist of."""
+
+from assay.model.study.contents import shares_of
+from assay.model.study.names import MIXABLE, MIXES, WORK
+from assay.model.study.parameters import Parameters
+
+
+def mix_of(operation: str, parameters: Parameters) -> dict[str, int] | None:
+    """Kinds of operation -> their shares in percent; None of an operation that is no mix."""
+    if operation in MIXABLE:
+        return shares_of(parameters.mix) if parameters.mix else {}
+    if operation in MIXES:
+        return {"read": parameters.read_percent, "write": 100 - parameters.read_percent}
+    return None
+
+
+def moving(operation: str, parameters: Parameters) -> tuple[float, float]:
+    """Parts of a mix's operations, 0 to 1, that bring contents, and that store them."""
+    shares = mix_of(operation, parameters) or {}
+    reads = sum(shares.get(kind, 0) for kind in ("read", "get"))
+    writes = sum(shares.get(kind, 0) for kind in ("write", "create", "put", "update"))
+    return reads / 100, writes / 100
+
+
+def read_part(operation: str, parameters: Parameters) -> float:
+    """Which part of the bytes that an operation moves are read, 0 to 1."""
+    if operation in MIXES or operation in MIXABLE:
+        reads, writes = moving(operation, parameters)
+        return reads / (reads + writes) if reads else 0.0
+    return float(operation in WORK and WORK[operation].reads)
