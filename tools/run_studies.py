@@ -71,10 +71,15 @@ class Outcome:
     problems: list[str] = field(default_factory=list)
 
 
+MARK = f"ASSAY_STUDIES={os.getpid()}"
+"""In the environment of everything that a study starts, so that what it leaves behind is known from others' processes."""
+
+
 def assay(*words: str) -> subprocess.CompletedProcess[str]:
     """The command, with the keys and programs that studies in boxes need."""
     path = f"{os.environ['PATH']}:{ROOT / 'target' / 'servers'}"
-    environment = {**os.environ, **KEYS, "PATH": path}
+    name, _, value = MARK.partition("=")
+    environment = {**os.environ, **KEYS, "PATH": path, name: value}
     return subprocess.run(
         [str(ASSAY), *words],
         capture_output=True,
@@ -86,7 +91,7 @@ def assay(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def traces() -> set[str]:
-    """What a run could leave on this machine: mounts, loop devices, network links, folders, processes of Assay."""
+    """What a run could leave on this machine: mounts, loop devices, network links, folders, processes."""
     mounts = Path("/proc/self/mounts").read_text().splitlines()
     loops = [str(path) for path in Path("/sys/block").glob("loop*/loop/backing_file")]
     links = [f"link {path.name}" for path in Path("/sys/class/net").iterdir()]
@@ -96,15 +101,16 @@ def traces() -> set[str]:
 
 
 def programs() -> set[str]:
-    """Processes in which the word assay stands among their arguments, but for this one."""
+    """Processes that a study has started and that are still there."""
     found = set()
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
+    for folder in Path("/proc").glob("[0-9]*"):
         try:
-            words = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            started = MARK.encode() in (folder / "environ").read_bytes().split(b"\0")
+            words = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
         except OSError:
             continue
-        if "assay" in words and path.parent.name != str(os.getpid()) and "run_studies" not in words:
-            found.add(f"process {path.parent.name} {words[:100]}")
+        if started:
+            found.add(f"process {folder.name} {words[:100]}")
     return found
 
 

@@ -53,7 +53,7 @@ def test_the_storage_is_asked_for_what_the_events_say(tmp_path: Path) -> None:
     """Every call that reaches a file system is noted there; none is more or less than was asked for."""
     files, records = 53, 53 * 3
     with faulty_mount(tmp_path) as mount:
-        mount.set("latency on open,create,read,write,fsync,release path */f*")
+        mount.set("latency on open,create,read,write,fsync,release,unlink path */f*")
         seen: Counter[str] = Counter()
 
         def asked() -> dict[str, int]:
@@ -78,6 +78,14 @@ def test_the_storage_is_asked_for_what_the_events_say(tmp_path: Path) -> None:
             assert did[way] == calls[way] == records, calls
             assert end["last_finisher"]["bytes"] == files * SIZE
             assert calls.get("fsync", 0) == did.get("sync", 0) == (files if way == "write" else 0)
+        mixed = job(root, ["file_mix"], reuse_files=True, **common)
+        mixed["phases"][0]["mix"] = {"read": 25, "write": 25, "create": 20, "stat": 10, "unlink": 20}
+        (end,) = ends(mixed, tmp_path)
+        did, calls = counted(end), asked()
+        assert sum(did[kind] for kind in ("open", "create", "stat", "unlink")) == files
+        assert did["create"] > 0 and (calls["create"], calls["unlink"]) == (did["create"], did["unlink"])
+        assert calls["open"] + calls["create"] == calls["release"] == did["close"] == did["open"] + did["create"]
+        assert (calls["read"], calls["write"]) == (did["read"], did["write"])
 
 
 def test_28_000_files_by_16_threads_over_4_shares(tmp_path: Path) -> None:
@@ -103,7 +111,8 @@ targets:
   nas: {{kind: file, path: {tmp_path}/share1, shares: [{shares}]}}
 workloads:
   many:
-    operations: [write, random_read, random_mix]
+    operations: [write, random_read, random_mix, file_mix, read]
+    mix: {{read: 40, write: 20, stat: 10, create: 15, unlink: 15}}
     total_files: 2030
     scale: 0.1
     depth: 1
@@ -124,7 +133,11 @@ repeats: 2
     for row in shown["rows"]:
         for sample in row["samples"]:
             kinds = {kind["kind"]: kind["ops"] for kind in sample["kinds"]}
-            assert (sample["status"], kinds["open"], kinds["close"]) == ("done", 203, 203)
+            mixed = row["operation"] == "file_mix"
+            made, others = kinds.get("create", 0), kinds.get("stat", 0) + kinds.get("unlink", 0)
+            assert mixed == (made > 0) == (others > 0)
+            assert (sample["status"], kinds["open"] + made + others) == ("done", 203)
+            assert kinds["close"] == kinds["open"] + made
             assert sample["ops"] == kinds.get("read", 0) + kinds.get("write", 0)
             assert 203 * 1024 < sample["bytes"] < 203 * 10240
     text = assay(tmp_path, "show", "last", "c0001").stdout

@@ -30,12 +30,12 @@ BLOCK_BYTES = 4096
 """Space that the contents of a small file, or a directory, take a multiple of."""
 JOB_SECONDS = 0.15
 """Start, set-up and removal of a job whose engine stands by itself: here, or over a connection that is open."""
-LAUNCHED_SECONDS = 3.0
-"""What mpirun or srun adds to a repeat: the step, the engines and their relays on all hosts, and their end. Measured:
-3 to 4 s with srun on 4 and on 8 small hosts, 2 to 4 s with mpirun on one; the number of hosts made no difference."""
-MPI_SECONDS = 3.0
-"""What targets that are reached through MPI add to that: MPI_Init, opening together and MPI_Finalize. Measured on small
-hosts: repeats with phases of well under a second took 6 to 7 s in all."""
+LAUNCHED_SECONDS = 1.5
+"""What mpirun or srun adds to a repeat: the step, the engines and their relays on all hosts, and their end. Measured
+with mpirun on 1 to 4 small hosts: 1.2 to 2 s."""
+MPI_SECONDS = 2.0
+"""What targets that are reached through MPI add to that: MPI_Init, opening together and MPI_Finalize. Measured on 2
+small hosts: repeats with phases of 0.7 s took 4.4 s in all."""
 PHASE_SECONDS = 0.02
 CONTROL_SECONDS = 0.2
 """What a control without storage takes, between two repeats (`assay.plan.controls`)."""
