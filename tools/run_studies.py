@@ -72,7 +72,7 @@ class Outcome:
 
 
 MARK = f"ASSAY_STUDIES={os.getpid()}"
-"""In the environment of everything that a study starts, so that what it leaves behind is known from others' processes."""
+"""In the environment of all that a study starts: what it leaves behind is known from the processes of others."""
 
 
 def assay(*words: str) -> subprocess.CompletedProcess[str]:
