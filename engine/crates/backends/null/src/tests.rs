@@ -284,6 +284,12 @@ fn copies_are_made_and_memory_that_is_not_there_is_refused() {
     assert_eq!(lane.copied(), 1000);
     let large = Op { length: 12_345, ..op(OpKind::Write, 0) };
     assert_eq!(lane.execute(&large), Ok(12_345));
+    for bytes in [1, 1000, 4096, 131_072, 131_080] {
+        let (from, to) = crate::copy::CopyLane::new(bytes, 1).unwrap().places();
+        // Half a page apart modulo a page, so that no load looks like a store just before it.
+        assert_eq!((from % 4096, to % 4096), (0, 2048), "{bytes}");
+        assert!(to >= from + bytes as usize);
+    }
     let error = crate::copy::CopyLane::new(u64::MAX, 1).err().expect("there is not so much memory");
     assert!(error.to_string().contains("not so much memory"), "{error}");
 }
