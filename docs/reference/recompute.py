@@ -96,11 +96,12 @@ for said in re.findall(r"at least ([\d.,]+)×", page["answer"]):
     checked += 1
 for line in page["lines"]:
     medians = re.match(r"medians: (.+) (MB/s|1/s)$", line["detail"])
-    for name, said in (part.rsplit(" ", 1) for part in medians[1].split(", ")) if medians else ():
+    for part in medians[1].split(", ") if medians else ():
+        name, low, high = re.match(r"(.+?) ([\d.,]+)(?: to ([\d.,]+))?$", part).groups()
         rates = {(r["case"], r["operation"]): r for r in results if r["target"] == name}
         column, scale = ("throughput_median_bytes_per_s", 1e6) if medians[2] == "MB/s" else ("iops_median_per_s", 1)
         found = [r[column] / scale for r in rates.values() if r.get(column) is not None]
-        assert min(found) * 0.99 <= number(said) <= max(found) * 1.01, line
+        assert min(found) * 0.99 <= number(low) <= number(high or low) <= max(found) * 1.01, line
         checked += 1
 for caveat in page["caveats"]:
     ends = [p["outcome"] for points in kinds.values() for p in points]

@@ -18,12 +18,10 @@ from assay.analyse.compare import not_told
 from assay.analyse.statistics.alike import GREATEST, widening
 from assay.model.result.decision import Decision, Outcome, PointDecision
 from assay.model.result.result import Comparison, Row
-from assay.model.result.verdict import Finding, Verdict
+from assay.model.result.verdict import HELD, Finding, Verdict
 from assay.model.study.case import Case
 from assay.model.study.repeats import EQUAL_WITHIN, LEAST_BEFORE_LOOK
 
-HELD = frozenset({Verdict.CLIENT_BOUND, Verdict.NETWORK_BOUND, Verdict.THROTTLED, Verdict.CONTENDED})
-"""Verdicts of rates that may be greater in truth."""
 DOUBTFUL = frozenset({Verdict.UNSUSTAINED, Verdict.BURSTING, Verdict.SKEWED})
 """Verdicts of rates that may be less, or more."""
 

@@ -209,14 +209,14 @@ class Lane:
         target: Its number, for its colour; None for none.
         values: Of repeats at points that are decided.
         open: Of repeats at points that are not.
-        middle: Their median, of both together.
+        middle: Their median, of both together; None where they are of points that are not alike.
     """
 
     name: str
     target: int | None
     values: tuple[float, ...]
     open: tuple[float, ...]
-    middle: float
+    middle: float | None
 
 
 @dataclass(frozen=True, slots=True)

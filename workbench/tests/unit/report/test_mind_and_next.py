@@ -8,6 +8,7 @@ from builders import make_analysis, make_case, row_of
 from assay.model.result.verdict import RANK, Finding, Verdict
 from assay.report.document import words
 from assay.report.first.caveats import caveats
+from assay.report.first.held import limit_sentences
 from assay.report.first.steps import steps
 from assay.report.view import View
 
@@ -38,14 +39,15 @@ def said(seen: View) -> tuple[str, str]:
     return mind, next((line for line in advice if line.startswith("Against")), "")
 
 
-BOUND, CACHED = finding(Verdict.CLIENT_BOUND, CPUS), finding(Verdict.CACHED, FLUSH)
+SKEWED, CACHED = finding(Verdict.SKEWED, CPUS), finding(Verdict.CACHED, FLUSH)
+BOUND = finding(Verdict.CLIENT_BOUND, CPUS)
 
 
 def test_the_advice_is_against_the_verdict_that_most_have_though_others_are_worse() -> None:
-    # Four are cached first; against what the client binds, nothing but the other remedy helps.
-    mind, advice = said(view(*[(BOUND, CACHED)] * 4, *[(BOUND,)] * 7, *[(CACHED,)] * 2))
-    assert mind == "None of 13 results is sound (ok, or only unstable): 11 are client-bound."
-    assert advice == f"Against what makes 11 results client-bound: {CPUS}"
+    # Four are cached first; against what is skewed, nothing but the other remedy helps.
+    mind, advice = said(view(*[(SKEWED, CACHED)] * 4, *[(SKEWED,)] * 7, *[(CACHED,)] * 2))
+    assert mind == "None of 13 results is sound (ok, or only unstable): 11 are skewed."
+    assert advice == f"Against what makes 11 results skewed: {CPUS}"
 
 
 def test_a_remedy_that_fits_some_says_of_how_many() -> None:
@@ -56,20 +58,31 @@ def test_a_remedy_that_fits_some_says_of_how_many() -> None:
 
 
 def test_one_result_is_one() -> None:
-    mind, advice = said(view((BOUND,)))
-    assert mind == "None of 1 result is sound (ok, or only unstable): 1 is client-bound."
-    assert advice == f"Against what makes 1 result client-bound: {CPUS}"
+    mind, advice = said(view((SKEWED,)))
+    assert mind == "None of 1 result is sound (ok, or only unstable): 1 is skewed."
+    assert advice == f"Against what makes 1 result skewed: {CPUS}"
 
 
 def test_a_result_counts_once_however_many_findings_say_it() -> None:
-    assert said(view((BOUND, BOUND)))[1] == f"Against what makes 1 result client-bound: {CPUS}"
+    assert said(view((SKEWED, SKEWED)))[1] == f"Against what makes 1 result skewed: {CPUS}"
 
 
 @pytest.mark.parametrize("sound", [10, 9])
 def test_what_few_have_is_worth_no_step_and_no_warning(sound: int) -> None:
-    mind, advice = said(view((BOUND,), *[()] * sound))
+    mind, advice = said(view((SKEWED,), *[()] * sound))
     assert mind == ""
     assert bool(advice) == (sound == 9)
+
+
+def test_lower_bounds_are_an_answer_and_the_advice_says_what_lifts_them() -> None:
+    seen = view((BOUND,), (BOUND,), (finding(Verdict.NETWORK_BOUND, CPUS),), ())
+    mind, advice = said(seen)
+    assert mind == "" and advice == f"Against what makes 2 results client-bound: {CPUS}"
+    assert limit_sentences(seen.analysis.rows) == (
+        "The machine that made the load is the limit of 2 of 4 results. The network is the limit of 1 of 4 results."
+    )
+    both = view((BOUND, CACHED))
+    assert limit_sentences(both.analysis.rows) == "", "what a cache answered is no lower bound"
 
 
 def test_results_without_a_rate_and_without_a_finding_ask_for_nothing() -> None:

@@ -30,6 +30,9 @@ be: it can be compared, but whoever quotes it must say so."""
 FALSE = frozenset({Verdict.CACHED, Verdict.IMPOSSIBLE})
 """The number is not the storage's speed. Such results never set a scale nor a headline."""
 
+HELD = frozenset({Verdict.CLIENT_BOUND, Verdict.NETWORK_BOUND, Verdict.THROTTLED, Verdict.CONTENDED})
+"""Something other than the storage held the rate: it is a lower bound of what the storage does."""
+
 NO_RESULT = FALSE | {Verdict.INCOMPLETE}
 """The number is not the storage's, or not whole: no difference of such numbers says anything."""
 

@@ -79,8 +79,10 @@ def _lane(lane: Lane, scale: Scale, ratio: bool) -> str:
     )
     dots = "".join(_dot(kind, value, scale, y) for kind, value, y in places)
     count = len(lane.values) + len(lane.open)
-    middle = upright("middle", scale.place(lane.middle), 0, _HEIGHT) if count else ""
-    label = escape(f"{lane.name}: {numbers.plural(count, 'repeat')}, median {numbers.significant(lane.middle)}")
+    known = lane.middle is not None and count > 0
+    middle = upright("middle", scale.place(lane.middle or 0.0), 0, _HEIGHT) if known else ""
+    median = f", median {numbers.significant(lane.middle or 0.0)}" if known else ""
+    label = escape(f"{lane.name}: {numbers.plural(count, 'repeat')}{median}")
     drawn = f"{_lines(scale, ratio)}{dots}{middle}"
     svg = f'<svg role="img" aria-label="{label}" height="{_HEIGHT}">{drawn}</svg>'
     return f"<div {classes('lane', shade(lane.target))[1:]}><b>{escape(lane.name)}</b>{svg}</div>"

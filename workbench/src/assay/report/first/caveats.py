@@ -10,6 +10,7 @@ from assay.model.result.result import Row
 from assay.model.result.verdict import SOUND, Verdict
 from assay.report import numbers
 from assay.report.claims import Claim
+from assay.report.first.held import is_held, limit_sentences
 from assay.report.first.words import reasons
 from assay.report.view import View, sound
 
@@ -29,6 +30,7 @@ def caveats(view: View, found: Sequence[Claim], growth: Sequence[Scaling]) -> li
         lambda: _unfinished(view),
         lambda: _absent(view),
         lambda: _few_sound(view, answered),
+        lambda: _held(view, answered, bool(found)),
         lambda: _disturbed(view),
         lambda: _left_out(found),
         lambda: _still_open(found),
@@ -63,8 +65,9 @@ def _absent(view: View) -> Said:
 
 
 def not_sound(view: View, answered: set[Verdict]) -> list[Row]:
-    """Results that are neither sound nor part of the answer: where a network binds, say."""
-    return [row for row in view.analysis.rows if not sound(row) and not answered.issuperset(row.verdicts)]
+    """Results that are neither sound, nor lower bounds, nor part of the answer: where a network binds, say."""
+    rows = view.analysis.rows
+    return [row for row in rows if not (sound(row) or is_held(row) or answered.issuperset(row.verdicts))]
 
 
 def _few_sound(view: View, answered: set[Verdict]) -> Said:
@@ -82,6 +85,18 @@ def _few_sound(view: View, answered: set[Verdict]) -> Said:
     count = f"{left:,} of {numbers.plural(len(rows), 'result')}"
     few = f"Only {count} {'is' if left == 1 else 'are'} sound (ok, or only unstable)"
     return [f"{few}. This answer stands on few of them; {which}." if which else f"{few}."]
+
+
+def held(view: View, answered: set[Verdict]) -> list[Row]:
+    """Results that are lower bounds, but for those in which what holds them is the answer."""
+    return [row for row in view.analysis.rows if is_held(row) and not answered.issuperset(row.verdicts)]
+
+
+def _held(view: View, answered: set[Verdict], compared: bool) -> Said:
+    """Beside comparisons, that many rates are lower bounds; where nothing is compared the answer says so itself."""
+    if not compared or 2 * len(held(view, answered)) <= len(view.analysis.rows):
+        return []
+    return [f"{limit_sentences(view.analysis.rows)} The storage does at least so much."]
 
 
 def commonest(bad: Sequence[Row]) -> tuple[Verdict, int] | None:

@@ -2,15 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from assay.analyse.scaling import BINDS, Scaling
 from assay.analyse.usable import usable
 from assay.model.result.decision import Outcome
 from assay.model.result.result import Row
-from assay.model.result.verdict import SOUND, Verdict
+from assay.model.result.verdict import HELD, SOUND, Verdict
 from assay.report import numbers
 from assay.report.claims import Claim, kind_of
 from assay.report.document import DotRow, Dots, Lane, Text
+from assay.report.first.held import is_held
 from assay.report.first.splits import parts
 from assay.report.first.words import ranked, ranking, said
 from assay.report.growth.words import counted, scaled_where, scaled_words, several
@@ -70,7 +72,7 @@ def _targets(claims: Iterable[Claim], view: View) -> list[str]:
 
 
 def _speeds(claims: Sequence[Claim], view: View) -> str:
-    """Median rate of each target over the points that count."""
+    """Median rate of each target, or the least and the greatest over the points that count."""
     measure = measure_of(claims[0].decisions[0].operation)
     found = []
     for target in _targets(claims, view):
@@ -82,7 +84,8 @@ def _speeds(claims: Sequence[Claim], view: View) -> str:
         }
         rates = [row.rate.median for row in rows.values() if row.rate is not None]
         if rates:
-            found.append(f"{target} {measure.number(numbers.median(rates))}")
+            low, high = measure.number(min(rates)), measure.number(max(rates))
+            found.append(f"{target} {low if low == high else f'{low} to {high}'}")
     return f"medians: {', '.join(found)} {measure.unit}" if found else ""
 
 
@@ -135,6 +138,8 @@ def alone(view: View) -> tuple[list[Dots], int]:
         label = kind if len(view.targets) == 1 else f"{kind}, {target}"
         rates = [sample.rate / measure.scale for row in rows for sample in usable(row.samples)]
         lane = _lane(target, view, rates)
+        # One mark for several points would be the middle of what is not alike.
+        lane = replace(lane, middle=lane.middle if len(rows) == 1 else None)
         by_unit.setdefault(measure.unit, []).append(DotRow(label, _speed(rows, measure, view), _limit(rows), (lane,)))
     charts = [
         Dots(
@@ -150,27 +155,25 @@ def alone(view: View) -> tuple[list[Dots], int]:
 
 
 def answers(row: Row) -> bool:
-    """It is sound, or nobody can vouch for it, which is said beside it."""
-    return row.rate is not None and (SOUND | {Verdict.UNVERIFIED}).issuperset(row.verdicts)
+    """Its rate says what the storage does, or does at least; an unverified one is named as such."""
+    return row.rate is not None and (SOUND | HELD | {Verdict.UNVERIFIED}).issuperset(row.verdicts)
 
 
 def _speed(rows: Sequence[Row], measure: Measure, view: View) -> Text:
-    found = sorted((row.rate.median, view.point_of(row)) for row in rows if row.rate)
-    speeds, points = [speed for speed, _ in found], [point for _, point in found]
-    if len(found) == 1:
-        words = measure.text(speeds[0]) + (f" at {points[0]}" if points[0] else "")
-    else:
-        words = f"{measure.text(numbers.median(speeds))} in the median of {numbers.plural(len(found), 'point')}"
-        low, high = (
-            f"{measure.number(speed)}{f' ({point})' if point else ''}" for speed, point in (found[0], found[-1])
-        )
-        words += (
-            f", {low} to {high}"
-            if points[0] != points[-1]
-            else f", {measure.number(speeds[0])} to {measure.number(speeds[-1])}"
-        )
+    """The rate; of several points the least and the greatest, since a mean of unlike points is no rate of anything."""
+    found = sorted(((row.rate.median, row) for row in rows if row.rate), key=lambda item: item[0])
+    words = [speed_words(row, measure) + (f" ({view.point_of(row)})" if view.point_of(row) else "") for _, row in found]
     unverified = sum(Verdict.UNVERIFIED in row.verdicts for row in rows)
-    return words + (f"; {unverified:,} of {len(rows):,} unverified" if unverified else "") + "."
+    end = f"; {unverified:,} of {len(rows):,} unverified." if unverified else "."
+    if len(found) == 1:
+        return f"{words[0]}{end}"
+    return f"{words[0]} to {words[-1]}, {numbers.plural(len(found), 'point')}{end}"
+
+
+def speed_words(row: Row, measure: Measure) -> str:
+    """`114 MB/s`, or `at least 120 MB/s` where something other than the storage held it."""
+    assert row.rate is not None
+    return ("at least " if is_held(row) else "") + measure.text(row.rate.median)
 
 
 def _limit(rows: Sequence[Row]) -> str:

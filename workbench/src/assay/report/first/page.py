@@ -5,16 +5,19 @@ from dataclasses import dataclass
 from assay.analyse.scaling import Scaling, scalings
 from assay.analyse.servers import Growth, growths
 from assay.model.result.first_page import CAVEATS_SHOWN, FirstPage, Line
+from assay.model.result.result import Row
 from assay.model.result.verdict import Verdict
 from assay.report import numbers
-from assay.report.claims import Claim, claims
+from assay.report.claims import Claim, claims, kind_of
 from assay.report.costs import cheapest, target_costs
 from assay.report.document import Block, Dots, Note, Panels, Paragraph, Text, words
 from assay.report.first import lines
 from assay.report.first.caveats import caveats
+from assay.report.first.held import limit_sentences
 from assay.report.first.steps import steps
 from assay.report.first.words import headline, sentence
 from assay.report.growth.words import counted, growth_sentence, noun
+from assay.report.measure import measure_of
 from assay.report.view import View
 
 
@@ -133,21 +136,40 @@ def _grown(growth: list[Scaling]) -> Text:
 
 
 def _alone(view: View) -> Text:
+    """What each target does, and what the limit was."""
     targets = numbers.listing(list(view.targets))
     rows = [row for row in view.analysis.rows if lines.answers(row)]
     if not rows:
         return f"Nothing can be said of {targets}: no result is sound."
-    which = "sound or unverified" if any(Verdict.UNVERIFIED in row.verdicts for row in rows) else "sound"
-    every = numbers.plural(len(view.analysis.rows), "result")
-    verb = "reaches" if len(view.targets) == 1 else "reach"
+    limits = limit_sentences(rows)
     silent = [name for name in view.targets if not any(row.case.target == name for row in rows)]
     if silent:
         rest = numbers.listing([name for name in view.targets if name not in silent])
         gone = f"{numbers.listing(silent)} {'has' if len(silent) == 1 else 'have'} no sound result"
-        return (
-            f"{gone}, so nothing is compared with {'it' if len(silent) == 1 else 'them'}. What {rest} can do is below."
-        )
-    return f"{targets} {verb} what stands below; {len(rows):,} of {every} {'is' if len(rows) == 1 else 'are'} {which}."
+        it = "it" if len(silent) == 1 else "them"
+        return f"{gone}, so nothing is compared with {it}. What {rest} can do is below. {limits}".strip()
+    return f"{_reached(view, rows, targets)} {limits}".strip()
+
+
+def _reached(view: View, rows: list[Row], targets: str) -> str:
+    """The rates, if they are few; else that they stand below. Always how many results say nothing."""
+    kinds: dict[str, list[Row]] = {}
+    for row in rows:
+        kinds.setdefault(kind_of(row.operation), []).append(row)
+    left = len(view.analysis.rows) - len(rows)
+    without = f" {numbers.plural(left, 'result')} {'says' if left == 1 else 'say'} nothing of it." if left else ""
+    if len(view.targets) > 1 or len(kinds) > SERVED:
+        verb = "reaches" if len(view.targets) == 1 else "reach"
+        return f"{targets} {verb} what stands below.{without}"
+    return f"{targets}: {'; '.join(f'{kind} {_span(found)}' for kind, found in kinds.items())}.{without}"
+
+
+def _span(rows: list[Row]) -> str:
+    """`114 MB/s`, or of several points `11.2 to at least 120 MB/s`."""
+    measure = measure_of(rows[0].operation)
+    ordered = sorted(rows, key=lambda row: row.rate.median if row.rate else 0.0)
+    first, last = (lines.speed_words(row, measure) for row in (ordered[0], ordered[-1]))
+    return first if first == last else f"{first.removesuffix(f' {measure.unit}')} to {last}"
 
 
 def _no_cost(view: View) -> Text:

@@ -10,7 +10,7 @@ from assay.model.units import about_duration
 from assay.report import numbers
 from assay.report.claims import Claim
 from assay.report.document import Mono, Text
-from assay.report.first.caveats import commonest, not_sound
+from assay.report.first.caveats import commonest, held, not_sound
 from assay.report.view import View
 
 _MANY = 10
@@ -41,7 +41,7 @@ def steps(view: View, found: Sequence[Claim], answered: set[Verdict]) -> list[Te
 
 def _against(view: View, answered: set[Verdict]) -> list[Text]:
     """What helps against the verdict that keeps most results out, which is the one that a reader is told to mind."""
-    bad = not_sound(view, answered)
+    bad = [*not_sound(view, answered), *held(view, answered)]
     common = commonest(bad)
     if common is None or _MANY * len(bad) < len(view.analysis.rows):
         return []

@@ -1,0 +1,70 @@
+"""Results that something other than the storage held: how much it does at least, and what the limit was."""
+
+from collections.abc import Iterable, Sequence
+
+from assay.model.result.result import Row
+from assay.model.result.verdict import HELD, SOUND, Finding, Verdict
+from assay.report import numbers
+
+_LIMITS: dict[Verdict, str] = {
+    Verdict.NETWORK_BOUND: "the network",
+    Verdict.CLIENT_BOUND: "the machine that made the load",
+    Verdict.THROTTLED: "a rate limit of the storage",
+    Verdict.CONTENDED: "other load on the storage",
+}
+"""Verdict -> what held the rate, where nothing more is known."""
+_LINKS = {
+    "link": "the link",
+    "client link": "the client's link",
+    "server link": "the server's link",
+    "shared link": "a link that all clients share",
+}
+
+
+def is_held(row: Row) -> bool:
+    """It has a rate, which is a lower bound of what the storage does: nothing else speaks against it."""
+    verdicts = set(row.verdicts)
+    return row.rate is not None and bool(verdicts & HELD) and verdicts <= HELD | SOUND | {Verdict.UNVERIFIED}
+
+
+def limit_sentences(rows: Sequence[Row]) -> str:
+    """What held the rates, and how many of them.
+
+    Such as `The client's link is the limit of 4 of 9 results (91 to 100 % of it).`
+
+    Args:
+        rows: All results that count.
+
+    Returns:
+        Empty if nothing held any of them. A result that two things held counts for the first of them.
+    """
+    limits: dict[str, list[float | None]] = {}
+    for row in rows:
+        if is_held(row):
+            finding = next(finding for finding in row.findings if finding.verdict in HELD)
+            limits.setdefault(_limit(row, finding), []).append(_share(finding))
+    every = numbers.plural(len(rows), "result")
+    parts = []
+    for words, shares in sorted(limits.items(), key=lambda item: -len(item[1])):
+        of = f"all {every}" if len(shares) == len(rows) > 1 else f"{len(shares):,} of {every}"
+        parts.append(f"{words[0].upper()}{words[1:]} is the limit of {of}{_range(shares)}.")
+    return " ".join(parts)
+
+
+def _limit(row: Row, finding: Finding) -> str:
+    if finding.verdict is Verdict.NETWORK_BOUND and row.binding is not None and row.binding.name in _LINKS:
+        return _LINKS[row.binding.name]
+    return _LIMITS[finding.verdict]
+
+
+def _share(finding: Finding) -> float | None:
+    return finding.numbers.get("share")
+
+
+def _range(shares: Iterable[float | None]) -> str:
+    """Which part of the limit the results reach: ` (91 to 100 % of it)`; empty if it is not known of each."""
+    known = [share for share in shares if share is not None]
+    if not known or len(known) < len(list(shares)):
+        return ""
+    low, high = (f"{round(100 * share):,}" for share in (min(known), max(known)))
+    return f" ({low} % of it)" if low == high else f" ({low} to {high} % of it)"
