@@ -41,6 +41,12 @@ LEAST_PASSES = 3
 """With fewer passes there is no interval worth the name."""
 
 
+OF_CPU: tuple[CeilingName, ...] = ("memory copy", "cache copy", "engine")
+"""What nothing but the CPUs limits: the lanes of such jobs never wait for anything else."""
+LEAST_CPU = 0.05
+"""With a smaller share of the CPU time that its lanes could use, a try says nothing."""
+
+
 class Pass(NamedTuple):
     """When something was measured; `at` in seconds since 1970."""
 
@@ -57,8 +63,12 @@ def measured_ceilings(
     kind: str = "",
     reason: str = "",
     direct: bool = True,
+    lanes: int = 1,
 ) -> list[Ceiling]:
     """The best try of each ceiling that a job measured.
+
+    Of those that nothing but the CPUs limits (`OF_CPU`) it is the rate for the CPU time that the lanes had, times the
+    CPUs that they can use: other programs take time from a try, but not from what a second of CPU time does.
 
     Args:
         target: As in `Ceiling`.
@@ -69,6 +79,7 @@ def measured_ceilings(
         kind: As in `Ceiling`.
         reason: Why the job gave no samples, if it did not.
         direct: The job went round the page cache.
+        lanes: Of the job.
     """
     tries: dict[CeilingName, list[float]] = {name: [] for name in phases.values()}
     for sample in samples:
@@ -79,7 +90,8 @@ def measured_ceilings(
             by = "O_DIRECT" if direct else "what should have gone to the device"
             reason = f"{by} was answered from memory, not by the device"
         else:
-            tries[name].append(sample.iops if name in COUNTED else sample.throughput)
+            rate = sample.iops if name in COUNTED else sample.throughput
+            tries[name].append(rate / cpu_share(sample, lanes) if name in OF_CPU else rate)
     found = []
     for name, rates in tries.items():
         best = max(rates, default=0.0)
@@ -97,6 +109,18 @@ def measured_ceilings(
             )
         )
     return found
+
+
+def cpu_share(sample: Sample, lanes: int) -> float:
+    """Part of the CPU time that lanes could have used which they had, 0.05 to 1; 1 if it is not known.
+
+    Args:
+        sample: Of a job.
+        lanes: That could be on a CPU at once.
+    """
+    could = sample.elapsed_ns * min(lanes, max(1, sample.cpus))
+    had = sample.cpu_user_ns + sample.cpu_system_ns
+    return min(1.0, max(LEAST_CPU, had / could)) if had and could else 1.0
 
 
 def client_ceilings(
@@ -209,6 +233,10 @@ class Ceilings:
     def __init__(self, ceilings: Sequence[Ceiling], hosts: Sequence[str] = (), network: Network | None = None) -> None:
         """Sort them; hosts and network are the run's."""
         self._known = {(item.target, item.name, item.kind): item for item in ceilings if item.value}
+        memory, cache = (self._known.get((HOST_WIDE, name, "")) for name in ("memory copy", "cache copy"))
+        if memory and cache and (cache.value or 0.0) < (memory.value or 0.0):
+            # No copy from the cache is slower than one from memory: that measurement went wrong.
+            del self._known[HOST_WIDE, "cache copy", ""]
         self._hosts = hosts
         self._links = link_ceilings(network) if network is not None else ()
 

@@ -39,7 +39,9 @@ LEAST_NS = 10_000_000
 """CPU time is counted too coarsely for phases shorter than this."""
 
 LINKS = ("link", "client link", "server link", "shared link")
-HARD = ("cache copy", "engine", *LINKS)
+FASTEST_COPY = 64 * 6.2e9
+"""Bytes that no CPU copies in a second of its time: the widest stores (64 bytes, AVX-512 and SVE) in every cycle of the
+fastest clock that is sold (6.2 GHz)."""
 
 NO_STORAGE = NotApplicable("the target is the engine's own null device")
 NO_CEILINGS = NotEvaluated("no ceiling is known that holds for it")
@@ -49,23 +51,23 @@ TOO_SHORT = NotEvaluated("the phases are shorter than 10 ms")
 
 
 def impossible(evidence: Evidence) -> Answer:
-    """A rate above a ceiling that cannot be exceeded.
+    """A rate that cannot be, for a reason that is known.
 
-    Those are what the study states of its target; what the links carry that the data takes; what the CPUs copy when
-    both blocks are in their own caches, for results whose data is copied; and what the engine does without storage.
-    Measured ceilings are exceeded only from 1.25 times on: they come from a fraction of a second on a machine that is
-    never quite quiet. What a device was found to do is no such ceiling, since caches before it are faster: that is for
-    the rules about caches.
+    It is above what the study states of its target, above what the links carry that the data takes, or the data was
+    copied in less CPU time than any CPU takes for that. Measured links are exceeded only from 1.25 times on: they come
+    from a fraction of a second. That something slower was measured elsewhere is no reason: other ceilings that were
+    measured, of the machine's memory, of the engine or of a device, may have been measured in a bad moment, and caches
+    before a device are for other rules.
     Source: DESIGN, section 4, item 6.
     """
-    hard = [item for item in evidence.ceilings if item.name in HARD or _stated(item)]
+    hard = [item for item in evidence.ceilings if item.name in LINKS or _stated(item)]
     broken = [item for item in hard if item.share > (STATED if _stated(item) else EXCEEDED)]
+    if not broken and (found := _not_copied(evidence)) is not None:
+        return found
     if not broken:
-        hard = [item for item in evidence.every_ceiling if item.name in HARD or _stated(item)]
-    if not hard:
-        return NO_STORAGE if evidence.no_storage else NO_CEILINGS
-    if not broken:
-        return None
+        every = evidence.every_ceiling
+        known = any(item.name in LINKS or _stated(item) for item in every) or _copies(evidence)
+        return None if known else NO_STORAGE if evidence.no_storage else NO_CEILINGS
     worst = max(broken, key=lambda item: item.share)
     return Finding(
         verdict=Verdict.IMPOSSIBLE,
@@ -73,6 +75,37 @@ def impossible(evidence: Evidence) -> Answer:
         text=f"{_rate(worst)} is {worst.share:.3g} times the ceiling `{worst.name}` ({_ceiling(worst)}; {worst.how})",
         remedy="Do not use the number. Find out what answered instead (a cache, most often), or correct the ceiling.",
         numbers=_numbers(worst),
+    )
+
+
+def _copies(evidence: Evidence) -> bool:
+    """The CPUs copy what is moved: a ceiling for copies holds for it."""
+    return _named(evidence.every_ceiling, "cache copy") is not None
+
+
+def _not_copied(evidence: Evidence) -> Finding | None:
+    """Bytes that were reported as copied in less CPU time than that takes, in a median repeat.
+
+    CPU time is that of the engine, kernel included (getrusage(2)); where it is not known, all that its CPUs had.
+    """
+    if not _copies(evidence):
+        return None
+    rates = [
+        sample.bytes * 1e9 / spent
+        for sample in evidence.usable
+        if sample.elapsed_ns >= LEAST_NS
+        and (spent := sample.cpu_user_ns + sample.cpu_system_ns or sample.elapsed_ns * evidence.lane_cpus(sample))
+    ]
+    rate = median(rates) if rates else 0.0
+    if rate <= FASTEST_COPY:
+        return None
+    return Finding(
+        verdict=Verdict.IMPOSSIBLE,
+        rule="impossible",
+        text=f"{about_size(rate)} for each second of CPU time: no CPU copies more than {about_size(FASTEST_COPY)}, so "
+        "these bytes were not moved",
+        remedy="Do not use the number. Find out what reported bytes that were not moved.",
+        numbers={"bytes_per_cpu_s": rate, "most_bytes_per_cpu_s": FASTEST_COPY},
     )
 
 

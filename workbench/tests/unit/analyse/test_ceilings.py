@@ -25,7 +25,7 @@ from run_tools import ENGINE, assay, needs_engine
 
 from assay.analyse.ceilings import Ceilings, Pass, client_ceilings, measured_ceilings
 from assay.model.result.brief import brief
-from assay.model.result.ceiling import HOST_WIDE, Binding, Ceiling
+from assay.model.result.ceiling import HOST_WIDE, Binding, Ceiling, CeilingName
 from assay.model.result.result import EXCEEDED, Estimate
 from assay.model.result.run import Place
 from assay.model.result.verdict import Finding, Verdict
@@ -244,6 +244,28 @@ def test_the_best_pass_is_the_ceiling_and_failed_ones_do_not_count() -> None:
         "disk", {0: "device read"}, passes[2:], "how", BEFORE, reason="the engine was killed"
     )
     assert (missing.value, missing.lowest, missing.reason) == (None, None, "the engine was killed")
+
+
+@pytest.mark.parametrize(("name", "busy"), [("cache copy", True), ("engine", True), ("device read", False)])
+def test_other_programs_take_time_from_a_try_and_not_from_what_a_cpu_does(name: CeilingName, busy: bool) -> None:
+    """Two lanes of two CPUs that had a third of them copy three times as much when they have all."""
+    sample = make_sample(throughput=1e9, iops=1e6, elapsed_ns=60_000_000, cpu_user_ns=40_000_000, cpus=2)
+    (found,) = measured_ceilings("", {0: name}, [sample], "how", BEFORE, lanes=2)
+    assert found.value == pytest.approx((1e6 if name == "engine" else 1e9) * (3 if busy else 1))
+    (idle,) = measured_ceilings("", {0: name}, [sample.model_copy(update={"cpu_user_ns": 0})], "how", BEFORE, lanes=2)
+    assert idle.value == (1e6 if name == "engine" else 1e9), "where CPU time is not known, the rate is what counts"
+
+
+def test_a_copy_from_the_cache_that_is_slower_than_one_from_memory_holds_nothing() -> None:
+    memory = make_ceiling("memory copy", 8e9, target=HOST_WIDE)
+    names = []
+    for value in (9e9, 8e8):
+        known = Ceilings((memory, make_ceiling("cache copy", value, target=HOST_WIDE)))
+        rate = Estimate(median=1e9, low=None, high=None, n=1, spread=None)
+        case = make_case(operations=("read",), cache="keep")
+        found = known.bindings(case, "read", MEMORY_PLACE.model_copy(update={"target": "disk"}), rate, rate)
+        names.append({item.name for item in found})
+    assert "cache copy" in names[0] and "cache copy" not in names[1]
 
 
 ALL = tuple(

@@ -37,6 +37,7 @@ def test_options_are_those_of_mount() -> None:
         {"options": "log-file=/etc/passwd"},
         {"options": "password=secret"},
         {"options": "remount"},
+        {"options": "ro,Bind"},
         {"options": "ro,,rw"},
         {"credentials": "/root/x"},
         {"user": "alice"},

@@ -44,7 +44,7 @@ ROOT, HOMES = "root", "/home"
 _SOURCE = re.compile(r"(?!(PART)?(LABEL|UUID)=|ID=)(//)?[A-Za-z0-9_\[][^\s\0]{0,1023}")
 """No disk of a host, which mount(8) would look for by its name."""
 _BARRED = r"r?bind$|r?move$|remount$|loop(=|$)|make-|[xX]-|credentials=|(suid|dev|exec|users?|owner|group|defaults)$"
-_OPTION = re.compile(rf"(?!{_BARRED})[A-Za-z][^\s\0,/]{{0,255}}")
+_OPTION = re.compile(rf"(?!(?i:{_BARRED}))[A-Za-z][^\s\0,/]{{0,255}}")
 """No paths: helpers of mount(8) write to files that options name. No rights: mounts are nosuid, nodev and noexec."""
 _LOGINS = {"cifs": "credentials", "smb3": "credentials", "ceph": "secretfile"}
 """Type -> the option that names a file with the password (mount.cifs(8), mount.ceph(8))."""

@@ -218,7 +218,9 @@ class CeilingMeter:
 
     def _run(self, job: plan.CeilingJob, during: Pass) -> list[Ceiling]:
         samples, reason = self._samples(job)
-        return measured_ceilings(job.target, job.phases, samples, job.how, during, job.kind, reason, job.job.direct)
+        return measured_ceilings(
+            job.target, job.phases, samples, job.how, during, job.kind, reason, job.job.direct, job.job.lanes
+        )
 
     def _samples(self, job: plan.CeilingJob) -> tuple[tuple[Sample, ...], str]:
         """What a job measured, or why it measured nothing."""

@@ -97,7 +97,7 @@ TAB = "{kind: x, tables: [tab]}"
     [
         *("source: /dev/sda1, type: nfs4", "source: /etc, type: nfs4", "source: ///etc, type: cifs"),
         *("source: ../x, type: nfs", "source: s, type: ext4", "source: s, type: overlay", "source: s, type: fuse.sh"),
-        *("bind", "rbind", "ro,bind", "move", "remount,rw", "loop", "make-shared", "X-mount.mkdir", "-o", "a,,b"),
+        *("bind", "rbind", "ro,Bind", "move", "remount,rw", "loop", "make-shared", "X-mount.mkdir", "-o", "a,,b"),
         *("log-file=/etc/passwd", "credentials=/root/x"),
         "source: none, type: fuse.ceph, options: 'ceph.mon-host=s,ceph.log-file=x'",
         "source: 's:/', type: moosefs, options: mfscfgfile=x",
