@@ -90,7 +90,7 @@ PLAIN_OPTIONS = {
     ),
 }
 """Type -> the options that may be given: others make its program write to files."""
-_OPTION = r"(?!r?bind\b|r?move\b|remount\b|loop\b|make-|[xX]-)[A-Za-z][^\s\0,/]{0,255}"
+_OPTION = r"(?!(?i:r?bind\b|r?move\b|remount\b|loop\b|make-|x-))[A-Za-z][^\s\0,/]{0,255}"
 
 
 def _matching(pattern: str, what: str, hint: str, number: bool = False) -> BeforeValidator:
