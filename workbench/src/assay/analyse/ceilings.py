@@ -41,8 +41,8 @@ LEAST_PASSES = 3
 """With fewer passes there is no interval worth the name."""
 
 
-OF_CPU: tuple[CeilingName, ...] = ("memory copy", "cache copy", "engine")
-"""What nothing but the CPUs limits: the lanes of such jobs never wait for anything else."""
+OF_CPU: tuple[CeilingName, ...] = ("cache copy", "engine")
+"""What nothing but the CPUs limits: the lanes of such jobs never wait for anything else, nor share the memory's rate."""
 LEAST_CPU = 0.05
 """With a smaller share of the CPU time that its lanes could use, a try says nothing."""
 
