@@ -42,7 +42,7 @@ LEAST_PASSES = 3
 
 
 OF_CPU: tuple[CeilingName, ...] = ("cache copy", "engine")
-"""What nothing but the CPUs limits: the lanes of such jobs never wait for anything else, nor share the memory's rate."""
+"""What nothing but the CPUs limits: the lanes of such jobs wait for nothing else, nor share the rate of the memory."""
 LEAST_CPU = 0.05
 """With a smaller share of the CPU time that its lanes could use, a try says nothing."""
 

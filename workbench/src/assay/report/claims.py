@@ -78,9 +78,9 @@ class Claim:
         """The one that is not `target`."""
         return self.base if target == self.other else self.other
 
-    def middle(self, target: str) -> float:
-        """The same at half of those points, at least."""
-        return median(point.at_least for point in self.won(target))
+    def typical(self, target: str) -> float:
+        """How many times as fast as the other one `target` was measured wherever it is faster, in the median."""
+        return median(point.ratio for point in self.won(target))
 
     def least(self, target: str) -> float:
         """How many times as fast as the other one `target` is wherever it is faster, at least."""

@@ -347,7 +347,7 @@ def test_guide_names_every_rule_and_verdict_with_its_thresholds() -> None:
     assert [verdict for verdict in Verdict if f"| `{verdict}` |" not in section] == []
     said = (
         f"more than {limits.STATED:g} times what the study states",
-        f"more than {EXCEEDED:g} times what the CPUs copy",
+        f"more than {EXCEEDED:g} times what a link was found to carry",
         f"less than {rules.DEVICE_SHARE:.0%} of the bytes",
         f"less than {rules.DIRECT_SHARE:.0%} with O_DIRECT",
         f"more than {cache.FASTER:g} times as fast as in the first",

@@ -52,8 +52,7 @@ def _kind(claims: Sequence[Claim], view: View) -> list[DotRow]:
     """One pair of targets may be split into parts; of several pairs each has its sentence in one line."""
     if len(claims) == 1:
         return [
-            DotRow(part.label, said(part, measured=False), _speeds([part], view), _ratios([part], view))
-            for part in parts(claims[0])
+            DotRow(part.label, said(part), _speeds([part], view), _ratios([part], view)) for part in parts(claims[0])
         ]
     label = numbers.titled(claims[0].kind)
     if order := ranking(claims):
@@ -62,7 +61,7 @@ def _kind(claims: Sequence[Claim], view: View) -> list[DotRow]:
         return [DotRow(label, text, _speeds(claims, view), _ratios(claims, view))]
     spans: list[object] = []
     for claim in claims:
-        spans += [" " if spans else "", f"{claim.base} and {claim.other}: ", *said(claim, measured=False)]
+        spans += [" " if spans else "", f"{claim.base} and {claim.other}: ", *said(claim)]
     return [DotRow(label, tuple(spans), _speeds(claims, view), _ratios(claims, view))]  # type: ignore[arg-type]
 
 

@@ -33,18 +33,12 @@ def ranking(claims: Sequence[Claim]) -> tuple[str, ...]:
 
 
 def ranked(claims: Sequence[Claim], order: Sequence[str]) -> list[Span]:
-    """`memory is the fastest, at least 3.6× as fast as raid; raid is at least 2.3× as fast as disk`."""
+    """`memory is the fastest, typically 5×, at least 3.6×, as fast as raid; raid is typically 3×, ...`."""
     spans: list[Span] = []
     for number, (fast, slow) in enumerate(pairwise(order)):
-        least = min(claim.least(fast) for claim in claims if {claim.base, claim.other} == {fast, slow})
+        mine = [claim for claim in claims if {claim.base, claim.other} == {fast, slow}]
         verb = "is the fastest," if number == 0 else "is"
-        spans += [
-            "; " if number else "",
-            Strong(fast),
-            f" {verb} at least ",
-            Strong(bound(least)),
-            f" as fast as {slow}",
-        ]
+        spans += ["; " if number else "", Strong(fast), f" {verb} ", *times(mine, fast), f", as fast as {slow}"]
     return spans
 
 
@@ -115,19 +109,22 @@ def _partly(target: str, ahead: Sequence[Claim]) -> list[Span]:
         return []
     won, counted = sum(len(claim.won(target)) for claim in ahead), sum(claim.counted for claim in ahead)
     places = f"{won:,} of {counted:,} points of {numbers.listing([claim.kind for claim in ahead])}"
-    return [Strong(target), f" is faster than {ahead[0].loser(target)} at {places}, at none slower. "]
+    return [
+        Strong(target),
+        f" is faster than {ahead[0].loser(target)} at {places}: ",
+        *times(ahead, target),
+        "; at none slower. ",
+    ]
 
 
 def _headline(target: str, won: Sequence[Claim], kinds: int) -> list[Span]:
-    """`memory is faster than disk in all 6 kinds of work, by at least ...`."""
-    bounds = sorted((claim.least(target), claim.kind) for claim in won)
+    """`memory is faster than disk for all 6 kinds of work: typically 9×, at least 1.2× (random read)`."""
     names = numbers.listing([claim.kind for claim in won])
     of = f"all {kinds} kinds of work" if len(won) == kinds > 2 else names
-    (low, slow), (high, fast) = bounds[0], bounds[-1]
-    spans: list[Span] = [Strong(target), f" is faster than {won[0].loser(target)} for {of}: at least "]
-    spans.append(Strong(bound(low)))
-    if len(won) > 1 and bound(low) != bound(high):
-        spans += [f" ({slow}), up to at least ", Strong(bound(high)), f" ({fast})"]
+    least = min(won, key=lambda claim: claim.least(target))
+    where = f" ({least.kind})" if len(won) > 1 else ""
+    spans: list[Span] = [Strong(target), f" is faster than {won[0].loser(target)} for {of}: "]
+    spans += times(won, target, where)
     left = sum(len(claim.of(Outcome.BARRED)) for claim in won)
     spans.append(f", apart from {numbers.plural(left, 'point')} without a number of both" if left else "")
     return [*spans, f"{_unverified([point for claim in won for point in claim.won(target)])}. "]
@@ -150,16 +147,11 @@ def sentence(claim: Claim, several: bool = False) -> Text:
     return (f"{claim.label}{of}: ", *said(claim))
 
 
-def said(claim: Claim, measured: bool = True) -> Text:
-    """The sentence without its beginning.
-
-    Args:
-        claim: The claim.
-        measured: With what was measured in the median, besides the bounds.
-    """
+def said(claim: Claim) -> Text:
+    """The sentence without its beginning."""
     if not claim.counted:
         return (f"nothing can be said, because {reasons(claim.of(Outcome.BARRED))}.",)
-    told = [_won(claim, target, measured) for target in (claim.other, claim.base) if claim.won(target)]
+    told = [_won(claim, target) for target in (claim.other, claim.base) if claim.won(target)]
     equal = claim.of(Outcome.EQUAL)
     if equal:
         told.append([f"equal within {equal_within(equal)} at {_points(equal, claim)}{_unverified(equal)}"])
@@ -176,16 +168,12 @@ def said(claim: Claim, measured: bool = True) -> Text:
     )
 
 
-def _won(claim: Claim, target: str, measured: bool) -> list[Span]:
+def _won(claim: Claim, target: str) -> list[Span]:
     points = claim.won(target)
-    middle = median(point.ratio for point in points)
-    much = f"; measured {numbers.ratio(middle)}{' in the median' if len(points) > 1 else ''}"
     return [
         Strong(target),
-        f" is faster than {claim.loser(target)} at {_points(points, claim)}, at least ",
-        Strong(bound(claim.least(target))),
-        *_at_half(claim, target),
-        much if measured else "",
+        f" is faster than {claim.loser(target)} at {_points(points, claim)}: ",
+        *times([claim], target),
         _unverified(points),
     ]
 
@@ -196,11 +184,18 @@ def _unverified(points: Sequence[PointDecision]) -> str:
     return f" ({numbers.listing(names)} {'is' if len(names) == 1 else 'are'} unverified)" if names else ""
 
 
-def _at_half(claim: Claim, target: str) -> list[Span]:
-    """The closest point alone says little of the others."""
-    if len(claim.won(target)) < 2 or bound(claim.middle(target)) == bound(claim.least(target)):
-        return []
-    return [" (at half of them ", Strong(bound(claim.middle(target))), ")"]
+def times(claims: Sequence[Claim], target: str, where: str = "") -> list[Span]:
+    """How many times as fast a target is: typically, and at least, such as `typically 3.1×, at least 1.4×`.
+
+    Args:
+        claims: In each of which it is faster somewhere.
+        target: The target.
+        where: Said of the least.
+    """
+    points = [point for claim in claims for point in claim.won(target)]
+    typical = numbers.ratio(median(point.ratio for point in points))
+    least = min(claim.least(target) for claim in claims)
+    return [f"{'typically ' if len(points) > 1 else ''}", Strong(typical), ", at least ", Strong(bound(least)), where]
 
 
 def bound(value: float) -> str:

@@ -80,14 +80,11 @@ def _figure(claim: Claim, view: View) -> KeyFigure:
     winners = [name for name in (claim.other, claim.base) if claim.won(name)]
     if len(winners) == 1:
         target = winners[0]
-        ratios = sorted(point.ratio for point in claim.won(target))
-        span = f"{numbers.ratio(ratios[0])} to {numbers.ratio(ratios[-1])}" if len(ratios) > 1 else ""
-        measured = f"measured {numbers.ratio(numbers.median(ratios))}{f' in the median, {span}' if span else ''}"
         return KeyFigure(
             numbers.titled(claim.kind),
-            f"≥ {bound(claim.middle(target))}",
+            numbers.ratio(claim.typical(target)),
             f"{target} faster than {claim.loser(target)}",
-            (*_bound(claim, target), measured, counts, speeds),
+            (*_span(claim, target), counts, speeds),
             view.targets.index(target),
             _limit(rows_of(claim, target, view), target),
         )
@@ -101,12 +98,14 @@ def _figure(claim: Claim, view: View) -> KeyFigure:
     return KeyFigure(numbers.titled(claim.kind), value, words, (counts, speeds))
 
 
-def _bound(claim: Claim, target: str) -> tuple[str, ...]:
-    """Of which points the large number is true, where there are several."""
-    count = len(claim.won(target))
-    if count < 2:
-        return ()
-    return (f"at half of {count:,} points; ≥ {bound(claim.least(target))} at each",)
+def _span(claim: Claim, target: str) -> tuple[str, ...]:
+    """What the large number is typical of, and the bound that holds at each point."""
+    ratios = sorted(point.ratio for point in claim.won(target))
+    least = f"at least {bound(claim.least(target))}"
+    if len(ratios) < 2:
+        return (least,)
+    low, high = numbers.ratio(ratios[0]), numbers.ratio(ratios[-1])
+    return (f"in the median of {len(ratios):,} points, {low} to {high}; {least} at each",)
 
 
 def _counts(claim: Claim) -> str:
