@@ -30,7 +30,7 @@ def steps(view: View, found: Sequence[Claim], answered: set[Verdict]) -> list[Te
     if run.finished < run.planned and run.status in ("interrupted", "stopped"):
         staged = " --stage" if run.stages else ""
         said.append(("Finish it: ", Mono(f"assay run {run.id} --resume{staged}")))
-    said += _settle(found)
+    said += _settle(view, found)
     said += _against(view, answered)
     if run.prices is None:
         said.append(("Add ", Mono("prices:"), " to the study, and the report says what each target costs."))
@@ -55,27 +55,42 @@ def _against(view: View, answered: set[Verdict]) -> list[Text]:
     return [f"Against what makes {which} {verdict}: {text}"]
 
 
-def _settle(found: Sequence[Claim]) -> list[Text]:
-    """How many repeats would likely tell what is open, and how long they take."""
-    few = all(point.why == TOO_FEW for claim in found for point in claim.of(Outcome.OPEN))
-    counts: list[int] = []
-    seconds: dict[object, float] = {}
-    for claim in found:
-        for decision in claim.decisions:
-            for point in decision.of(Outcome.OPEN):
-                if point.needs is not None and point.needs <= MOST_NEEDED:
-                    counts.append(point.needs)
-                    # A repeat of a case has all of its operations.
-                    key = decision.workload, tuple(point.axes.items())
-                    seconds[key] = max(seconds.get(key, 0.0), point.seconds or 0.0)
+def _settle(view: View, found: Sequence[Claim]) -> list[Text]:
+    """How many repeats would likely tell what is open, and how long the study takes with so many."""
+    points = [point for claim in found for point in claim.of(Outcome.OPEN)]
+    few = all(point.why == TOO_FEW for point in points)
+    counts = [point.needs for point in points if point.needs is not None and point.needs <= MOST_NEEDED]
     if not counts:
         return []
     what, most = numbers.plural(len(counts), "open point"), max(counts)
-    command = Mono(f"assay run STUDY --repeats {most}")
+    command = Mono(_again(view, most))
     if few:
         return [(f"Fewer than {most:,} repeats show nothing of {what}: ", command)]
-    time = f", some {about_duration(sum(seconds.values()))} more," if sum(seconds.values()) else ""
-    return [(f"About {most:,} repeats{time} would likely tell {what}: ", command)]
+    return [(f"About {most:,} repeats of each case would likely tell {what}{_whole(view, most)}: ", command)]
+
+
+def _again(view: View, repeats: int) -> str:
+    """The command of the run, with so many repeats."""
+    words = view.run.command.split()
+    if words[:2] != ["assay", "run"]:
+        words = ["assay", "run", "STUDY"]
+    kept = [
+        word
+        for before, word in zip(("", *words), words, strict=False)
+        if word not in ("--quiet", "--resume", "--repeats") and before != "--repeats"
+    ]
+    return " ".join((*kept, "--repeats", str(repeats)))
+
+
+def _whole(view: View, repeats: int) -> str:
+    """How long the whole study takes with so many repeats, as long as each took here; empty if that is not known."""
+    samples = [sample for row in view.analysis.rows for sample in row.samples]
+    if not samples or not view.run.finished:
+        return ""
+    begun = min(sample.started_at for sample in samples)
+    over = max(sample.started_at for sample in samples) - begun
+    seconds = over / view.run.finished * repeats * len(view.analysis.cases)
+    return f", for which the whole study takes about {about_duration(seconds)}" if seconds >= 1 else ""
 
 
 def _case(view: View) -> str:
