@@ -28,5 +28,5 @@ pub use named::{
     named_fault, status_of, CHECKSUM_MISMATCH, ETAG_MISMATCH, ITEM_LENGTH, MALFORMED_ANSWER, MALFORMED_TABLE_ANSWER,
     NO_REQUESTS_LEFT, NO_SUCH_ITEM, NO_UNITS_LEFT, SIZE_CHANGED, UNPROCESSED_ITEMS,
 };
-pub use op::{Completion, Op, Source, LIST_PAGE, OBJECT_BITS};
+pub use op::{Completion, Op, Source, LIST_PAGE, OBJECT_BITS, OPEN_TO_READ};
 pub use owners::Owners;

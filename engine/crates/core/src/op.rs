@@ -6,6 +6,9 @@ use assay_spec::{Fault, OpKind};
 /// lane's object a lane speaks as of its own with the difference of the two numbers.
 pub const OBJECT_BITS: u32 = 40;
 
+/// `offset` of an `Open` that opens a file for reading only, in a phase that writes to others.
+pub const OPEN_TO_READ: u64 = 1;
+
 /// Names that one page of a list has at most (S3 ListObjectsV2).
 pub const LIST_PAGE: u64 = 1000;
 
@@ -24,7 +27,7 @@ pub struct Op {
     /// In a tree `Read` and `Write` of a phase on data work on the file that `Open` has opened; in any other phase `Read`
     /// opens a small file, reads it whole and closes it, which no job does: checks do it.
     pub object: u64,
-    /// Where in the object, in bytes.
+    /// Where in the object, in bytes; of `Open` 0 or `OPEN_TO_READ`.
     pub offset: u64,
     /// Bytes to move: of `Create` the file's contents, of `Stat` and `Head` the size that is expected, of `CompleteUpload`
     /// that of the whole object; of several objects that of all together, of `Query` and `Scan` what must be found, 0 if that

@@ -6,7 +6,7 @@
 use crate::pattern::{Contents, Mixed, Step};
 use assay_core::permutation::Permutation;
 use assay_core::random::mix2;
-use assay_core::OpKind;
+use assay_core::{OpKind, OPEN_TO_READ};
 use assay_spec::{data_kinds, name_kinds, object_kinds};
 use std::collections::BTreeSet;
 
@@ -192,6 +192,10 @@ impl FileSteps {
             Deed::Turns(turns) => turns.mixed.all(),
         };
         kinds.extend([OpKind::Open, OpKind::Close]);
+        if kinds.contains(&OpKind::Create) {
+            // The contents of what is made.
+            kinds.insert(OpKind::Write);
+        }
         kinds.into_iter().collect()
     }
 
@@ -261,8 +265,9 @@ impl FileSteps {
         let order = (self.manner.random_records && records > 0)
             .then(|| Permutation::new(records, mix2(mix2(!self.manner.seed, self.pass), file)));
         let (opens, each) = if kind == OpKind::Create { (kind, OpKind::Write) } else { (OpKind::Open, kind) };
+        let offset = if kind == OpKind::Read { OPEN_TO_READ } else { 0 };
         self.open = Some(Open { file, kind: each, size, records, next: 0, order, written: false, flushed: false });
-        Some(Step { kind: opens, count: 1, object: file, offset: 0, length: 0 })
+        Some(Step { kind: opens, count: 1, object: file, offset, length: 0 })
     }
 
     /// A step has ended. A file that could not be opened is left out.

@@ -180,6 +180,7 @@ fn one_file_comes_and_goes() {
     let mut pattern = Pattern::files(&file_mix(&mix, false, true), 100, 1, Contents::Fixed(100), false, 3);
     let kinds: Vec<OpKind> = all(&mut pattern, 300, |_| false).iter().map(|step| step.kind).collect();
     assert!(kinds.contains(&OpKind::Create) && kinds.contains(&OpKind::Unlink));
+    assert!(pattern.kinds().contains(&OpKind::Write), "the contents of what is made are written");
     let mut once = Pattern::files(&file_mix(&mix, false, false), 100, 40, Contents::Fixed(100), false, 3);
     let turn = |step: &&Step| matches!(step.kind, OpKind::Open | OpKind::Create | OpKind::Unlink);
     let steps = all(&mut once, usize::MAX, |_| false);

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from assay.model.source import Fault
 from assay.model.study.kinds import kinds
-from assay.model.study.names import METADATA, OBJECTS, WORK, Group
+from assay.model.study.names import METADATA, MIXABLE, MIXES, OBJECTS, WORK, Group
 from assay.model.study.parameters import DEFINITIONS, default_of, fields_of_others
 from assay.model.study.study import KINDS, Study, Workload
 from assay.model.study.target import Target
@@ -237,6 +237,7 @@ def _kind_of_work(study: Study, name: str, workload: Workload) -> Iterator[Fault
         yield from _names_work(path, workload)
     if group == "data":
         yield from _set_work(path, workload)
+        yield from _shares(path, workload)
     yield from _files_once(path, workload)
     if group == "objects":
         targets = [study.targets[one] for one in workload.targets or study.targets if one in study.targets]
@@ -304,6 +305,21 @@ def _files_once(path: tuple[str, str], workload: Workload) -> Iterator[Fault]:
     if workload.axis("total_size").values() != (None,) and _has_files(workload):
         message = "a set of files is as large as its files, and total_size is for one file of each lane"
         yield Fault(path=(*path, "total_size"), message=message, hint="remove it; total_files keeps the whole set")
+
+
+def _shares(path: tuple[str, str], workload: Workload) -> Iterator[Fault]:
+    """Shares of a mix that none of the operations takes so, which would make no difference."""
+    by_mix = sorted(set(MIXABLE).intersection(workload.operations))
+    by_percent = sorted((MIXES - set(MIXABLE)).intersection(workload.operations))
+    if workload.axis("mix").values() != (None,) and not by_mix:
+        message = "mix is for file_mix and object_mix, which this workload has none of"
+        hint = f"{by_percent[0]} takes read_percent" if by_percent else "remove it, or add file_mix to its operations"
+        yield Fault(path=(*path, "mix"), message=message, hint=hint)
+    if workload.axis("read_percent").values() != (default_of("read_percent", "data"),) and by_mix and not by_percent:
+        message = f"read_percent is for random_mix and sequential_mix, and {by_mix[0]} takes mix"
+        yield Fault(
+            path=(*path, "read_percent"), message=message, hint="remove it, and write mix: {read: 70, write: 30}"
+        )
 
 
 def _object_work(path: tuple[str, str], workload: Workload, made: bool) -> Iterator[Fault]:

@@ -117,6 +117,12 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
     (
         rules.unsustained,
         Verdict.UNSUSTAINED,
+        "95 %",
+        evidence("file_mix", target_per_s=1000.0, iops=940.0, steady_iops=950.0, parameters={"files": 9}),
+    ),
+    (
+        rules.unsustained,
+        Verdict.UNSUSTAINED,
         "7 operations that were due",
         evidence(target_per_s=1000.0, iops=1000.0, changes=[{"unstarted_ops": 7}, {}]),
     ),
@@ -188,6 +194,10 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
 
 SILENT: list[tuple[Rule, Evidence]] = [
     (rules.incomplete, evidence()),
+    (
+        rules.unsustained,
+        evidence("file_mix", target_per_s=1000.0, iops=940.0, steady_iops=999.0, parameters={"files": 9}),
+    ),
     (rules.incomplete, evidence(status="time_limit")),
     (rules.cached_read, evidence(parameters=DROP)),
     (rules.cached_read, evidence(parameters=KEEP)),

@@ -230,3 +230,45 @@ def test_other_studies_stay_as_they_are() -> None:
     assert not case.parameters.on_set and case.parameters.all_files == 0
     told = plan_job(found, case, 1).job
     assert told.tree is None and told.sizes is None and case.parameters.data_set_bytes == 2 << 20
+
+
+MIX = "read:40,write:20,create:15,stat:10,unlink:15"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            {"w_operations": ["file_mix"]},
+            "file_mix consists of read, write, create, stat, unlink, and mix says nothing",
+        ),
+        ({"w_operations": ["file_mix"], "w_mix": "get:50,put:50"}, "and mix says get:50,put:50"),
+        ({"w_operations": ["random_mix"], "w_mix": "read:90,write:10"}, "mix is for file_mix and object_mix"),
+        ({"w_operations": ["read"], "w_mix": "read:100"}, "mix is for file_mix and object_mix"),
+        ({"w_operations": ["file_mix"], "w_mix": MIX, "w_read_percent": 30}, "read_percent is for random_mix"),
+        ({"w_operations": ["file_mix"], "w_mix": MIX, "w_total_files": None}, "nothing says how many there are"),
+        (
+            {"w_operations": ["file_mix"], "w_mix": "read:80,create:10,delete:10"},
+            "`delete` cannot be a part of file_mix",
+        ),
+    ],
+)
+def test_a_mix_of_files_has_shares_of_its_own(changes: dict[str, Any], words: str) -> None:
+    left = {name: value for name, value in set_of(**changes).items() if value is not None}
+    loaded = load(left)
+    found = [problem.message for problem in loaded.problems]
+    found += [] if loaded.study is None else [fault.message for fault in expand(loaded.study).faults]
+    assert any(words in one for one in found), found
+
+
+def test_what_comes_after_a_mix_of_files_finds_them_all() -> None:
+    phases = job(w_operations=["write", "file_mix", "read", "file_mix"], w_mix=MIX)["phases"]
+    assert [phase["operation"] for phase in phases] == ["write", "file_mix", "prepare", "read", "file_mix"]
+    assert phases[1]["mix"] == {"read": 40, "write": 20, "create": 15, "stat": 10, "unlink": 15}
+
+
+def test_the_estimate_of_a_mix_of_files_goes_by_its_shares() -> None:
+    (all_read,) = estimate(w_operations=["file_mix"], w_mix="read:100").cases
+    (half,) = estimate(w_operations=["file_mix"], w_mix="read:25,write:25,stat:50").cases
+    made = half.written - all_read.written
+    assert all_read.read == 2 * (half.read + made) and abs(half.read - made) <= 1

@@ -144,6 +144,21 @@ fn a_mix_of_files_takes_turns() {
     }
 }
 
+/// What a mix counts as read is what it has read: the contents of files that it makes are written, also where nothing else is.
+#[test]
+fn what_is_made_counts_as_written() {
+    let root = Marked::new(PLACE);
+    let mut job = set_job(&root, &["prepare"], &json!({}));
+    let mix = json!({"read": 2, "create": 49, "unlink": 49});
+    job["phases"].as_array_mut().unwrap().push(json!({"operation": "file_mix", "mix": mix}));
+    let said = run(&job);
+    let end = good(&said)[1];
+    let (opened, made) = (end.ops(OpKind::Open), end.ops(OpKind::Create));
+    assert!(opened > 0 && made > 50, "{opened} opened, {made} made");
+    assert_eq!((end.ops(OpKind::Read), end.ops(OpKind::Write)), (3 * opened, 3 * made));
+    assert_eq!((end.bytes(OpKind::Read), end.bytes(OpKind::Write)), (10_000 * opened, 10_000 * made));
+}
+
 /// Lanes take turns among the shares, and what they leave there is what they should.
 #[test]
 fn files_lie_in_all_shares_and_hold_their_data() {

@@ -260,17 +260,19 @@ def _one(written: object) -> int:
 def _read_mix(written: object) -> str:
     listed = _listed(written, _MIX)
     if not listed:
-        raise units.UnitError(f"{units.shown(written)} is not a mix", _MIX)
+        what = f"{units.shown(written)} is not a mix" if listed is None else "a mix needs shares"
+        raise units.UnitError(what, _MIX)
     mix, kinds = _mix_of(listed)
     for name, percent in listed.items():
         if isinstance(percent, bool) or not isinstance(percent, int) or not 0 <= percent <= 100:
-            raise units.UnitError(f"{units.shown(percent)} is not a share of {name}", "write 0 to 100, in percent")
+            message = f"{units.shown(percent)} is not a share of {name}"
+            raise units.UnitError(message, "write a whole number from 0 to 100, in percent")
     if (total := sum(listed.values())) != 100:
         raise units.UnitError(f"the shares make {total} percent together", "make them 100")
     shares = {name: listed[name] for name in kinds if listed.get(name)}
     if not shares.keys() & set(kinds[:2]):
-        instead = "head" if mix == "object_mix" else "stat"
-        message = f"the mix has neither {kinds[0]} nor {kinds[1]}, so that no data moves"
+        instead = "head" if mix == "object_mix" else "operations such as [create, stat, unlink]"
+        message = f"the mix has neither {kinds[0]} nor {kinds[1]}, by which it is measured"
         raise units.UnitError(message, f"add one, or use {instead} alone")
     if shares.get("delete", 0) > shares.get("put", 0):
         hint = "make delete at most as large as put"
@@ -281,16 +283,21 @@ def _read_mix(written: object) -> str:
     return ",".join(f"{name}:{percent}" for name, percent in shares.items())
 
 
+_OTHER_WORDS = {"delete": "unlink", "getattr": "stat", "remove": "unlink", "open": "read", "close": "read"}
+"""vdbench's and other words for what a mix of files does."""
+
+
 def _mix_of(listed: Mapping[Any, Any]) -> tuple[str, tuple[str, ...]]:
     """The mix that consists of these kinds, and all that it may consist of."""
     for mix, kinds in MIXABLE.items():
         if set(listed) <= set(kinds):
             return mix, kinds
-    known = [kind for kinds in MIXABLE.values() for kind in kinds]
-    for name in listed:
-        if name not in known:
-            raise units.UnitError(f"{units.shown(name)} cannot be a part of a mix", units.one_of(name, known))
-    raise units.UnitError("requests for objects and operations on files cannot be parts of one mix", _MIX)
+    # Most of its words say which one is meant.
+    mix, kinds = max(MIXABLE.items(), key=lambda item: len(set(listed) & set(item[1])))
+    name = next(name for name in listed if name not in kinds)
+    hint = f"of {mix} it is {_OTHER_WORDS[name]}" if name in _OTHER_WORDS and mix == "file_mix" else ""
+    message = f"{units.shown(name)} cannot be a part of {mix}, which consists of {', '.join(kinds)}"
+    raise units.UnitError(message, hint or f"write such as {MIX_EXAMPLES[mix]}")
 
 
 TOTAL_SIZE = Parameter(

@@ -16,18 +16,21 @@ _MOST_ROWS = 500
 
 def file_sets_table(view: View) -> Table | None:
     """A line for each result on a set of files; None without any."""
-    lines = [line for row in view.analysis.rows for line in _line(view, row)]
+    mixed = any(row.operation == "file_mix" for row in view.analysis.rows)
+    lines = [(*line, *(_turns(row) if mixed else ())) for row in view.analysis.rows for line in _line(view, row)]
     if not lines:
         return None
     columns = (
         *LEAD,
         Column("Files", "in the set", numeric=True),
         Column("Data", "in the set", numeric=True),
-        Column("Opened", "files", numeric=True),
+        Column("Opened", "files, those that were made included", numeric=True),
         Column("Records", numeric=True),
         Column("Moved", numeric=True),
         Column("Flushed", "files", numeric=True),
         Column("Closed", "files", numeric=True),
+        *((Column("Made / removed", "files"), Column("Looked at", "files", numeric=True)) if mixed else ()),
+        *((Column("Turns", "files/s", numeric=True),) if mixed else ()),
     )
     caption = (
         "Counts of a repeat, medians over those that count. Throughput, operations and latencies of a result are of "
@@ -46,12 +49,25 @@ def _line(view: View, row: Row) -> Iterator[tuple[Cell, ...]]:
         *lead(view, row),
         Num(numbers.count(all_files), all_files),
         Num(numbers.size(size), size),
-        _count([_of(sample, "open") for sample in samples]),
+        _count([_of(sample, "open") + _of(sample, "create") for sample in samples]),
         _count([sample.ops for sample in samples]),
         _size([sample.bytes for sample in samples]),
         _count([_of(sample, "sync") for sample in samples]),
         _count([_of(sample, "close") for sample in samples]),
     )
+
+
+def _turns(row: Row) -> tuple[Cell, ...]:
+    """Of a mix of files what was done to names, and how many files had a turn in a second."""
+    samples = usable(row.samples)
+    if row.operation != "file_mix":
+        return ("", Num("", 0.0), Num("", 0.0))
+    made, gone = (median([_of(sample, kind) for sample in samples]) for kind in ("create", "unlink"))
+    turns = [sum(_of(sample, kind) for kind in ("open", "create", "stat", "unlink")) for sample in samples]
+    rates = [count * 1e9 / sample.elapsed_ns for count, sample in zip(turns, samples, strict=True) if sample.elapsed_ns]
+    rate = median(rates) if rates else 0.0
+    looked = _count([_of(sample, "stat") for sample in samples])
+    return (f"{made:,.0f} / {gone:,.0f}", looked, Num(numbers.significant(rate), rate))
 
 
 def _of(sample: Sample, kind: str) -> int:

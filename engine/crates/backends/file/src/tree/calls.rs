@@ -1,9 +1,9 @@
 //! Operations on the names of a tree by plain system calls, one at a time.
 
-use crate::tree::current::Current;
+use crate::tree::current::{Access, Current};
 use crate::tree::Forest;
 use assay_core::names::Names;
-use assay_core::{Buffers, Fault, LaneSetup, Op, OpKind, PhasePlan, SetupError, Source};
+use assay_core::{Buffers, Fault, LaneSetup, Op, OpKind, PhasePlan, SetupError, Source, OPEN_TO_READ};
 use assay_spec::{name_kinds, object_kinds};
 use assay_spec::{Operation, SyncPolicy};
 use libc::{c_char, c_int, mode_t};
@@ -143,8 +143,14 @@ impl Calls {
         self.go_to(op.object).map_err(Fault::os)?;
         let (base, name) = (self.base, self.names.current.as_ptr());
         let current = self.current.as_mut().ok_or(Fault::os(libc::EBADF))?;
-        let make = if op.kind == OpKind::Create { libc::O_CREAT | libc::O_EXCL } else { 0 };
-        current.open(base, name, make, FILE_MODE)
+        let how = if op.kind == OpKind::Create {
+            Access::Making
+        } else if op.offset == OPEN_TO_READ {
+            Access::Reading
+        } else {
+            Access::Phase
+        };
+        current.open(base, name, how, FILE_MODE)
     }
 
     /// Names are those of the leaf that holds this one from now on.

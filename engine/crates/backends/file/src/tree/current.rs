@@ -8,6 +8,17 @@ use libc::{c_char, c_int};
 use rustix::fd::{FromRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 
+/// How a file is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// As the operation of the phase needs.
+    Phase,
+    /// For reading only.
+    Reading,
+    /// By making it.
+    Making,
+}
+
 /// The file that is open, if there is one, and how files are opened.
 pub(crate) struct Current {
     file: Option<SyncIo>,
@@ -40,15 +51,19 @@ impl Current {
         })
     }
 
-    /// Opens a file of the directory `base`, with these flags besides, and keeps it open.
+    /// Opens a file of the directory `base`, and keeps it open.
     pub(crate) fn open(
         &mut self,
         base: RawFd,
         name: *const c_char,
-        besides: c_int,
+        how: Access,
         mode: libc::mode_t,
     ) -> Result<u64, Fault> {
-        let flags = self.flags | besides;
+        let flags = match how {
+            Access::Phase => self.flags,
+            Access::Reading => self.flags & !libc::O_ACCMODE | libc::O_RDONLY,
+            Access::Making => self.flags | libc::O_CREAT | libc::O_EXCL,
+        };
         // SAFETY: the name is a C string, and the call takes these four arguments.
         let fd = checked(unsafe { libc::syscall(libc::SYS_openat, base, name, flags, mode) as c_int });
         let fd = fd.map_err(Fault::os)? as RawFd;

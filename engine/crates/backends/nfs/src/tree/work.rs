@@ -9,9 +9,9 @@ use crate::status::GARBAGE;
 use crate::transport::Transport;
 use crate::xdr::{put_opaque, put_u32, put_u64, Input};
 use assay_core::names::Names;
-use assay_core::{Buffers, Fault, Op, OpKind, Source};
+use assay_core::{Buffers, Fault, Op, OpKind, Source, OPEN_TO_READ};
 use assay_spec::{name_kinds, object_kinds};
-use nfs3_types::nfs3::NFS_PROGRAM as P;
+use nfs3_types::nfs3::{ACCESS3_READ, NFS_PROGRAM as P};
 
 /// What the lane knows of its names.
 pub(crate) struct Context<'a> {
@@ -91,6 +91,7 @@ impl Work {
     pub(crate) fn call(&mut self, context: &Context<'_>, transport: &mut Transport) -> Result<(), Fault> {
         let op = self.op.ok_or(Fault::os(libc::EINVAL))?;
         (self.anew, self.rights) = match context.opening {
+            Opening::For(_) if op.kind == OpKind::Open && op.offset == OPEN_TO_READ => (false, ACCESS3_READ),
             Opening::For(rights) => (context.on_data && op.kind == OpKind::Create, rights),
             Opening::Anew => (op.kind == OpKind::Open, 0),
         };

@@ -6,7 +6,7 @@ use crate::messages::{self, Opened, Opening, IS_DIRECTORY, OPEN, READ_ATTRIBUTES
 use crate::status::{GARBAGE, NO_MORE_FILES, NO_SUCH_FILE};
 use crate::transport::Transport;
 use crate::wire::{Command, FileId, SAME_FILE};
-use assay_core::{Buffers, Fault, Op, OpKind, Source};
+use assay_core::{Buffers, Fault, Op, OpKind, Source, OPEN_TO_READ};
 use assay_spec::{data_kinds, name_kinds, object_kinds, SyncPolicy};
 
 /// What the lane knows of where it works.
@@ -131,6 +131,7 @@ impl Work {
             OpKind::Create => drop(transport.start(about, |chain| briefly(chain, path, context.making, |_| {}))),
             OpKind::Mkdir => drop(transport.start(about, |chain| briefly(chain, path, NEW_DIRECTORY, |_| {}))),
             OpKind::Stat => drop(transport.start(about, |chain| briefly(chain, path, TO_LOOK, |_| {}))),
+            OpKind::Open if context.kept.is_some() && op.offset == OPEN_TO_READ => stays_open(transport, TO_READ),
             OpKind::Open if context.kept.is_some() => stays_open(transport, context.kept.unwrap_or(TO_READ)),
             OpKind::Open => drop(transport.start(about, |chain| briefly(chain, path, TO_READ, |_| {}))),
             OpKind::Unlink | OpKind::Rmdir => {
