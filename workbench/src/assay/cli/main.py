@@ -12,7 +12,7 @@ try:
     import typer
     import typer.exceptions
 
-    from assay.cli.help.group import SETTINGS, Group
+    from assay.cli.help.group import SETTINGS, Command, Group
     from assay.cli.output import prepare_streams, say
     from assay.model.base import EXIT_BUG, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_USAGE, AssayError
     from assay.model.own_program import without_working_directory
@@ -25,7 +25,10 @@ COMMANDS = {
         "measure",
         "Measure one place, or compare several: reads and writes, sequential and random, large and small.",
     ),
-    "init": ("init", "Write a commented study file to start from. An existing file is never overwritten."),
+    "init": (
+        "studies.init",
+        "Write a commented study file to start from. An existing file is replaced only with --force.",
+    ),
     "study": ("studies.study", "Make study files from command lines of IOR and mdtest."),
     "check": ("check", "Check a study file and its targets without writing anything."),
     "plan": (
@@ -127,7 +130,7 @@ class LazyGroup(Group):
             group.name = cmd_name
             return group
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(name=cmd_name)(module.command)
+        single.command(name=cmd_name, cls=Command)(module.command)
         found = typer.main.get_command(single)
         found.name = cmd_name
         return found

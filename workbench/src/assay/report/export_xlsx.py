@@ -32,7 +32,12 @@ def write_xlsx(analysis: RunAnalysis, path: Path) -> None:
         book.worksheet_class = _sheet_class()
         created = datetime.fromtimestamp(analysis.run.created_at, tz=UTC).replace(tzinfo=None)
         book.set_properties(
-            {"title": lines(analysis.run.study), "comments": lines(analysis.run.id), "created": created}
+            {
+                "title": lines(analysis.run.study),
+                "author": "Assay",
+                "comments": lines(analysis.run.id),
+                "created": created,
+            }
         )
         summary = book.add_worksheet("Summary")
         results = results_table(analysis)
