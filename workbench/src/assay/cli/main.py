@@ -142,7 +142,20 @@ def _wrong_usage(error: Any) -> int:
     if context is not None:
         say(context.get_usage(), err=True)
         say(f"Try '{context.command_path} --help' for help.", err=True)
-    return _told(error.format_message(), "", int(error.exit_code))
+    return _told(_unknown_option(error) or error.format_message(), "", int(error.exit_code))
+
+
+def _unknown_option(error: Any) -> str:
+    """What is said of an option that there is not, with the one that was probably meant; empty of any other error."""
+    name = getattr(error, "option_name", "")
+    if not hasattr(error, "possibilities") or error.ctx is None:
+        return ""
+    from difflib import get_close_matches
+
+    known = [word for option in error.ctx.command.params for word in option.opts if word.startswith("--")]
+    # Letters alone make any two options of four letters look alike.
+    near = get_close_matches(name, known, n=1, cutoff=0.75)
+    return f"No such option: {name}{f'; did you mean `{near[0]}`?' if near else ''}"
 
 
 app = typer.Typer(
