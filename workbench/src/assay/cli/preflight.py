@@ -10,7 +10,7 @@ import typer
 from assay.cli.output import as_path, json_text, note, print_json, print_table, say
 from assay.cli.written import FORCE, NETWORK, Output, output_option, printing
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, AssayError
-from assay.model.units import UnitError, about_duration, parse_duration, parse_throughput
+from assay.model.units import UnitError, about_duration, about_number, parse_duration, parse_throughput
 
 if TYPE_CHECKING:
     from assay.model.result.network import Network, NetworkFindings, PathMeasurement
@@ -213,8 +213,8 @@ def _sum(paths: "list[PathMeasurement]") -> str:
 def _bits(bits: float | None) -> str:
     if bits is None:
         return "failed"
-    return f"{bits / 1e9:.3g} Gb/s" if bits >= 1e9 else f"{bits / 1e6:.3g} Mb/s"
+    return f"{about_number(bits / 1e9)} Gb/s" if bits >= 1e9 else f"{about_number(bits / 1e6)} Mb/s"
 
 
 def _ms(seconds: float | None) -> str:
-    return f"{1000 * (seconds or 0.0):.3g}"
+    return about_number(1000 * (seconds or 0.0))
