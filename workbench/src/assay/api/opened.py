@@ -150,6 +150,6 @@ class Run:
         from assay.cli.report import write_report
         from assay.cli.written import PAGE, Output
 
-        # As a path that nobody takes for standard output.
+        # Whole, so that it is never taken for `-`, which is standard output.
         write_report(self.analysis, Output(Path(path).absolute(), PAGE, force))
         return Path(path)

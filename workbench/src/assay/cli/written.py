@@ -6,7 +6,7 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -69,7 +69,7 @@ def output_option(about: str) -> Any:
     return typer.Option(None, "--output", "-o", metavar="FILE", help=f"{about} `-` prints it.")
 
 
-FORCE = typer.Option(False, "--force", help="Replace a file that is there, whoever wrote it.")
+FORCE = typer.Option(False, "--force", help="Replace any file that is there.")
 
 
 class Output:
@@ -90,7 +90,7 @@ class Output:
         self.path, self._mark, self._force, self._option = path, mark, force, option
         self.prints = str(path) == "-" or _is_stdout(path)
         if not self.prints:
-            with _told(path, option):
+            with _one_line(path, option):
                 _place(path, mark, force, option)
 
     def write(self, text: str) -> None:
@@ -102,7 +102,7 @@ class Output:
         if self.prints and sys.stdout.isatty():
             typer.echo(text, nl=False)
         elif self.prints:
-            # Byte for byte as in a file: what a terminal obeys is not spelled out.
+            # Byte for byte as in a file: control characters are not made visible, as for a terminal.
             sys.stdout.flush()
             sys.stdout.buffer.write(text.encode())
         else:
@@ -129,7 +129,7 @@ def printing(**outputs: Output | bool | None) -> None:
 
 
 def write_whole(path: Path, write: Write, mark: Mark = edited, force: bool = False, option: str = "--output") -> None:
-    """Let `write` fill a file beside `path`, then give it that name: nobody sees half of it, and its mode is kept.
+    """Let `write` fill a file beside `path`, then give it that name: it is never half written, and keeps its mode.
 
     What a symbolic link points to is replaced, not the link. A FIFO or a character device stays, and is written into.
 
@@ -143,7 +143,7 @@ def write_whole(path: Path, write: Write, mark: Mark = edited, force: bool = Fal
     Raises:
         AssayError: The file may not be replaced, or cannot be written.
     """
-    with _told(path, option):
+    with _one_line(path, option):
         place = _place(path, mark, force, option)
         if place is None:
             _write_into(path, write)
@@ -152,13 +152,13 @@ def write_whole(path: Path, write: Write, mark: Mark = edited, force: bool = Fal
 
 
 def write_in_run(path: Path, text: str) -> None:
-    """Write a file of a run's folder, which may be somebody else's: only a plain file is replaced, by whoever it is.
+    """Write a file of a run's folder, which may be another user's: only a plain file is replaced, Assay's or not.
 
     Raises:
         AssayError: It is no plain file, or cannot be written.
     """
     hint = "choose another place with --output"
-    with _told(path, "--output"):
+    with _one_line(path, "--output"):
         with contextlib.suppress(FileNotFoundError):
             if what := strangeness(path.lstat()):
                 raise AssayError(f"{path}: is {what}", hint, EXIT_REFUSED)
@@ -166,7 +166,7 @@ def write_in_run(path: Path, text: str) -> None:
 
 
 @contextlib.contextmanager
-def _told(path: Path, option: str) -> Any:
+def _one_line(path: Path, option: str) -> Iterator[None]:
     """What goes wrong with a file as one line."""
     try:
         yield

@@ -104,7 +104,7 @@ def command(
 
 
 def _write_page(advice: "Advice", page: Output) -> None:
-    """The page, whole or not at all. Its name is told beside what is printed."""
+    """The page, whole or not at all. Its name is printed on standard error."""
     import datetime as dt
 
     from assay.report.advice.page import build_page
