@@ -138,6 +138,21 @@ def test_nothing_overflows_sideways(browser: Any, path: Path, width: int) -> Non
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+def test_no_heading_is_printed_alone_and_the_first_page_goes_on(browser: Any) -> None:
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    alone = browser.execute_script(
+        "const seen = e => e.getBoundingClientRect().height > 0;"
+        "return [...document.querySelectorAll('main :is(h2, h3, h4)')].filter(seen).filter(h => {"
+        "  let next = h.nextElementSibling;"
+        "  while (next && !seen(next)) next = next.nextElementSibling;"
+        "  return !next || (/^H[234]$/.test(next.tagName) && next.tagName <= h.tagName);"
+        "}).map(h => h.textContent)"
+    )
+    after = browser.execute_script("return getComputedStyle(document.querySelector('#answer')).breakAfter")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert (alone, after) == ([], "auto")
+
+
 def test_report_of_names_is_drawn_in_operations(browser: Any, tmp_path: Path) -> None:
     page = tmp_path / "names.html"
     page.write_text(render_html(build_document(names_run())), encoding="utf-8")

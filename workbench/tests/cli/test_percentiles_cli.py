@@ -159,7 +159,7 @@ def test_targets_of_a_run_are_compared_by_p50_and_p99(tmp_path: Path) -> None:
     page = document(tmp_path)
     assert cells(page, "comparison-latency-table", "Percentile") == ["p50", "p99"]
     assert cells(page, "comparison-latency-table", "Result") == ["not separable", "disk faster"]
-    assay(tmp_path, "compare", "a", "--by", "target", "--html", "page.html")
+    assay(tmp_path, "compare", "a", "--by", "target", "--output", "page.html")
     assert "longer" in (tmp_path / "page.html").read_text()
 
 

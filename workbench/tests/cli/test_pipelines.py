@@ -53,7 +53,7 @@ def test_a_workflow_keeps_the_files_that_its_commands_write(name: str) -> None:
         words[place + 1]
         for words in commands(PIPELINES / name)
         for place, word in enumerate(words)
-        if word in ("--output", "--junit", "--html")
+        if word in ("--output", "--junit")
     }
     assert len(written) == 4
     kept = yaml.safe_load(text)

@@ -9,7 +9,7 @@ from paths import GOLDEN, REPOSITORY
 from plan_tools import written
 from soak import times
 
-from assay.cli.init import PRESETS
+from assay.cli.studies.init import PRESETS
 
 BAD = GOLDEN / "bad_studies"
 NAMES = sorted(path.name for path in BAD.glob("*.yaml"))
@@ -130,14 +130,6 @@ def test_init_writes_a_study_that_is_right(tmp_path, preset):
     assert (result.returncode, result.stdout) == (0, "wrote my.yaml; next: assay plan my.yaml\n")
     assert "$schema" not in (tmp_path / "my.yaml").read_text()
     assert run_here(tmp_path, "plan", "my.yaml").returncode == 0
-
-
-def test_init_never_overwrites(tmp_path):
-    (tmp_path / "study.yaml").write_text("mine")
-    result = run_here(tmp_path, "init")
-    assert result.returncode == 3
-    assert "not overwritten" in result.stderr
-    assert (tmp_path / "study.yaml").read_text() == "mine"
 
 
 def test_init_knows_its_presets(tmp_path):

@@ -295,7 +295,7 @@ def test_about_may_be_folded_into_lines(tmp_path):
         ("--currency", "francs", "error: --currency: `francs` is not a currency"),
         ("--date", "yesterday", "error: --date: `yesterday` is not a date"),
         ("--book", "../ours", "error: '../ours' cannot be the name of a file"),
-        ("--output", "no/such/place.yaml", "error: cannot write no/such/place.yaml: there is no directory no/such"),
+        ("--output", "no/such/place.yaml", "error: cannot write no/such/place.yaml: there is no folder no/such"),
     ],
 )
 def test_wrong_options_of_import(tmp_path, option, value, message):

@@ -55,6 +55,43 @@ def test_a_study_name_stands_for_its_newest_run(tmp_path: Path) -> None:
     assert unknown == ["error: there is no run or study 'nightyl' in assay-runs", "hint: did you mean `nightly`?"]
 
 
+def test_a_study_file_stands_for_the_newest_run_of_its_study(tmp_path: Path) -> None:
+    for day, name in enumerate(("first", "second", "third")):
+        store_run(tmp_path / "assay-runs", name, {("disk", "write"): noisy(3e8)}, created_at=STARTED + day * DAY)
+    (tmp_path / "db.yaml").write_text("study: nightly\nquestion: How fast?\n")
+    assert json.loads(assay(tmp_path, "show", "db.yaml", "--json").stdout)["id"] == "third"
+    (tmp_path / "db.yaml").write_text("study: other\n")
+    unknown = assay(tmp_path, "show", "db.yaml", expect=2).stderr.splitlines()
+    assert unknown == [
+        "error: there is no run of the study other of db.yaml in assay-runs",
+        "hint: `assay run db.yaml` makes one",
+    ]
+    assert "did you mean `nightly`?" in assay(tmp_path, "show", "nightly.yaml", expect=2).stderr
+
+
+def test_a_case_is_known_by_its_number(tmp_path: Path) -> None:
+    store_run(tmp_path / "assay-runs", "run", {("disk", "write"): noisy(3e8), ("ram", "write"): noisy(9e8)})
+    whole = assay(tmp_path, "show", "last", "c0002").stdout
+    for short in ("c2", "2", "c02"):
+        assert assay(tmp_path, "show", "last", short).stdout == whole
+    for wrong in ("c3", "x", "c", "-1", "c1e3", "9" * 40):
+        said = assay(tmp_path, "show", "last", "--", wrong, expect=2).stderr
+        assert f"run run has no case '{wrong}'; it has c0001 to c0002" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("report last --htm", "No such option: --htm\n"),
+        ("report last --ouput x", "No such option: --ouput; did you mean `--output`?\n"),
+        ("run s.yaml --repeat 3", "No such option: --repeat; did you mean `--repeats`?\n"),
+        ("study from ior --taks 3 x", "No such option: --taks; did you mean `--tasks`?\n"),
+    ],
+)
+def test_only_an_option_that_is_near_is_suggested(tmp_path: Path, words: str, said: str) -> None:
+    assert f"error: {said}" in assay(tmp_path, *words.split(), expect=2).stderr
+
+
 def test_a_report_is_opened_if_that_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store_run(tmp_path / "assay-runs", "one", {("disk", "write"): noisy(3e8)})
     opened: list[str] = []

@@ -52,7 +52,7 @@ def test_a_study_from_check_to_compare(tmp_path: Path) -> None:
     base(tmp_path, "run", file)
     first, second = sorted(folder.name for folder in run.parent.iterdir())
     # Two runs of one place may differ by chance, and that is told by the exit code.
-    base(tmp_path, "compare", first, second, "--html", "compared.html", codes=(0, 1))
+    base(tmp_path, "compare", first, second, "--output", "compared.html", codes=(0, 1))
     assert "<table" in (tmp_path / "compared.html").read_text()
     said = base(tmp_path, "export", "last", "--format", "parquet", codes=(3,)).stderr.splitlines()
     assert said == [

@@ -56,7 +56,7 @@ def test_one_place_as_json(here: Path) -> None:
         (("measure", "nothing"), "neither a directory nor a device"),
         (("measure", "a", "--time", "1s"), "between 5s and 24h"),
         (("measure", "a", "--time", "soon"), "--time"),
-        (("measure", "a", "--save", "there.yaml"), "is there already"),
+        (("measure", "a", "--save", "there.yaml"), "exists already"),
     ],
 )
 def test_what_cannot_be_measured_gets_one_line(here: Path, words: tuple[str, ...], said: str) -> None:

@@ -33,6 +33,7 @@ from assay.model.foreign import plain
 from assay.model.result.objects import ExistingObjects
 from assay.model.result.sample import Sample
 from assay.model.study.names import DATA
+from assay.model.units import about_number
 
 CLOCK_SHARE = 0.05
 """Two clocks of one machine or of two differ by far less."""
@@ -101,7 +102,10 @@ def check_together(started: Sequence[dict[int, int]], seconds: float | None) -> 
     for number in {number for one in started for number in one}:
         times = [one[number] for one in started if number in one]
         if most is not None and max(times) - min(times) > most:
-            _no(f"phase {number} began on one host {(max(times) - min(times)) / 1e9:.3g} s after it did on another")
+            _no(
+                f"phase {number} began on one host {about_number((max(times) - min(times)) / 1e9)} s after it did"
+                " on another"
+            )
 
 
 def nothing_done(samples: Iterable[Sample]) -> str:

@@ -12,7 +12,7 @@ from assay.model.result.network import (
     Network,
     PathMeasurement,
 )
-from assay.model.units import about_size
+from assay.model.units import about_number, about_size
 
 DIRECTIONS: tuple[Direction, ...] = ("write", "read")
 PLACES: tuple[LinkPlace, ...] = ("client", "server", "path", "shared")
@@ -231,4 +231,4 @@ def _tool(network: Network) -> str:
 def bits_text(bits: float) -> str:
     """A link's rate as links are sold, and as storage is measured."""
     unit, factor = ("Gb/s", 1e9) if bits >= 1e9 else ("Mb/s", 1e6)
-    return f"{bits / factor:.3g} {unit} ({about_size(bits / 8)}/s)"
+    return f"{about_number(bits / factor)} {unit} ({about_size(bits / 8)}/s)"

@@ -19,6 +19,7 @@ from assay.model.result.verdict import Finding
 from assay.model.site.cpus import cpu_numbers
 from assay.model.study.case import Case
 from assay.model.told import NotTold
+from assay.model.units import about_number
 
 if TYPE_CHECKING:
     from assay.analyse.statistics.explained import Series
@@ -282,4 +283,4 @@ def measured_of(sample: Sample) -> Measured:
 
 def _percent(share: float) -> str:
     """`12 %`, or `1.2 %`."""
-    return f"{100 * share:.2g} %" if share < 0.0995 else f"{100 * share:.0f} %"
+    return f"{about_number(100 * share, 2)} %" if share < 0.0995 else f"{100 * share:.0f} %"

@@ -6,6 +6,7 @@ from statistics import median_low
 
 from assay.analyse.links import DIRECTIONS, SLOW, best_alone, bits_text, link_ceilings, own, stated_rate
 from assay.model.result.network import Direction, Network, NetworkFinding, NetworkFindings, NetworkHost
+from assay.model.units import about_number
 
 ASYMMETRY = 0.8
 """Directions whose rates differ by more than 20 % are told."""
@@ -220,4 +221,4 @@ def _rate(value: float | None) -> str:
 
 
 def _milli(seconds: float | None) -> str:
-    return f"{1000 * (seconds or 0.0):.3g} ms"
+    return f"{about_number(1000 * (seconds or 0.0))} ms"

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from assay.analyse.usable import usable
 from assay.model.result.result import Row
+from assay.model.units import about_number
 
 LEAST_ROUNDS = 4
 LEAST_CHANGE = 0.05
@@ -73,7 +74,8 @@ def trend_notes(rows: Iterable[Row]) -> tuple[str, ...]:
     """What `trends` finds, a sentence each."""
     return tuple(
         f"On {item.target} the rates {'rose' if item.change > 0 else 'fell'} by {100 * abs(item.change):.0f} % over the"
-        f" {item.rounds} rounds of the run ({item.along} of {item.cases} results went that way; p = {item.p:.2g}):"
+        f" {item.rounds} rounds of the run ({item.along} of {item.cases} results went that way; p ="
+        f" {about_number(item.p, 2)}):"
         " the level moved while it was measured, so that medians and intervals depend on when the run began and ended."
         for item in trends(rows)
     )

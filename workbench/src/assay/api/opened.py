@@ -134,8 +134,12 @@ class Run:
 
         return decisions_frame(self.analysis)
 
-    def report(self, path: str | Path) -> Path:
-        """Write the report as one HTML file, replacing what is there.
+    def report(self, path: str | Path, force: bool = False) -> Path:
+        """Write the report as one HTML file, replacing an older page of Assay.
+
+        Args:
+            path: Where it shall be.
+            force: Replace a file even if Assay did not write it.
 
         Returns:
             Its path.
@@ -144,6 +148,8 @@ class Run:
             AssayError: It cannot be written.
         """
         from assay.cli.report import write_report
+        from assay.cli.written import PAGE, Output
 
-        write_report(self.analysis, Path(path))
+        # Whole, so that it is never taken for `-`, which is standard output.
+        write_report(self.analysis, Output(Path(path).absolute(), PAGE, force))
         return Path(path)

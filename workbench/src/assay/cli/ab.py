@@ -99,7 +99,7 @@ def _loaded(known: Plan | None, base: Side) -> Plan:
         return known
     if base.kind == "engine":
         raise AssayError("two engines need a study that says what they do", "add --study STUDY, with one target")
-    from assay.cli.init import preset_text
+    from assay.cli.studies.init import preset_text
 
     return check_study(Path(PRESET), preset_text(PRESET).encode())
 

@@ -8,6 +8,7 @@ import typer
 
 from assay.cli.output import note, print_json
 from assay.cli.settings import RUNS, runs_of
+from assay.cli.written import FORCE, JUNIT, PAGE, Output, output_option, printing
 from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED, AssayError
 
 if TYPE_CHECKING:
@@ -50,8 +51,8 @@ def command(
     ),
     everything: bool = typer.Option(False, "--all", help="All rows, also of a large study those without a difference."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
-    html: Path | None = typer.Option(None, "--html", metavar="FILE", help="Write a page too."),
-    force: bool = typer.Option(False, "--force", help="Replace the files of --html and --junit if they exist."),
+    output: Path | None = output_option("Write a page too."),
+    force: bool = FORCE,
     out: Path = RUNS,
 ) -> None:
     """Compare two runs, the targets of one, or with --ab two sides that are measured now, in turns.
@@ -80,16 +81,20 @@ def command(
     allowed = None if fail_if_slower is None else _share(fail_if_slower)
     if junit is not None and allowed is None:
         raise AssayError("--junit writes what --fail-if-slower finds", "add --fail-if-slower 5%")
+    page = None if output is None else Output(output, PAGE, force)
+    checks = None if junit is None else Output(junit, JUNIT, force, "--junit")
+    printing(json=as_json, output=page, junit=checks)
     if ab is None:
         _refuse_words({"--study": study, "--time": time, "--destroy": destroy, "--budget": budget})
-        found = _compared(runs or [], by, out, latencies=as_json or html is not None)
+        found = _compared(runs or [], by, out, latencies=as_json or page is not None)
     else:
         if runs or by is not None:
             raise AssayError("--ab measures, and compares no run", "leave the runs and --by out")
         found = _measured(ab, study, time, allowed, out, destroy, budget)
-    if junit is not None and allowed is not None:
-        _write_junit(found, allowed, junit, force)
-    _tell(found, allowed, everything, as_json, html, force)
+    if checks is not None and allowed is not None:
+        _write_junit(found, allowed, checks)
+    printed = any(file is not None and file.prints for file in (page, checks))
+    _tell(found, allowed, everything, as_json, page, printed)
     if allowed is not None:
         raise typer.Exit(_code(found, allowed))
 
@@ -127,21 +132,22 @@ def _tell(
     allowed: float | None,
     everything: bool,
     as_json: bool,
-    html: Path | None,
-    force: bool,
+    page: Output | None,
+    printed: bool,
 ) -> None:
+    """Write the page and print the comparison, unless a file is `printed` in place of it."""
     from assay.model.result.comparison import RunsComparison
 
     answer = None if isinstance(what, RunsComparison) else what
     found = what if isinstance(what, RunsComparison) else what.found
-    if html is not None:
-        _write_page(found, html, force)
+    if page is not None:
+        _write_page(found, page)
     if as_json:
         _print_json(found, answer, allowed)
-    else:
+    elif not printed:
         _print_text(found, answer, everything)
-    if html is not None:
-        note(f"wrote {html}")
+    if page is not None and not page.prints:
+        note(f"wrote {page.path}")
 
 
 def _print_text(found: "RunsComparison", answer: "Answer | None", everything: bool) -> None:
@@ -177,10 +183,9 @@ def _code(what: "RunsComparison | Answer", allowed: float) -> int:
     return gate_code(what, allowed)
 
 
-def _write_junit(what: "RunsComparison | Answer", allowed: float, path: Path, force: bool) -> None:
+def _write_junit(what: "RunsComparison | Answer", allowed: float, file: Output) -> None:
     from assay.analyse.runs import gate
     from assay.model.result.comparison import RunsComparison
-    from assay.report.atomic import write_whole
     from assay.report.formats.junit import junit_text
 
     if isinstance(what, RunsComparison):
@@ -191,8 +196,9 @@ def _write_junit(what: "RunsComparison | Answer", allowed: float, path: Path, fo
 
         result = gate(what.found, allowed)
         text = junit_text(what.found, result, slower_rows(what, result), not_judged(what, result), allowed)
-    write_whole(path, lambda temporary: _write(temporary, text), force, "--junit")
-    note(f"wrote {path}")
+    file.write(text)
+    if not file.prints:
+        note(f"wrote {file.path}")
 
 
 def _share(text: str) -> float:
@@ -262,17 +268,11 @@ def _split(side: str) -> list[str]:
     return names
 
 
-def _write_page(found: "RunsComparison", path: Path, force: bool) -> None:
-    from assay.report.atomic import write_whole
+def _write_page(found: "RunsComparison", page: Output) -> None:
     from assay.report.compared import comparison_document
     from assay.report.html import render_html
 
-    text = render_html(comparison_document(found))
-    write_whole(path, lambda temporary: _write(temporary, text), force, "--html")
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8", newline="\n")
+    page.write(render_html(comparison_document(found)))
 
 
 def _verdict(found: "RunsComparison", allowed: float) -> int:

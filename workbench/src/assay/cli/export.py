@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from assay.cli.settings import RUNS, runs_of
+from assay.cli.written import FORCE, Mark, Output, at_start, in_head, in_tail, in_workbook, output_option, write_whole
 from assay.model.base import AssayError
 
 if TYPE_CHECKING:
@@ -50,15 +51,13 @@ def command(
         help="Id of the run, a unique beginning of it, `last`, the name of a study, or a path.",
     ),
     format_: Format = typer.Option(..., "--format", "-f", help="Format of the file."),
-    output: str = typer.Option(
-        "", "--output", "-o", help="File to write; default: named after the run, here. `-` prints what is text."
-    ),
+    output: Path | None = output_option("The file; named after the run, here, if left out."),
     table: TableName = typer.Option(
         TableName.RESULTS,
         "--table",
         help="csv and parquet: a line for each result, repeat, kind, ceiling, or target.",
     ),
-    force: bool = typer.Option(False, "--force", help="Replace the file if it exists."),
+    force: bool = FORCE,
     out: Path = RUNS,
 ) -> None:
     """Write a run's results as a table for other programs.
@@ -74,7 +73,8 @@ def command(
     from assay.run.analysis import load_analysis
     from assay.store import find_run
 
-    if output == "-" and format_ in (Format.PARQUET, Format.XLSX):
+    asked = None if output is None else Output(output, mark_of(format_, table), force)
+    if asked is not None and asked.prints and format_ in (Format.PARQUET, Format.XLSX):
         raise AssayError(f"{format_} is a binary format and is not printed", "use --output FILE")
     if table is not TableName.RESULTS and format_ not in FLAT:
         holds = "every table" if format_ in (Format.JSON, Format.XLSX) else "no tables"
@@ -84,15 +84,15 @@ def command(
 
         require("pyarrow", "the format parquet")
     if format_ is Format.CSV and table in OF_ROWS:
-        _write_rows(find_run(run, out), table, output, force)
+        _write_rows(find_run(run, out), table, asked, force)
         return
     analysis = load_analysis(run, out)
     if format_ is Format.FIO:
         _tell_left_out(analysis)
-    if output == "-":
-        typer.echo(_text(analysis, format_, table), nl=False)
+    if asked is not None and asked.prints:
+        asked.write(_text(analysis, format_, table))
         return
-    path = Path(output) if output else default_path(analysis.run.id, format_, table)
+    path = output or default_path(analysis.run.id, format_, table)
     write_export(analysis, format_, table, path, force)
     note(f"wrote {path}")
 
@@ -101,11 +101,10 @@ OF_ROWS = (TableName.RESULTS, TableName.SAMPLES, TableName.KINDS)
 """Tables whose records follow from one result each, so that no more than one case need be in memory."""
 
 
-def _write_rows(folder: Path, table: TableName, output: str, force: bool) -> None:
+def _write_rows(folder: Path, table: TableName, asked: Output | None, force: bool) -> None:
     """Write a table as CSV while the rows are made."""
     from assay.cli.output import note
     from assay.report import kinds_table, tables
-    from assay.report.atomic import write_whole
     from assay.report.export_csv import write_csv
     from assay.run.analysis import judged_rows, row_samples
     from assay.store import RunStore
@@ -122,12 +121,12 @@ def _write_rows(folder: Path, table: TableName, output: str, force: bool) -> Non
             with temporary.open("w", encoding="utf-8") as file:
                 write_csv(columns, found, file)
 
-        if output == "-":
+        if asked is not None and asked.prints:
             write_csv(columns, found, typer.get_text_stream("stdout"))
             return
-        path = Path(output) if output else default_path(store.info().id, Format.CSV, table)
-        write_whole(path, write, force)
-        note(f"wrote {path}")
+        file = asked or Output(default_path(store.info().id, Format.CSV, table), mark_of(Format.CSV, table), force)
+        file.fill(write)
+        note(f"wrote {file.path}")
 
 
 def _tell_left_out(analysis: "RunAnalysis") -> None:
@@ -148,9 +147,8 @@ def write_export(analysis: "RunAnalysis", format_: Format, table: TableName, pat
     """Write one file, whole or not at all.
 
     Raises:
-        AssayError: It exists and `force` is not set, or it cannot be written.
+        AssayError: It may not be replaced, or cannot be written.
     """
-    from assay.report.atomic import write_whole
 
     def write(temporary: Path) -> None:
         if format_ is Format.PARQUET:
@@ -164,7 +162,38 @@ def write_export(analysis: "RunAnalysis", format_: Format, table: TableName, pat
         else:
             temporary.write_text(_text(analysis, format_, table), encoding="utf-8")
 
-    write_whole(path, write, force)
+    write_whole(path, write, mark_of(format_, table), force)
+
+
+def mark_of(format_: Format, table: TableName) -> Mark:
+    """What shows that a file was exported by Assay in this format."""
+    from functools import partial
+
+    marks: dict[Format, Mark] = {
+        Format.JSON: partial(at_start, b'{\n "schema": "assay.results/'),
+        Format.PARQUET: partial(in_tail, b'"schema": "assay.results/'),
+        Format.XLSX: partial(in_workbook, b"<dc:creator>Assay</dc:creator>"),
+        Format.OPENMETRICS: partial(at_start, b"# TYPE assay_"),
+        Format.FIO: partial(in_head, b'"fio version": "assay-'),
+        Format.IO500: partial(in_head, b"made by Assay, not by the benchmark"),
+    }
+    return marks[format_] if format_ in marks else partial(at_start, _heading(table))
+
+
+def _heading(table: TableName) -> bytes:
+    """The first line of a table as CSV."""
+    from assay.report.cost_table import COST_COLUMNS
+    from assay.report.kinds_table import KIND_COLUMNS
+    from assay.report.tables import CEILING_COLUMNS, RESULT_COLUMNS, SAMPLE_COLUMNS
+
+    columns = {
+        TableName.RESULTS: RESULT_COLUMNS,
+        TableName.SAMPLES: SAMPLE_COLUMNS,
+        TableName.KINDS: KIND_COLUMNS,
+        TableName.CEILINGS: CEILING_COLUMNS,
+        TableName.COSTS: COST_COLUMNS,
+    }[table]
+    return ",".join(column.name for column in columns).encode() + b"\n"
 
 
 def _text(analysis: "RunAnalysis", format_: Format, table: TableName) -> str:

@@ -12,7 +12,7 @@ try:
     import typer
     import typer.exceptions
 
-    from assay.cli.help.group import SETTINGS, Group
+    from assay.cli.help.group import SETTINGS, Command, Group
     from assay.cli.output import prepare_streams, say
     from assay.model.base import EXIT_BUG, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_USAGE, AssayError
     from assay.model.own_program import without_working_directory
@@ -25,7 +25,10 @@ COMMANDS = {
         "measure",
         "Measure one place, or compare several: reads and writes, sequential and random, large and small.",
     ),
-    "init": ("init", "Write a commented study file to start from. An existing file is never overwritten."),
+    "init": (
+        "studies.init",
+        "Write a commented study file to start from. An existing file is replaced only with --force.",
+    ),
     "study": ("studies.study", "Make study files from command lines of IOR and mdtest."),
     "check": ("check", "Check a study file and its targets without writing anything."),
     "plan": (
@@ -127,7 +130,7 @@ class LazyGroup(Group):
             group.name = cmd_name
             return group
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(name=cmd_name)(module.command)
+        single.command(name=cmd_name, cls=Command)(module.command)
         found = typer.main.get_command(single)
         found.name = cmd_name
         return found
@@ -139,7 +142,20 @@ def _wrong_usage(error: Any) -> int:
     if context is not None:
         say(context.get_usage(), err=True)
         say(f"Try '{context.command_path} --help' for help.", err=True)
-    return _told(error.format_message(), "", int(error.exit_code))
+    return _told(_unknown_option(error) or error.format_message(), "", int(error.exit_code))
+
+
+def _unknown_option(error: Any) -> str:
+    """What is said of an option that there is not, with the one that was probably meant; empty of any other error."""
+    name = getattr(error, "option_name", "")
+    if not hasattr(error, "possibilities") or error.ctx is None:
+        return ""
+    from difflib import get_close_matches
+
+    known = [word for option in error.ctx.command.params for word in option.opts if word.startswith("--")]
+    # Letters alone make any two options of four letters look alike.
+    near = get_close_matches(name, known, n=1, cutoff=0.75)
+    return f"No such option: {name}{f'; did you mean `{near[0]}`?' if near else ''}"
 
 
 app = typer.Typer(

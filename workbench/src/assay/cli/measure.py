@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from assay.cli.changes import ON_ROOT
-from assay.cli.output import note, print_json, save_study, say, terminal_width
+from assay.cli.output import note, print_json, say, terminal_width
 from assay.cli.settings import RUNS
+from assay.cli.written import FORCE, PAGE, Output, edited, output_option, printing
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, AssayError
 from assay.model.foreign import plain
 from assay.model.units import UnitError, parse_duration
@@ -37,8 +38,10 @@ def command(
         "s3://BUCKET/KEYS, dynamodb://TABLE.",
     ),
     time: str = typer.Option("30s", "--time", help="How long it may take, about."),
-    report: bool = typer.Option(False, "--report", help="Write the HTML report, too."),
+    report: bool = typer.Option(False, "--report", help="Write the HTML report into the run, too."),
+    output: Path | None = output_option("Write the HTML report to a file, too."),
     save: Path | None = typer.Option(None, "--save", metavar="FILE", help="Write the study that was measured."),
+    force: bool = FORCE,
     out: Path = RUNS,
     destroy: bool = typer.Option(False, "--destroy", help="Devices may be overwritten, buckets and tables written to."),
     on_root: bool = typer.Option(False, "--yes-on-root", help=ON_ROOT),
@@ -55,7 +58,10 @@ def command(
     from assay.plan.measure import measure_study, measure_text, names_of
 
     seconds, how = _seconds(time), Confirmed(destroy, on_root)
-    _check_words(places, save)
+    _check_words(places)
+    page = None if output is None else Output(output, PAGE, force)
+    study = None if save is None else Output(save, edited, force, "--save")
+    printing(json=as_json, output=page, save=study)
     targets = {
         name: spelled(place, destroy)
         for name, place in zip(names_of([_whole(place) for place in places]), places, strict=True)
@@ -64,28 +70,21 @@ def command(
     text = measure_text(measure_study(targets, chosen, cache), places)
     store = _run(text, out, how, quiet=False)
     try:
-        code = _tell(store, dict(zip(targets, places, strict=True)), as_json, report)
-        if save is not None:
-            _save(save, text)
+        printed = any(file is not None and file.prints for file in (page, study))
+        code = _tell(store, {} if printed else dict(zip(targets, places, strict=True)), as_json)
+        if store.info().status != "interrupted":
+            _write_reports(store, report, page)
+        if study is not None:
+            _save(study, text)
     finally:
         store.close()
     raise typer.Exit(code)
 
 
-def _check_words(places: Sequence[str], save: Path | None) -> None:
-    """Refuse before anything is measured what cannot be done after it."""
-    import os
-
+def _check_words(places: Sequence[str]) -> None:
     for place in places:
         if not place.isprintable():
             raise AssayError(f"{plain(place)}: the place has unprintable characters", "name it by a link without them")
-    if save is None:
-        return
-    if save.exists():
-        raise AssayError(f"{save} is there already", "name a new file for --save")
-    folder = save.absolute().parent
-    if not (folder.is_dir() and os.access(folder, os.W_OK)):
-        raise AssayError(f"--save {save}: {folder} is no folder that can be written to", "name another file")
 
 
 def _whole(place: str) -> str:
@@ -168,16 +167,27 @@ def _run(text: str, out: Path, how: Confirmed, quiet: bool) -> "RunStore":
     return start(plan, out, how.destroy, QuietListener() if quiet else TerminalListener(), on_root=how.on_root)
 
 
-def _save(path: Path, text: str) -> None:
-    save_study(path, text)
-    note(f"the study: {path}")
+def _save(file: Output, text: str) -> None:
+    file.write(text)
+    if not file.prints:
+        note(f"the study: {file.path}")
 
 
-def _tell(store: "RunStore", places: Mapping[str, str], as_json: bool, report: bool) -> int:
-    """Print what came out; returns the exit code."""
+def _write_reports(store: "RunStore", inside: bool, page: Output | None) -> None:
+    """Write the report into the run, or where the user says, or both; their paths are printed."""
+    from assay.cli.report import write_report
+    from assay.run.analysis import analyse_store
+
+    for file in (*([None] if inside else []), *([page] if page is not None else [])):
+        path = write_report(analyse_store(store), file)
+        if path is not None:
+            say(str(path))
+
+
+def _tell(store: "RunStore", places: Mapping[str, str], as_json: bool) -> int:
+    """Print what came out of the places, if any is to be printed; returns the exit code."""
     from assay.cli.run import tell_stopped
     from assay.cli.show import result_json
-    from assay.run.analysis import analyse_store
 
     info = store.info()
     if info.status == "interrupted":
@@ -192,15 +202,9 @@ def _tell(store: "RunStore", places: Mapping[str, str], as_json: bool, report: b
             for one, rate in zip(found, rates, strict=True)
         ]
         print_json({"run": info.id, "folder": info.folder, "places": places, "page": info.page, "results": values})
-    else:
+    elif places:
         _print(store, places)
     note(f"results: {store.folder}; all of it: assay show {store.folder}; report: assay report {store.folder}")
-    if report:
-        from assay.cli.report import FILE_NAME, write_report
-
-        path = store.folder / FILE_NAME
-        write_report(analyse_store(store), path)
-        say(str(path))
     return EXIT_INCOMPLETE if set(store.outcome_counts()) - {"ok"} else EXIT_OK
 
 

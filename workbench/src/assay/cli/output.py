@@ -149,7 +149,12 @@ def as_path(text: str) -> Path:
 
 def print_json(value: Any) -> None:
     """Print `value` as JSON on standard output; pydantic models are dumped first."""
-    typer.echo(in_json(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)))
+    typer.echo(json_text(value), nl=False)
+
+
+def json_text(value: Any) -> str:
+    """`value` as indented JSON, and a line break."""
+    return in_json(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def _plain(value: Any) -> Any:
@@ -221,16 +226,3 @@ def ceiling_text(value: float | None, unit: str) -> str:
 def note(text: str) -> None:
     """Print a line for people on standard error, so that standard output stays clean for data."""
     say(text, err=True)
-
-
-def save_study(path: Path, text: str) -> None:
-    """Write a study to a new file that `--save` names.
-
-    Raises:
-        AssayError: There is such a file, or it cannot be written.
-    """
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise AssayError(f"--save {path}: {error.strerror}", "name another file", EXIT_INCOMPLETE) from error

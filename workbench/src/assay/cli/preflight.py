@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli.output import as_path, note, print_json, print_table, say
+from assay.cli.output import as_path, json_text, note, print_json, print_table, say
+from assay.cli.written import FORCE, NETWORK, Output, output_option, printing
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, AssayError
-from assay.model.units import UnitError, about_duration, parse_duration, parse_throughput
+from assay.model.units import UnitError, about_duration, about_number, parse_duration, parse_throughput
 
 if TYPE_CHECKING:
     from assay.model.result.network import Network, NetworkFindings, PathMeasurement
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_SECONDS = 60
 MOST_STREAMS = 64
+SCHEMA = "assay.network/1"
+"""Name and version of the JSON; the number changes when a reader of the old one would be misled."""
 
 
 def command(
@@ -34,7 +37,8 @@ def command(
     parallel: int = typer.Option(4, "--parallel", help="TCP connections of each pair, besides one alone."),
     link: str = typer.Option("", "--link", metavar="RATE", help="What each host's link should carry, such as 10Gb/s."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
-    output: Path = typer.Option(None, "--output", "-o", metavar="FILE", help="Write the JSON to a file, too."),
+    output: Path | None = output_option("Write the JSON to a file, too."),
+    force: bool = FORCE,
 ) -> None:
     """Measure what the network between clients and servers carries, before storage is measured over it.
 
@@ -48,8 +52,9 @@ def command(
     from assay.wires.preflight import run_preflight
 
     options = _options(time, parallel)
-    if output is not None:
-        _refuse_unwritable(output)
+    # Before minutes of measuring rather than after.
+    file = None if output is None else Output(output, NETWORK, force)
+    printing(json=as_json, output=file)
     try:
         with _places(study, hosts, servers, inventory, box) as places:
             places = _stated(places, link)
@@ -61,11 +66,12 @@ def command(
     finally:
         close_shells()
     found = network_findings(network)
-    if output is not None:
-        _write(output, network, found)
+    document = {"schema": SCHEMA, "network": network.model_dump(mode="json"), **found.model_dump(mode="json")}
+    if file is not None:
+        file.write(json_text(document))
     if as_json:
-        print_json({"network": network, **found.model_dump(mode="json")})
-    else:
+        print_json(document)
+    elif file is None or not file.prints:
         _print(network, found)
     missing = sum(item.kind == "not measured" for item in found.findings)
     if missing:
@@ -138,24 +144,6 @@ def _announce(places: "Places", options: "Options") -> None:
     note(f"{words}: about {about_duration(estimate_seconds(clients, servers, options))}")
 
 
-def _refuse_unwritable(out: Path) -> None:
-    """Before minutes of measuring rather than after."""
-    if out.is_dir() or not out.absolute().parent.is_dir():
-        raise AssayError(
-            f"--output {out}: {'is a folder' if out.is_dir() else 'its folder does not exist'}", "name a file"
-        )
-
-
-def _write(out: Path, network: "Network", found: "NetworkFindings") -> None:
-    import json
-
-    document = {"network": network.model_dump(mode="json"), **found.model_dump(mode="json")}
-    try:
-        out.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise AssayError(f"--output {out}: {error.strerror}", "name another file", EXIT_INCOMPLETE) from error
-
-
 def _print(network: "Network", found: "NetworkFindings") -> None:
     _print_pairs(network)
     _print_rounds(network)
@@ -225,8 +213,8 @@ def _sum(paths: "list[PathMeasurement]") -> str:
 def _bits(bits: float | None) -> str:
     if bits is None:
         return "failed"
-    return f"{bits / 1e9:.3g} Gb/s" if bits >= 1e9 else f"{bits / 1e6:.3g} Mb/s"
+    return f"{about_number(bits / 1e9)} Gb/s" if bits >= 1e9 else f"{about_number(bits / 1e6)} Mb/s"
 
 
 def _ms(seconds: float | None) -> str:
-    return f"{1000 * (seconds or 0.0):.3g}"
+    return about_number(1000 * (seconds or 0.0))

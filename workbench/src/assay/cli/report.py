@@ -8,6 +8,7 @@ import typer
 
 from assay.cli.output import note, say
 from assay.cli.settings import RUNS, runs_of
+from assay.cli.written import FORCE, PAGE, Output, output_option, write_in_run
 from assay.model.base import AssayError
 
 if TYPE_CHECKING:
@@ -25,9 +26,8 @@ def command(
         autocompletion=runs_of,
         help="Id of the run, a unique beginning of it, `last`, the name of a study, or a path.",
     ),
-    output: Path | None = typer.Option(
-        None, "--output", "-o", help="File to write; default: `report.html` in the run."
-    ),
+    output: Path | None = output_option("The file; `report.html` in the run if left out."),
+    force: bool = FORCE,
     out: Path = RUNS,
     opened: bool = typer.Option(False, "--open", help="Open it in the browser."),
     prices: str | None = typer.Option(
@@ -39,19 +39,23 @@ def command(
 ) -> None:
     """Write a run's report as one HTML file that opens without a network, and print its path.
 
-    An existing report is replaced: the same run gives the same file. Costs are those of the prices that the run began
-    with; `--prices today` shows today's beside them, `--prices today=BOOK` those of a book. `--beside` draws
+    An existing page of Assay is replaced, and no other file without --force. Costs are those of the prices that the run
+    began with; `--prices today` shows today's beside them, `--prices today=BOOK` those of a book. `--beside` draws
     figures that others have published: columns target, operation, file_size, record_size, throughput.
 
     Example: `assay report last --output storage.html`
     """
     from assay.run.analysis import load_analysis
 
+    asked = None if output is None else Output(output, PAGE, force)
+    if opened and asked is not None and asked.prints:
+        raise AssayError("--open opens a file, and none is written", "name a file with --output, or leave --open out")
     analysis = load_analysis(run, out)
     # What is loaded stays until the end: it need not be searched for garbage again and again.
     gc.freeze()
-    path = output or Path(analysis.run.folder) / FILE_NAME
-    write_report(analysis, path, _today(analysis, prices), _beside(beside), output is not None)
+    path = write_report(analysis, asked, _today(analysis, prices), _beside(beside))
+    if path is None:
+        return
     say(str(path))
     if opened:
         _open(path)
@@ -90,31 +94,29 @@ def _beside(path: str | None) -> "Beside | None":
 
 
 def write_report(
-    analysis: "RunAnalysis",
-    path: Path,
-    today: "Book | None" = None,
-    beside: "Beside | None" = None,
-    named: bool = True,
-) -> None:
-    """Write the HTML report to `path`, whole or not at all.
+    analysis: "RunAnalysis", output: Output | None, today: "Book | None" = None, beside: "Beside | None" = None
+) -> Path | None:
+    """Write the HTML report, whole or not at all.
 
     Args:
         analysis: The run.
-        path: The file.
+        output: The file that the user has named; None is the one in the folder of the run, where no link is followed.
         today: Prices to show beside those of the run.
         beside: Figures of others to draw beside its own.
-        named: The user has named the file; else it lies in the folder of the run, where no link is followed.
+
+    Returns:
+        Its path; None if it was printed.
 
     Raises:
         AssayError: It cannot be written.
     """
-    from assay.report.atomic import write_whole
     from assay.report.build import build_document
     from assay.report.html import render_html
 
     text = render_html(build_document(analysis, today, beside))
-    write_whole(path, lambda temporary: _write(temporary, text), force=True, follow=named)
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8", newline="\n")
+    if output is not None:
+        output.write(text)
+        return None if output.prints else output.path
+    path = Path(analysis.run.folder) / FILE_NAME
+    write_in_run(path, text)
+    return path

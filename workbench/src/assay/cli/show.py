@@ -222,12 +222,22 @@ def result_json(result: "Result") -> dict[str, Any]:
     return value | {f"{rate}_{end}": ends[end] if mine else None for rate, mine in of.items() for end in ends}
 
 
-def _show_case(store: "RunStore", case_id: str, as_json: bool) -> None:
+def _case_of(store: "RunStore", written: str) -> str:
+    """The id of a case as it was typed: `c1` and `1` are c0001."""
+    number = written.removeprefix("c")
+    for name in (written, f"c{int(number):04}" if number.isascii() and number.isdigit() and len(number) < 9 else ""):
+        if name and store.cases(name):
+            return name
+    first, last = (cases[0].id, cases[-1].id) if (cases := store.cases()) else ("", "")
+    there = f"; it has {first} to {last}" if cases else ""
+    raise AssayError(f"run {store.folder.name} has no case {written!r}{there}", "`assay show RUN` names its cases")
+
+
+def _show_case(store: "RunStore", written: str, as_json: bool) -> None:
     from assay.report.sections.hosts import host_tables
     from assay.run.analysis import analyse_store
 
-    if not store.cases(case_id):
-        raise AssayError(f"run {store.folder.name} has no case {case_id!r}", "`assay show RUN` names its cases")
+    case_id = _case_of(store, written)
     analysis = analyse_store(store, case_id)
     attempts = store.attempts(case_id)
     if as_json:

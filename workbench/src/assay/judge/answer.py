@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from assay.model.result.verdict import NOT_APPLICABLE, Finding
+from assay.model.units import about_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,4 +42,4 @@ Answer = Finding | NotEvaluated | None
 
 def percent(share: float) -> str:
     """A share in words: 0.123 is `12 %`, 0.0123 is `1.2 %`."""
-    return f"{100 * share:.2g} %" if abs(share) < 0.0995 else f"{100 * share:.0f} %"
+    return f"{about_number(100 * share, 2)} %" if abs(share) < 0.0995 else f"{100 * share:.0f} %"

@@ -14,7 +14,7 @@ from assay.model.result.result import COMPRESSING, EXCEEDED
 from assay.model.result.sample import Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.names import MIXES, READS, WRITES
-from assay.model.units import about_size
+from assay.model.units import about_number, about_size
 
 FASTER = 1.5
 """Later passes over the same data are at most this much faster than the first."""
@@ -60,7 +60,7 @@ def above_device(evidence: Evidence) -> Answer:
     return Finding(
         verdict=Verdict.CACHED,
         rule="above_device",
-        text=f"{worst.share:.3g} times as fast as the device was found to be (`{worst.name}`: {worst.how})",
+        text=f"{about_number(worst.share)} times as fast as the device was found to be (`{worst.name}`: {worst.how})",
         remedy="Use cache: direct, drop or limit, or a data set of at least twice the memory.",
         numbers={"share": worst.share},
     )
@@ -95,12 +95,12 @@ def read_ahead(evidence: Evidence) -> Answer:
     quick = [sample for sample in fetched if _quicker_than_device(sample, evidence)]
     if share >= AHEAD_SHARE and (share >= REACHED_SHARE or 2 * len(quick) <= len(fetched)):
         return None
-    beside = f", and fetched {times:.3g} times the bytes read" if times >= FETCHED_MORE else ""
+    beside = f", and fetched {about_number(times)} times the bytes read" if times >= FETCHED_MORE else ""
     return Finding(
         verdict=Verdict.CACHED,
         rule="read_ahead",
         text=f"at least {percent(1 - share)} of the operations found their data in memory, where read-ahead had put it:"
-        f" the device had {share:.2g} requests for each operation{beside}",
+        f" the device had {about_number(share, 2)} requests for each operation{beside}",
         remedy="Use cache: direct, or turn read-ahead off below the target (blockdev --setra 0).",
         numbers={"requests_per_operation": share, "fetched_to_read": times},
     )
@@ -154,7 +154,7 @@ def later_passes(evidence: Evidence) -> Answer:
     return Finding(
         verdict=Verdict.CACHED,
         rule="later_passes",
-        text=f"from the second pass over the data on, reads were {gain:.3g} times as fast as in the first",
+        text=f"from the second pass over the data on, reads were {about_number(gain)} times as fast as in the first",
         remedy="Use a larger data set or leave runtime out, so that each byte is read once.",
         numbers={"later_to_first": gain},
     )

@@ -14,7 +14,7 @@ from assay.model.result.sample import Sample
 from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.names import WRITES, is_counted
-from assay.model.units import about_size
+from assay.model.units import about_number, about_size
 
 RANGE_SHARE, SLOPE_SHARE = 0.20, 0.10
 """Steady state: greatest range of the rate over the window, greatest slope, as shares of its mean."""
@@ -144,7 +144,8 @@ def bursting(evidence: Evidence) -> Answer:
     return Finding(
         verdict=Verdict.BURSTING,
         rule="bursting",
-        text=f"after {at / 1e9:.3g} s the rate fell from {_rate(before, evidence)} to {_rate(after, evidence)}:"
+        text=f"after {about_number(at / 1e9)} s the rate fell from {_rate(before, evidence)} to"
+        f" {_rate(after, evidence)}:"
         " the first is a burst",
         remedy="Run longer and take the lower plateau as the store's rate; say beside it how long the burst lasts.",
         numbers={"at_s": at / 1e9, "before_per_s": before, "after_per_s": after},
@@ -226,7 +227,7 @@ def _held(samples: list[Sample], level: int, evidence: Evidence) -> Answer:
         verdict=Verdict.THROTTLED,
         rule="throttled",
         text=f"the rate is held flat ({words} by {percent(flat)}) while {device} is busy only {percent(busy)} of the"
-        f" time; operations take {waited:.3g} times as long as it needs for them",
+        f" time; operations take {about_number(waited)} times as long as it needs for them",
         remedy=f"Look for a limit before {below or 'the device'}: cgroup blkio.throttle or io.max, a device-mapper"
         " target, a quota.",
         numbers={"rate_variation": flat, "device_busy_share": busy, "latency_to_device_time": waited},

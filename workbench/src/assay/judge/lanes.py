@@ -11,6 +11,7 @@ from assay.judge.answer import Answer, percent
 from assay.model.result.evidence import Evidence
 from assay.model.result.sample import Sample
 from assay.model.result.verdict import Finding, Verdict
+from assay.model.units import about_number
 
 SKEW_SHARE, SKEW_NS = 0.01, 50_000_000
 """Greatest difference of the lanes' starts: share of the elapsed time, nanoseconds."""
@@ -104,7 +105,8 @@ def clock_set(evidence: Evidence) -> Answer:
     return Finding(
         verdict=Verdict.SKEWED,
         rule="clock_set",
-        text=f"the wall clock was set {'forward' if shift > 0 else 'back'} by {abs(shift) / 1e9:.3g} s during a phase",
+        text=f"the wall clock was set {'forward' if shift > 0 else 'back'} by {about_number(abs(shift) / 1e9)} s"
+        " during a phase",
         remedy="Let chronyd or ntpd slew the clock instead of setting it, and run the study again.",
         numbers={"clock_step_s": shift / 1e9},
     )

@@ -13,7 +13,7 @@ from assay.model.result.layers import BLOCK, UNSEEN, Layer, below_counter, chain
 from assay.model.result.sample import Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.names import MIXES, READS, WRITES, is_counted
-from assay.model.units import about_size
+from assay.model.units import about_number, about_size
 
 SEEN_SHARE = 0.9
 """From this share of the bytes on, the device has answered."""
@@ -143,7 +143,8 @@ def _read_again(evidence: Evidence) -> Answer:
     return Finding(
         verdict=Verdict.UNVERIFIED,
         rule="unseen_cache",
-        text=f"the same {about_size(size)} were read {times:.3g} times, and from the second time on the host's page"
+        text=f"the same {about_size(size)} were read {about_number(times)} times, and from the second time on the"
+        " host's page"
         f" cache may have answered: below is {chain(evidence.layers)}",
         remedy="Give the loop device direct I/O (losetup --direct-io=on), or leave runtime out, so that each byte is"
         " read once.",

@@ -14,7 +14,7 @@ from assay.model.result.result import EXCEEDED
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.result.watch import Watch
 from assay.model.study.names import PAGES, Group
-from assay.model.units import about_size
+from assay.model.units import about_number, about_size
 
 STATED = 1.05
 """A stated ceiling is exact, but rates are rounded when they are stated."""
@@ -72,7 +72,8 @@ def impossible(evidence: Evidence) -> Answer:
     return Finding(
         verdict=Verdict.IMPOSSIBLE,
         rule="impossible",
-        text=f"{_rate(worst)} is {worst.share:.3g} times the ceiling `{worst.name}` ({_ceiling(worst)}; {worst.how})",
+        text=f"{_rate(worst)} is {about_number(worst.share)} times the ceiling `{worst.name}` ({_ceiling(worst)};"
+        f" {worst.how})",
         remedy="Do not use the number. Find out what answered instead (a cache, most often), or correct the ceiling.",
         numbers=_numbers(worst),
     )
@@ -200,7 +201,8 @@ def few_in_flight(evidence: Evidence) -> Answer:
     return Finding(
         verdict=Verdict.CLIENT_BOUND,
         rule="few_in_flight",
-        text=f"{found:.3g} of {asked} requests were in flight on average (Little's law): the engine was late with the"
+        text=f"{about_number(found)} of {asked} requests were in flight on average (Little's law): the engine was"
+        " late with the"
         " others",
         remedy="Use more lanes on more CPUs, or more hosts; verify: false and compressible data cost less CPU.",
         numbers={"in_flight": found, "asked_for": float(asked)},

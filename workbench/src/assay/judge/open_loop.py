@@ -8,7 +8,7 @@ from assay.model.result.evidence import Evidence
 from assay.model.result.sample import Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.case import Case
-from assay.model.units import about_duration
+from assay.model.units import about_duration, about_number
 
 LATE_NS = 1_000_000
 """Operations that start this much late, in one case of a thousand, spoil the percentiles."""
@@ -82,4 +82,4 @@ def _storage_ns(sample: Sample) -> float:
 
 
 def _time(nanoseconds: float) -> str:
-    return about_duration(nanoseconds / 1e9) if nanoseconds >= 1e9 else f"{nanoseconds / 1e6:.3g} ms"
+    return about_duration(nanoseconds / 1e9) if nanoseconds >= 1e9 else f"{about_number(nanoseconds / 1e6)} ms"

@@ -28,4 +28,15 @@ def spelled(text: str, destroy: bool) -> dict[str, Any]:
         if found is not None:
             return found
     what = "no such scheme" if "://" in text else "it is neither a directory nor a device"
-    raise AssayError(f"{text}: {what}", f"name {WORDS}", EXIT_USAGE)
+    near = _as_mounted(text)
+    raise AssayError(f"{text}: {what}", f"write {near}" if near else f"name {WORDS}", EXIT_USAGE)
+
+
+def _as_mounted(text: str) -> str:
+    """How a place is written here that was written as for `mount`; empty if it was not."""
+    server, _, export = text.partition(":/")
+    if server and export and not export.startswith("/") and not set("/:@") & set(server):
+        return f"nfs://{server}/{export}"
+    windows = text.replace("\\", "/")
+    host, _, share = windows.removeprefix("//").partition("/")
+    return f"smb://USER@{host}/{share}" if windows.startswith("//") and host and share else ""

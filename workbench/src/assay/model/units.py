@@ -5,8 +5,10 @@ The spellings below are all there are, so that a figure never depends on who rea
 """
 
 import difflib
+import math
 import re
 from collections.abc import Callable, Iterable
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
@@ -235,14 +237,24 @@ def about_size(size: float) -> str:
 def _about(size: float) -> str:
     for unit in ("PB", "TB", "GB", "MB", "kB"):
         if size >= SIZE_UNITS[unit] * 0.9995:
-            return f"{size / SIZE_UNITS[unit]:.3g} {unit}"
-    return f"{size:.3g} B"
+            return f"{about_number(size / SIZE_UNITS[unit])} {unit}"
+    return f"{about_number(size)} B"
+
+
+def about_number(value: float | Decimal, digits: int = 3) -> str:
+    """`value` to so many digits, for reading: `1,230`, `100`, `0.012`; never with an exponent or needless zeros."""
+    number = float(value)
+    if number == 0 or not math.isfinite(number):
+        return f"{number:g}"
+    rounded = float(f"{number:.{digits - 1}e}")
+    text = f"{rounded:,.{max(0, digits - 1 - math.floor(math.log10(abs(rounded))))}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def about_count(number: float) -> str:
     """A number of things, for reading: `12,345`, and below a hundred with three digits: `0.5`, `12.3`."""
     # What would be rounded to a hundred is one.
-    return f"{number:.3g}" if abs(number) < 99.95 else f"{number:,.0f}"
+    return about_number(number) if abs(number) < 99.95 else f"{number:,.0f}"
 
 
 def about_rate(per_second: float | None, counted: bool) -> str:

@@ -8,6 +8,7 @@ from assay.analyse.runs import HOW_TO_TELL, geometric_means
 from assay.model.result.comparison import ComparedRow, RunsComparison, Side
 from assay.model.result.result import Comparison
 from assay.model.study.repeats import LEAST_COMPARED
+from assay.model.units import about_number
 from assay.report import latencies, numbers, percentiles
 from assay.report.charts.differences import difference_chart
 from assay.report.document import (
@@ -113,7 +114,9 @@ def _knowledge(found: RunsComparison) -> list[str]:
     if min(found.runs) >= LEAST_RUNS:
         return [f"each run counts as one: {found.runs[0]} before, {found.runs[1]} after"]
     if found.typical is not None:
-        words = f"two runs of a typical row are less than {100 * found.typical:.2g} % apart in 95 of 100 cases"
+        words = (
+            f"two runs of a typical row are less than {about_number(100 * found.typical, 2)} % apart in 95 of 100 cases"
+        )
         return [f"{found.known_runs} runs of this study, all but those after, tell what chance does: {words}"]
     known = "two runs alone do not tell a change from what days do, so that no difference is called"
     return [known, f"to find out: {HOW_TO_TELL}"]

@@ -79,8 +79,8 @@ class Share(NamedTuple):
 
     @property
     def words(self) -> str:
-        """`93 %`, or `130 %, above it`."""
-        return numbers.share(self.value) + (", above it" if self.value is not None and self.value > 1 else "")
+        """`93 %`, or `130 %`."""
+        return numbers.share(self.value)
 
 
 Cell = str | Num | Badge | Mono | Share

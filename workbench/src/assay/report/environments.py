@@ -15,12 +15,20 @@ _IN_BYTES = re.compile(r"([a-z_]+_)?bytes")
 
 def readable(values: Mapping[str, str]) -> dict[str, str]:
     """The items of a section, amounts of bytes in the largest unit that fits: `23.5 GiB`, not `24684084 KiB`."""
-    return {
-        name: numbers.size(int(value))
-        if _IN_BYTES.fullmatch(name) and value.isdecimal()
-        else _AMOUNT.sub(lambda found: numbers.size(int(found[1]) * _UNITS[found[2]]), value)
-        for name, value in values.items()
-    }
+    return {name: _readable(name, value) for name, value in values.items()}
+
+
+def _readable(name: str, value: str) -> str:
+    if _IN_BYTES.fullmatch(name) and value.isdecimal():
+        return numbers.size(int(value))
+    return _AMOUNT.sub(lambda found: numbers.size(int(found[1]) * _UNITS[found[2]]), value)
+
+
+def _both(item: EnvironmentDifference) -> tuple[str, str]:
+    """Both values, readable where that leaves a difference to be seen."""
+    values = item.before or "not recorded", item.after or "not recorded"
+    before, after = (_readable(item.name, value) for value in values)
+    return values if before == after else (before, after)
 
 
 def differences_table(
@@ -43,8 +51,7 @@ def differences_table(
             "yes" if item.matters else "no",
             item.section,
             item.name,
-            item.before or "not recorded",
-            item.after or "not recorded",
+            *_both(item),
         )
         for item in differences
     )

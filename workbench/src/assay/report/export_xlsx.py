@@ -9,6 +9,7 @@ from assay.model.foreign import lines
 from assay.model.result.result import RunAnalysis
 from assay.model.study.names import is_counted
 from assay.report.cost_sheet import write_cost
+from assay.report.environments import readable
 from assay.report.kinds_table import kinds_table
 from assay.report.tables import Column, Table, ceilings_table, results_table, samples_table, verdict_counts
 
@@ -32,7 +33,12 @@ def write_xlsx(analysis: RunAnalysis, path: Path) -> None:
         book.worksheet_class = _sheet_class()
         created = datetime.fromtimestamp(analysis.run.created_at, tz=UTC).replace(tzinfo=None)
         book.set_properties(
-            {"title": lines(analysis.run.study), "comments": lines(analysis.run.id), "created": created}
+            {
+                "title": lines(analysis.run.study),
+                "author": "Assay",
+                "comments": lines(analysis.run.id),
+                "created": created,
+            }
         )
         summary = book.add_worksheet("Summary")
         results = results_table(analysis)
@@ -117,7 +123,7 @@ def _environment(analysis: RunAnalysis) -> Iterator[tuple[str, str, str]]:
         limits = f"; {'; '.join(place.limits)}" if place.limits else ""
         yield "targets", place.target, f"{place.path}: {place.lies_on}{limits}"
     for section, values in run.environment.items():
-        for name, value in values.items():
+        for name, value in readable(values).items():
             yield section, name, value
 
 

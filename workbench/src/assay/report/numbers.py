@@ -7,6 +7,8 @@ import math
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from assay.model.units import about_number
+
 if TYPE_CHECKING:
     from assay.model.study.axis import AxisValue
 
@@ -83,7 +85,7 @@ def change(ratio: float) -> str:
     """What a ratio of two rates or times means: `+12.3 %`, `−50.0 %`, or `59.4×` from twice as much on."""
     # What would be rounded to twice as much is told as that.
     if ratio >= MANY_TIMES - 0.0005:
-        return f"{ratio:,.0f}×" if ratio >= 1000 else f"{ratio:.3g}×"
+        return f"{ratio:,.0f}×" if ratio >= 1000 else f"{about_number(ratio)}×"
     return f"{signed(100 * (ratio - 1), 1)} %"
 
 
@@ -124,7 +126,7 @@ def share(value: float | None) -> str:
 def seconds(value: float) -> str:
     """A stretch of time: `2 min 5 s`."""
     if value < 60:
-        return f"{value:.3g} s" if value >= 1 or value == 0 else f"{value * 1e3:.3g} ms"
+        return f"{about_number(value)} s" if value >= 1 or value == 0 else f"{about_number(value * 1e3)} ms"
     minutes, rest = divmod(round(value), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"

@@ -7,7 +7,7 @@ from assay.analyse.compare import compare
 from assay.analyse.decide import MOST_NEEDED, decide, mean_seconds, undecided
 from assay.model.study.case import Case
 from assay.model.study.repeats import DECIDED, Repeats
-from assay.model.units import about_duration
+from assay.model.units import about_duration, about_number
 from assay.run.analysis import rows_until
 from assay.store import RunStore
 
@@ -28,7 +28,7 @@ def settle(store: RunStore, repeats: Repeats, case: Case) -> int:
     if reach is None or reach > repeats.within:
         return store.settle(case.id, "")
     count = len({sample.repeat for sample in samples})
-    return store.settle(case.id, f"known within {100 * reach:.2g} % after {count} repeats")
+    return store.settle(case.id, f"known within {about_number(100 * reach, 2)} % after {count} repeats")
 
 
 def settle_all(store: RunStore, repeats: Repeats, cases: Iterable[Case]) -> None:

@@ -99,8 +99,8 @@ def find_run(ref: str, root: Path) -> Path:
     """The folder of a run.
 
     Args:
-        ref: An id or the name of the run's folder, a unique prefix of one, `last`, a path, or the name of a study: then
-            its newest run.
+        ref: An id or the name of the run's folder, a unique prefix of one, `last`, a path, or the name or file of a
+            study: then its newest run.
         root: Folder of all runs.
 
     Raises:
@@ -120,8 +120,7 @@ def find_run(ref: str, root: Path) -> Path:
     if not found and is_folder:
         raise AssayError(f"the folder {ref} holds no run (it has no {DATABASE})", "`assay list` names the runs")
     if not found and is_file:
-        hint = "a run is the folder that `assay run` makes; results of other programs are not read"
-        raise AssayError(f"the file {ref} is no run", hint)
+        return Path(_of_study_file(ref, runs, root).folder)
     if not runs:
         raise AssayError(f"there are no runs in {root}", "start one with `assay run STUDY`, or use --out")
     if not found:
@@ -131,6 +130,26 @@ def find_run(ref: str, root: Path) -> Path:
         raise AssayError(f"{ref!r} fits {len(found)} runs in {root}: {names}", "type more of the name")
     folder = Path(found[0].folder)
     return _followed(folder) if folder.name == ref else folder
+
+
+def _of_study_file(ref: str, runs: list[RunSummary], root: Path) -> RunSummary:
+    """The newest run of the study in a file."""
+    from assay.model.named import read_named
+    from assay.model.source import read_source
+    from assay.model.written import MOST_BYTES
+
+    try:
+        data = read_source(read_named(ref, ref, "", MOST_BYTES)).data
+    except AssayError:
+        data = None
+    study = data.get("study") if isinstance(data, dict) else None
+    if not isinstance(study, str):
+        hint = "a run is the folder that `assay run` makes; results of other programs are not read"
+        raise AssayError(f"the file {ref} is no run", hint)
+    found = [run for run in runs if run.study == study]
+    if not found:
+        raise AssayError(f"there is no run of the study {study} of {ref} in {root}", f"`assay run {ref}` makes one")
+    return found[-1]
 
 
 def _followed(path: Path) -> Path:
@@ -143,7 +162,7 @@ def _near(ref: str, runs: list[RunSummary]) -> str:
     from difflib import get_close_matches
 
     known = dict.fromkeys(name for run in runs for name in (run.study, run.id))
-    near = get_close_matches(ref, known, n=1)
+    near = get_close_matches(ref.removesuffix(".yaml"), known, n=1)
     return f"did you mean `{near[0]}`?" if near else "`assay list` names the runs"
 
 

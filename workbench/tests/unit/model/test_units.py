@@ -1,4 +1,5 @@
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -160,3 +161,25 @@ def test_a_hint_names_the_words_or_says_that_there_are_none():
 )
 def test_few_a_second_are_not_none(number, words):
     assert units.about_rate(number, counted=True) == f"{words} ops/s"
+
+
+@given(st.floats(1e-9, 1e15), st.integers(1, 6))
+def test_a_number_for_reading_is_the_rounded_one_without_an_exponent(number, digits):
+    words = units.about_number(number, digits)
+    assert "e" not in words and float(words.replace(",", "")) == pytest.approx(float(f"{number:.{digits}g}"), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(0, "0"), (38.2, "38"), (100, "100"), (99.6, "100"), (2570, "2,600"), (0.000012, "0.000012"), (-3, "-3")],
+)
+def test_a_number_to_two_digits(number, words):
+    assert units.about_number(number, 2) == words
+
+
+def test_no_text_is_written_with_an_exponent():
+    """Of few digits `g` makes 1e+02 of a hundred: `about_number` does not."""
+    for file in Path(units.__file__).parent.parent.rglob("*.py"):
+        lines = file.read_text(encoding="utf-8").splitlines()
+        found = [line for line in lines if re.search(r":\.[123]g\}", line) and "<" not in line and "float(" not in line]
+        assert not found or file.name == "estimate.py", (file, found)

@@ -13,7 +13,7 @@ from paths import REPOSITORY
 from plan_tools import first_case, load, study, written
 from soak import times
 
-from assay.cli.init import PRESETS
+from assay.cli.studies.init import PRESETS
 from assay.contract._generated import Capabilities, Job
 from assay.model.study.names import DATA, METADATA, OBJECTS, OPERATIONS, SET_OPERATIONS, STDIO, TAKES_ANY
 from assay.plan.capable import backends_by_kind, general_faults

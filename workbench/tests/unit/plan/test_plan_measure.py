@@ -119,3 +119,20 @@ def test_what_is_no_place_gets_one_clear_line(text: str, said: str) -> None:
     with pytest.raises(AssayError) as error:
         spelled(text, False)
     assert said in error.value.message and error.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("nas1:/export", "write nfs://nas1/export"),
+        ("10.0.0.5:/srv/data", "write nfs://10.0.0.5/srv/data"),
+        ("//nas1/data", "write smb://USER@nas1/data"),
+        ("\\\\nas1\\data", "write smb://USER@nas1/data"),
+        ("ftp://nas/share", "name a directory, "),
+        (":/export", "name a directory, "),
+    ],
+)
+def test_a_place_as_mount_has_it_is_named_as_here(text: str, hint: str) -> None:
+    with pytest.raises(AssayError) as error:
+        spelled(text, False)
+    assert error.value.hint.startswith(hint)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.report.charts.theme import swept_axis
 from assay.report.document import DotRow, Dots, Lane
 from assay.report.draw.chart import chart_html
 from assay.report.draw.dots import dots_html
@@ -140,3 +141,22 @@ def test_a_cell_without_a_value_is_white_and_a_doubtful_one_hatched() -> None:
     found = heat_html(heat, "a-words")
     assert found.count("class=none") == 1 and found.count("class=hatched") == 1
     assert '<text class="small bad"' in found and ">cached</text>" in found
+
+
+def test_a_map_has_room_for_the_whole_name_of_its_last_column() -> None:
+    sizes = tuple(f"{2**power} KiB" for power in range(10))
+    heat = HeatMap("x", "y", sizes, ("d",), (("disk", ()),), TEN.scale, "MB/s", 20, 34, words=False)
+    found = heat_html(heat, "a-words")
+    (right,) = re.findall(r"padding:0 (\d+)px", found)
+    # Columns may shrink to 10 pixels; the name of the last one is in the middle of it.
+    assert int(right) + 5 >= 6 * len(sizes[-1]) / 2
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 8, 9, 10, 11, 19])
+def test_sizes_of_an_axis_are_so_far_apart_that_their_words_have_room(count: int) -> None:
+    values = [4096 * 2**power for power in range(count)]
+    axis = swept_axis("record_size", [*values, 4096 + 512])
+    places = [axis.scale.place(value) for value, _ in axis.ticks]
+    assert len(places) <= 8 and (axis.ticks[0][0], axis.ticks[-1][0]) == (4096, max(values[-1], 4608))
+    span = places[-1] - places[0]
+    assert all(right - left > 0.99 * span / 7 for left, right in pairwise(places))

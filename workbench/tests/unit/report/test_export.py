@@ -19,10 +19,10 @@ from in_process import run_here
 from jsonschema import Draft202012Validator
 
 from assay.cli.export import Format, TableName, default_path, write_export
+from assay.cli.written import write_whole
 from assay.model.base import AssayError
 from assay.model.result.result import RunAnalysis
 from assay.model.study.parameters import Parameters
-from assay.report.atomic import write_whole
 from assay.report.export_csv import csv_text
 from assay.report.export_json import json_document, json_schema, json_text
 from assay.report.kinds_table import kinds_table

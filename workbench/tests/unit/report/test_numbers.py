@@ -4,8 +4,9 @@ import math
 
 import pytest
 
+from assay.model.result.environment import EnvironmentDifference
 from assay.report import numbers
-from assay.report.environments import readable
+from assay.report.environments import differences_table, readable
 
 
 @pytest.mark.parametrize(
@@ -101,3 +102,16 @@ def test_an_environment_has_amounts_of_bytes_in_fitting_units_and_settings_as_th
     assert list(readable(found).values()) == [
         "23.5 GiB", "1 GiB, CPUs 0-1", "8 MiB (/a)", "4 KiB", "unknown: x", "1048576", "0",
     ]  # fmt: skip
+
+
+def test_differences_have_fitting_units_where_they_can_still_be_told_apart() -> None:
+    pairs = [("24684092 KiB", "16777216 KiB"), ("24684092 KiB", "24684084 KiB"), ("", "1024 KiB")]
+    found = [
+        EnvironmentDifference(section="memory", name="total", before=before, after=after, matters=True)
+        for before, after in pairs
+    ]
+    assert [row[3:] for row in differences_table(found).rows] == [
+        ("23.5 GiB", "16 GiB"),
+        ("24684092 KiB", "24684084 KiB"),
+        ("not recorded", "1 MiB"),
+    ]

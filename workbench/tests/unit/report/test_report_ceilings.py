@@ -74,7 +74,7 @@ def test_page_draws_the_share_as_a_bar_and_says_what_is_above_it() -> None:
     over = judged(row(), Verdict.IMPOSSIBLE, ceilings=(binding(share=1.4),))
     near = judged(row(), ceilings=(binding(share=0.93),))
     page = render_html(build_document(with_rows(over, near)))
-    assert '<td data-v=1.4>140 %, above it<i class="bar over" style="--s:140"></i>' in page
+    assert '<td data-v=1.4>140 %<i class="bar over" style="--s:140"></i>' in page
     assert '<td data-v=0.93>93 %<i class="bar" style="--s:93"></i>' in page
 
 

@@ -80,7 +80,7 @@ def test_blocks_are_set_apart_and_charts_are_not_drawn() -> None:
         (doc.Badge(Verdict.OK, partly=True), "ok *"),
         (doc.Badge(Verdict.CACHED, also=(Verdict.UNSTABLE,)), "cached, unstable"),
         (doc.Share(0.93), "93 %"),
-        (doc.Share(1.3, "above link: 130 %"), "130 %, above it; above link: 130 %"),
+        (doc.Share(1.3, "above link: 130 %"), "130 %; above link: 130 %"),
         (doc.Share(None), "–"),
         (doc.Mono("/dev/sda"), "/dev/sda"),
     ],

@@ -14,6 +14,7 @@ from assay.model.result.result import Row
 from assay.model.result.sample import Sample
 from assay.model.study.io500 import NEEDED, PHASES, Source, is_io500
 from assay.model.study.parameters import Parameters
+from assay.model.units import about_number
 
 STONEWALL_NS = 300 * 10**9
 """Every phase that writes runs for so long at least."""
@@ -146,7 +147,7 @@ def _stonewalls(by_place: Places, repeat: int) -> Iterator[str]:
         if sample.at_limit is None or not parameters.wear_out:
             yield f"{source.name} has no stonewall with wear-out"
         elif sample.at_limit.elapsed_ns < STONEWALL_NS:
-            yield f"{source.name} ran {sample.at_limit.elapsed_ns / 1e9:.3g} s to the stonewall, not 300 s"
+            yield f"{source.name} ran {about_number(sample.at_limit.elapsed_ns / 1e9)} s to the stonewall, not 300 s"
 
 
 def _broken(by_place: Places) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from assay.model.result.run import Place
 from assay.model.result.uses import HostUse
 from assay.model.result.verdict import Verdict
 from assay.model.told import NotTold
-from assay.model.units import about_count, about_size, format_size
+from assay.model.units import about_count, about_number, about_size, format_size
 
 MOST_PER_KIND = 5
 """More notes of a kind are only counted."""
@@ -176,7 +176,8 @@ def _split_requests(row: Row, place: Place | None) -> Iterator[str]:  # noqa: AR
     ]
     if counts and median(counts) >= SPLIT:
         yield (
-            f"{_name(row)}: each operation of {format_size(record)} became {median(counts):.2g} requests to the device."
+            f"{_name(row)}: each operation of {format_size(record)} became {about_number(median(counts), 2)}"
+            " requests to the device."
             " In huge pages (huge_pages: true) its buffer lies in one piece, which may be one request, and faster."
         )
 
@@ -192,7 +193,8 @@ def _read_ahead(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
     ]
     if times and median(times) >= FETCHED_MORE:
         yield (
-            f"{_name(row)}: the kernel fetched {median(times):.3g} times the bytes that were read; the rest is"
+            f"{_name(row)}: the kernel fetched {about_number(median(times))} times the bytes that were read; the"
+            " rest is"
             " read-ahead that nobody asked for."
         )
 
@@ -203,8 +205,9 @@ def _late_starts(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG00
     told = row.verdict in (Verdict.UNSUSTAINED, Verdict.CLIENT_BOUND)
     if delay >= LATE_START_NS and 2 * delay > latency and not told:
         yield (
-            f"{_name(row)}: one operation in a thousand started {delay / 1e6:.3g} ms late or more, which is most of its"
-            f" latency ({latency / 1e6:.3g} ms): for moments every slot was taken, or the engine was late."
+            f"{_name(row)}: one operation in a thousand started {about_number(delay / 1e6)} ms late or more,"
+            " which is most of its"
+            f" latency ({about_number(latency / 1e6)} ms): for moments every slot was taken, or the engine was late."
         )
 
 
@@ -231,7 +234,8 @@ def _frames_again(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG0
     sent, again = sum(one.frames for one in seen), sum(one.frames_again for one in seen)
     if again and again / sent >= LOST_FRAMES:
         yield (
-            f"{_name(row)}: {again:,} of {sent:,} frames were sent again ({again / sent:.2g} of all): they, or their "
+            f"{_name(row)}: {again:,} of {sent:,} frames were sent again ({about_number(again / sent, 2)} of"
+            " all): they, or their "
             "answers, were lost or late. The waits are in the latencies."
         )
 
@@ -344,7 +348,8 @@ def _faster_than_direct(rows: Sequence[Row]) -> Iterator[str]:
         times = row.throughput.median / direct
         if times > 2:
             yield (
-                f"{_name(row)}: {_rate(row.throughput.median, row)} is {times:.3g} times the fastest direct result "
+                f"{_name(row)}: {_rate(row.throughput.median, row)} is {about_number(times)} times the fastest"
+                " direct result "
                 f"of this target ({_rate(direct, row)})."
             )
 

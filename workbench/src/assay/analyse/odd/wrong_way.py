@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from assay.model.result.result import Estimate, Row
-from assay.model.units import about_count, about_size, format_size
+from assay.model.units import about_count, about_number, about_size, format_size
 
 AXES = {
     "queue_depth": "queue depth",
@@ -47,7 +47,7 @@ class Fall(NamedTuple):
         return (
             f"{WRONG_WAY}{where}{f' ({rest})' if rest else ''}: {_rate(slow, self.axis)} with {AXES[self.axis]}"
             f" {_value(self.axis, after)}, but {_rate(fast, self.axis)} with {_value(self.axis, before)},"
-            f" {self.times:.3g} times as much."
+            f" {about_number(self.times)} times as much."
         )
 
 

@@ -18,6 +18,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from assay.model.units import about_number
+
 Floats = npt.NDArray[np.float64]
 
 LEAST = 4
@@ -170,6 +172,8 @@ def alike_notes(correlation: float | None, counts: Sequence[int]) -> tuple[str, 
     if factor < _WORTH_A_NOTE:
         return ()
     return (
-        f"Repeats resemble the ones before them (correlation about {correlation:.1g}): something changes slowly on this"
-        f" machine. The intervals allow for that; with {count:,} repeats their errors count {factor:.2g} times.",
+        f"Repeats resemble the ones before them (correlation about {about_number(correlation, 1)}): something"
+        " changes slowly on this"
+        f" machine. The intervals allow for that; with {count:,} repeats their errors count"
+        f" {about_number(factor, 2)} times.",
     )

@@ -8,6 +8,7 @@ import typer
 
 from assay.cli.output import as_path, note, print_json
 from assay.cli.settings import RUNS
+from assay.cli.written import FORCE, PAGE, Output, output_option, printing
 from assay.model.base import EXIT_INCOMPLETE, AssayError
 from assay.model.units import one_of, shown
 
@@ -49,9 +50,8 @@ def command(
     out: Path = RUNS,
     whole: bool = typer.Option(False, "--all", help="Print all reasons, options and rejected designs."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
-    report: Path | None = typer.Option(
-        None, "--report", metavar="FILE", help="Write the answer as one page, with what would change it as pictures."
-    ),
+    output: Path | None = output_option("Write the answer as one page, with what would change it as pictures."),
+    force: bool = FORCE,
 ) -> None:
     """Say which design meets a need at which cost, why, and what would change that.
 
@@ -68,7 +68,11 @@ def command(
 
     if sys.__stdout__ is None:
         raise AssayError("standard output is closed", "give it a file or a pipe, such as > advice.txt")
+    page = None if output is None else Output(output, PAGE, force)
+    printing(json=as_json, output=page)
     stated, source = _read(need)
+    if page is not None and page.path.exists() and page.path.samefile(need):
+        raise AssayError(f"--output {output}: it is the need itself", "name another file")
     asked = _with_options(stated, design, term)
     base = need.absolute().parent
     books = _books(asked, source, need, book)
@@ -82,9 +86,7 @@ def command(
             raise
         inner = () if error.place is None else (error.place,)
         raise _at(error, source, need, ("candidates", place, "set", error.key, *inner)) from None
-    if report is not None and report.exists() and report.samefile(need):
-        raise AssayError(f"--report {report}: it is the need itself", "name another file")
-    if report is not None:
+    if page is not None:
         from assay.money.advice.outlook.picture import picture
 
         advice = advice.model_copy(update={"picture": picture(advice, books, known, base)})
@@ -93,29 +95,24 @@ def command(
         note(f"{lacking}: {how_to_install((PACKAGE,))}")
     if as_json:
         print_json(advice)
-    else:
+    elif page is None or not page.prints:
         print_advice(advice, whole)
-    if report is not None:
-        _write_page(advice, report)
+    if page is not None:
+        _write_page(advice, page)
     if advice.result in ("none", "unproven"):
         raise typer.Exit(EXIT_INCOMPLETE)
 
 
-def _write_page(advice: "Advice", path: Path) -> None:
-    """The page, whole or not at all; an existing file is replaced. Its name is told beside what is printed."""
+def _write_page(advice: "Advice", page: Output) -> None:
+    """The page, whole or not at all. Its name is printed on standard error."""
     import datetime as dt
 
     from assay.report.advice.page import build_page
-    from assay.report.atomic import write_whole
     from assay.report.html import render_html
 
-    text = render_html(build_page(advice, dt.date.today()))
-    write_whole(path, lambda place: _write(place, text), force=True, option="--report")
-    note(f"the page is {path}")
-
-
-def _write(place: Path, text: str) -> None:
-    place.write_text(text, encoding="utf-8", newline="\n")
+    page.write(render_html(build_page(advice, dt.date.today())))
+    if not page.prints:
+        note(f"the page is {page.path}")
 
 
 def _books(need: "Need", source: "Source", path: Path, given: list[str]) -> "tuple[Book, ...]":

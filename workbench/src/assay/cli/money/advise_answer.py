@@ -6,6 +6,7 @@ from decimal import Decimal
 from assay.cli.output import say
 from assay.model.money.advice import Advice, Check, Option, Rejected
 from assay.model.money.amount import money
+from assay.model.units import about_number
 from assay.money.advice.warnings import OLD_RULE
 from assay.money.advice.words import counted, percent, term_words
 
@@ -126,7 +127,7 @@ def _more(other: Option, best: Option) -> str:
         return "as much" if other.price.month == best.price.month else "more"
     share = other.price.month / best.price.month - 1
     if share >= MANY_TIMES:
-        return f"{share + 1:.3g} times as much"
+        return f"{about_number(share + 1)} times as much"
     difference = money(abs(other.price.month - best.price.month), best.price.currency)
     return f"{percent(abs(share)) if abs(share) >= LEAST_SHARE else difference} {'more' if share > 0 else 'less'}"
 

@@ -7,7 +7,7 @@ import typer
 from assay.cli.help.group import group
 from assay.cli.output import note, print_json, print_table, say
 from assay.model.base import AssayError
-from assay.model.units import UnitError, about_duration, format_size, parse_size, parse_throughput
+from assay.model.units import UnitError, about_duration, about_number, format_size, parse_size, parse_throughput
 
 if TYPE_CHECKING:
     from assay.model.money.catalog import Entry, FileSystemLimits, FileSystemType, Instance, VolumeLimits, VolumeType
@@ -200,7 +200,7 @@ def _how_long(limits: "VolumeLimits | FileSystemLimits", seconds: float | None) 
         return "not published"
     text = f"{about_duration(seconds)} from a full bucket"
     hours = getattr(limits, "burst_hours_per_day", None)
-    return text if hours is None else f"{hours:.3g} h of each day; {text}"
+    return text if hours is None else f"{about_number(hours)} h of each day; {text}"
 
 
 def _rate(rate: float | None) -> str:

@@ -8,6 +8,7 @@ import typer
 
 from assay.cli.help.group import group
 from assay.cli.output import as_path, note, print_json, print_problem, print_table, say
+from assay.cli.written import FORCE, Output, edited, output_option, printing
 from assay.model.base import EXIT_INCOMPLETE, EXIT_USAGE, AssayError
 from assay.model.units import one_of
 
@@ -19,10 +20,7 @@ app = group()
 
 MOST_TABLE_BYTES = 4 << 20
 """Of a table to import; a book with more prices than fit would be too large to be read itself."""
-OUTPUT = typer.Option(
-    None, "--output", "-o", metavar="FILE", help="Where the book is written; NAME.yaml here if left out."
-)
-FORCE = typer.Option(False, "--force", help="Replace the file that is there.")
+OUTPUT = output_option("Where the book is written; NAME.yaml here if left out.")
 
 
 @app.callback()
@@ -245,7 +243,7 @@ def import_table(
     from assay.money.books.imports import import_csv
     from assay.money.books.written import book_text
 
-    path = _destination(output, name, force)
+    file = _destination(output, name, force)
     data = read_named(table, f"cannot read {table}", "give a CSV file", MOST_TABLE_BYTES)
     try:
         text = data.decode("utf-8-sig")
@@ -258,8 +256,9 @@ def import_table(
         for problem in problems:
             print_problem(problem, str(table))
         raise typer.Exit(EXIT_USAGE)
-    _write(path, book_text(book, dt.date.today()), force)
-    say(f"{path}: {len(book.rows)} rows in {book.currency} of {book.date}")
+    file.write(book_text(book, dt.date.today()))
+    if not file.prints:
+        say(f"{file.path}: {len(book.rows)} rows in {book.currency} of {book.date}")
 
 
 @app.command()
@@ -292,14 +291,15 @@ def refresh(
 
     book = load_book(ref)
     provider, day = provider_of(book), _day(seen)
-    path = _destination(output, book.book, force)
+    file = _destination(output, book.book, force)
+    printing(json=as_json, output=file)
     lists = sources or needed_files(book)
     found = renew(book, read_lists(provider, lists, book, wanted_of(book), may_lack=not sources, seen=day), day)
-    _write(path, book_text(found.book, dt.date.today()), force)
+    file.write(book_text(found.book, dt.date.today()))
     if as_json:
-        print_json(changes_data(found) | {"file": str(path)})
-    else:
-        print_changes(found, path)
+        print_json(changes_data(found) | {"file": str(file.path)})
+    elif not file.prints:
+        print_changes(found, file.path)
 
 
 def _day(written: str) -> dt.date | None:
@@ -315,7 +315,7 @@ def _day(written: str) -> dt.date | None:
     return day
 
 
-def _destination(output: Path | None, name: str, force: bool) -> Path:
+def _destination(output: Path | None, name: str, force: bool) -> Output:
     """Where a book goes; refused at once if it may not, before anything is fetched."""
     import re
 
@@ -326,19 +326,4 @@ def _destination(output: Path | None, name: str, force: bool) -> Path:
     path = output or Path(f"{name}.yaml")
     if path.resolve().is_relative_to(BOOKS.resolve()):
         raise AssayError(f"{path} is among the books that come with Assay", "choose another place with --output")
-    if path.exists() and not force:
-        raise AssayError(f"{path} exists already", "use --force to replace it, or --output FILE for another name")
-    if not path.parent.is_dir():
-        raise AssayError(
-            f"cannot write {path}: there is no directory {path.parent}", "make it, or choose another --output"
-        )
-    return path
-
-
-def _write(path: Path, text: str, force: bool) -> None:
-    from assay.report.atomic import write_whole
-
-    def write(temporary: Path) -> None:
-        temporary.write_text(text, encoding="utf-8")
-
-    write_whole(path, write, force, "--output")
+    return Output(path, edited, force)

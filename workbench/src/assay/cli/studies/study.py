@@ -7,8 +7,9 @@ from typing import Any
 import typer
 
 from assay.cli.help.group import Group, group
-from assay.cli.output import note, save_study
-from assay.model.base import EXIT_REFUSED, AssayError
+from assay.cli.output import note
+from assay.cli.written import FORCE, Output, edited, output_option
+from assay.model.base import AssayError
 from assay.model.named import read_named
 
 _MOST_SCRIPT = 1 << 20
@@ -53,48 +54,56 @@ _LINE = typer.Argument(help="The whole command line as one word, with or without
 _INI = typer.Argument(help="The configuration.", metavar="FILE")
 _EACH = typer.Option(None, "--tasks", min=1, help="Tasks of each host.")
 _TASKS = typer.Option(None, "--tasks", min=1, help="Tasks, whatever the command line says.")
-_SAVE = typer.Option(None, "--save", metavar="FILE", help="Write the study to a new file instead of printing it.")
+_OUTPUT = output_option("Write the study to a file.")
 
 
 @source.command("ior")
-def from_ior(line: str = _LINE, tasks: int | None = _TASKS, save: Path | None = _SAVE) -> None:
+def from_ior(line: str = _LINE, tasks: int | None = _TASKS, output: Path | None = _OUTPUT, force: bool = FORCE) -> None:
     """A study that asks what a command line of IOR asks.
 
     Sizes are read as IOR reads them: k, m and g are powers of 1024. At the head of the study is a line for each option
     that has no counterpart, and why. A script file (-f) is read; each of its tests is a workload.
 
-    Example: `assay study from ior "mpirun -np 4 ior -t 1m -b 16m -s 16 -F -C -e -o /mnt/x" --save ior.yaml`
+    Example: `assay study from ior "mpirun -np 4 ior -t 1m -b 16m -s 16 -F -C -e -o /mnt/x" --output ior.yaml`
     """
     from assay.plan.foreign.ior import ior_study
 
-    _give(lambda: ior_study(line, _script, tasks), save)
+    _give(lambda: ior_study(line, _script, tasks), output, force)
 
 
 @source.command("mdtest")
-def from_mdtest(line: str = _LINE, tasks: int | None = _TASKS, save: Path | None = _SAVE) -> None:
+def from_mdtest(
+    line: str = _LINE, tasks: int | None = _TASKS, output: Path | None = _OUTPUT, force: bool = FORCE
+) -> None:
     """A study that asks what a command line of mdtest asks.
 
     At the head of the study is a line for each option that has no counterpart, and why.
 
-    Example: `assay study from mdtest "mpirun -np 4 mdtest -n 1000 -F -u -w 3901 -N 1 -d /mnt/x" --save mdtest.yaml`
+    Example: `assay study from mdtest "mpirun -np 4 mdtest -n 1000 -F -u -w 3901 -N 1 -d /mnt/x" --output mdtest.yaml`
     """
     from assay.plan.foreign.mdtest import mdtest_study
 
-    _give(lambda: mdtest_study(line, tasks), save)
+    _give(lambda: mdtest_study(line, tasks), output, force)
 
 
 @source.command("io500")
-def from_io500(file: Path = _INI, tasks: int | None = _EACH, save: Path | None = _SAVE) -> None:
+def from_io500(
+    file: Path = _INI, tasks: int | None = _EACH, output: Path | None = _OUTPUT, force: bool = FORCE
+) -> None:
     """A study with the phases of a configuration of IO500 (config.ini).
 
     At the head of the study is a line for each option that has no counterpart, and why. `assay show` has the score of
     a run of it.
 
-    Example: `assay study from io500 config.ini --tasks 16 --save io500.yaml`
+    Example: `assay study from io500 config.ini --tasks 16 --output io500.yaml`
     """
     from assay.plan.foreign.io500 import io500_study
 
-    _give(lambda: io500_study(_text(str(file), str(file), "name a configuration of IO500"), str(file), tasks), save)
+    _give(
+        lambda: io500_study(_text(str(file), str(file), "name a configuration of IO500"), str(file), tasks),
+        output,
+        force,
+    )
 
 
 def _script(path: str) -> str:
@@ -114,12 +123,8 @@ def _text(path: str, what: str, hint: str) -> str:
         raise AssayError(f"{what}: it is not text", hint) from None
 
 
-def _give(make: Callable[[], str], save: Path | None) -> None:
-    if save is not None and save.exists():
-        raise AssayError(f"{save} is there already", "name a new file for --save", EXIT_REFUSED)
-    text = make()
-    if save is None:
-        typer.echo(text, nl=False)
-        return
-    save_study(save, text)
-    note(f"the study: {save}; next: assay plan {save}")
+def _give(make: Callable[[], str], output: Path | None, force: bool) -> None:
+    file = Output(output or Path("-"), edited, force)
+    file.write(make())
+    if not file.prints:
+        note(f"the study: {file.path}; next: assay plan {file.path}")

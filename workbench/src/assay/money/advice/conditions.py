@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from assay.model.money.catalog import ObjectClass
 from assay.model.money.design import S3, Managed
-from assay.model.units import about_duration, about_size, format_size
+from assay.model.units import about_duration, about_number, about_size, format_size
 from assay.money.advice.demands import COPIED_BACK, copying_back, zones_of
 from assay.money.advice.facts import Facts
 from assay.money.advice.losses import yearly_loss
@@ -73,7 +73,7 @@ def small_objects(kind: ObjectClass, record: int) -> Iterator[str]:
         times = kind.least_object / record
         yield (
             f"{kind.name} charges at least {format_size(kind.least_object)} of each object: "
-            f"objects of {about_size(record)} cost {times:.3g} times as much"
+            f"objects of {about_size(record)} cost {about_number(times)} times as much"
         )
     elif kind.least_object:
         yield f"{kind.name} charges at least {format_size(kind.least_object)} of each object"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from assay.model.money.advice import Remark
 from assay.model.money.design import S3
 from assay.model.money.volumes import ProvisionedVolume
-from assay.model.units import about_size
+from assay.model.units import about_number, about_size
 from assay.money.advice.caps import S3_STREAM_2012, client_link, client_rate
 from assay.money.advice.facts import (
     AOE_PAPER,
@@ -58,7 +58,7 @@ def client_choice(facts: Facts) -> Iterator[Said]:
     if known is None:
         link = each / client_rate(1.0, "read" if need.read == max(rates) else "write") / GIGABIT
         text = f"each of {counted(clients, 'client')} carries {about_size(each)}/s: take the cheapest instance whose "
-        text += f"network keeps {link:.2g} Gb/s, by what a client of 10 Gb/s reached in 2016"
+        text += f"network keeps {about_number(link, 2)} Gb/s, by what a client of 10 Gb/s reached in 2016"
         yield Remark(rule="client_choice", speaks="note", text=text, source=f"{source}; {BEEGFS_PAPER}, Benchmarking")
         return
     for layer in facts.variant.limits.layers:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache
 
-from assay.model.units import about_size
+from assay.model.units import about_number, about_size
 
 MANY_TIMES, HUNDRED = 10, 100
 TWELVE = Context(prec=12, rounding=ROUND_HALF_UP)
@@ -29,7 +29,7 @@ def seconds(value: float) -> str:
     unit, factor = next(
         ((unit, factor) for unit, factor in (("s", 1.0), ("ms", 1e-3)) if value >= factor * 0.9995), ("us", 1e-6)
     )
-    return f"{value / factor:.3g} {unit}"
+    return f"{about_number(value / factor)} {unit}"
 
 
 def percent(share: float | Decimal) -> str:
@@ -59,7 +59,7 @@ def more_words(ratio: Decimal) -> str:
     """How much more something is: `12 % more`, from ten times on `14.1 times as much`."""
     if ratio >= HUNDRED:
         return f"{ratio:,.0f} times as much"
-    return f"{ratio:.3g} times as much" if ratio >= MANY_TIMES else f"{percent(ratio - 1)} more"
+    return f"{about_number(ratio)} times as much" if ratio >= MANY_TIMES else f"{percent(ratio - 1)} more"
 
 
 def counted(count: int, what: str) -> str:

@@ -1,6 +1,5 @@
 """What all charts share: colours, axes, the way a doubtful result is drawn."""
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -114,18 +113,20 @@ def swept_axis(name: str, values: Sequence[AxisValue]) -> Axis:
     else:
         room = 0.05 * (high - low) or abs(high) * 0.5 or 1.0
         scale = Scale(low - room, high + room)
-    ticks = _spread(found) if logarithmic else thin(found, _MOST_SWEPT)
-    words = tuple((tick, numbers.axis_value(name, int(tick) if tick == int(tick) else tick)) for tick in ticks)
+    words = tuple(
+        (tick, numbers.axis_value(name, int(tick) if tick == int(tick) else tick)) for tick in _apart(found, scale)
+    )
     return Axis(numbers.axis_title(name), scale, words, grid=False)
 
 
-def _spread(values: list[float]) -> list[float]:
-    """At most 8 of the values, evenly spread on a logarithmic scale, both ends among them."""
-    if len(values) <= _MOST_SWEPT:
-        return values
-    step = (values[-1] / values[0]) ** (1 / (_MOST_SWEPT - 1))
-    places = [values[0] * step**power for power in range(_MOST_SWEPT)]
-    return sorted({min(values, key=lambda value: abs(math.log(value / place))) for place in places})
+def _apart(values: list[float], scale: Scale) -> list[float]:
+    """At most 8 of the values, so far apart that their words have room, both ends among them."""
+    room = 0.999 * (scale.place(values[-1]) - scale.place(values[0])) / (_MOST_SWEPT - 1)
+    kept = values[:1]
+    for value in values[1:]:
+        if scale.place(value) - scale.place(kept[-1]) >= room:
+            kept.append(value)
+    return kept if kept[-1] == values[-1] else [*(kept[:-1] or kept), values[-1]]
 
 
 def thin(values: Sequence[T], most: int) -> list[T]:

@@ -1,5 +1,6 @@
 """Heat maps as SVG: panels of coloured fields with their values, and the scale of colours."""
 
+import math
 from collections.abc import Sequence
 
 from assay.report.draw.drawing import Cell, HeatMap
@@ -47,8 +48,11 @@ def _panel(name: str, cells: Sequence[Cell], heat: HeatMap, left: int, label: st
     size = f'width="100%" height="{_HEAD + height + _FOOT}"'
     svg = f'<svg role="img" aria-label="{escape(name)}" aria-describedby="{label}" {size}>{fields}{names}</svg>'
     wide = heat.width * len(heat.columns)
-    least = min(_NARROWEST if heat.words else 10, heat.width) * len(heat.columns)
-    style = f"padding-left:{left}px;width:{wide + left + 4}px;min-width:{least + left + 4}px"
+    narrowest = min(_NARROWEST if heat.words else 10, heat.width)
+    # The name of a narrow column reaches over its edges, of the last one over that of the map.
+    right = max(4, math.ceil((_LETTER * max(map(len, heat.columns)) - narrowest) / 2))
+    sides, least = left + right, narrowest * len(heat.columns)
+    style = f"padding:0 {right}px 0 {left}px;width:{wide + sides}px;min-width:{least + sides}px"
     return f'<div class=map style="{style}"><b>{escape(name)}</b>{svg}</div>'
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from assay.analyse.growth.best import Best
 from assay.analyse.growth.variation import SMALL, Variation
 from assay.analyse.scaling import Scaling
+from assay.model.units import about_number
 from assay.report import numbers
 from assay.report.charts.theme import measured_axis, pointed, share_axis, swept_axis
 from assay.report.draw.drawing import Axis, Dot, Drawing, Interval, Key, Legend, Mark, Path, Rule
@@ -95,7 +96,7 @@ def variation_chart(found: Sequence[Variation], hosts: bool) -> Drawing:
                 continue
             ends = (value, value) if hosts or item.repeats is None else (item.repeats.low, item.repeats.high)
             name = f"{one.target}, {one.workload}"
-            words = pointed(name, numbers.size(item.size), f"{100 * value:.2g} %")
+            words = pointed(name, numbers.size(item.size), f"{about_number(100 * value, 2)} %")
             points.append(_Point(name, item.size, value, *ends, words))
     top = max((point.y for point in points), default=0.1)
     drawing = _lines(points, "record_size", share_axis(1.4 * top or 0.1, "Coefficient of variation"))

@@ -7,6 +7,7 @@ from assay.analyse.growth.best import Best
 from assay.analyse.scaling import Point, Scaling
 from assay.analyse.servers import Growth
 from assay.analyse.statistics.segments import moving_average
+from assay.model.units import about_number
 from assay.report import numbers
 from assay.report.document import Cell, Column, Num, Table
 from assay.report.growth.words import counted, scaled_where, several
@@ -159,4 +160,7 @@ def servers_table(grown: Sequence[Growth]) -> Table:
 def _ratio(bend: Bend | None) -> Num:
     if bend is None or bend.at is None:
         return Num("", None)
-    return Num(f"{bend.at.value:.2g} ({bend.at.low:.2g} to {bend.at.high:.2g})", bend.at.value)
+    return Num(
+        f"{about_number(bend.at.value, 2)} ({about_number(bend.at.low, 2)} to {about_number(bend.at.high, 2)})",
+        bend.at.value,
+    )

@@ -9,6 +9,7 @@ from assay.analyse.scaling import BINDS, Scaling
 from assay.analyse.servers import Growth
 from assay.analyse.usl import LEAST_POINTS, Law, fit_law
 from assay.model.study.growth import GROWING
+from assay.model.units import about_number
 from assay.report import numbers
 from assay.report.document import Strong, Text
 from assay.report.measure import measure_of
@@ -74,7 +75,7 @@ def _growth(found: Scaling) -> str:
     if top is not last:
         most = f"The total is greatest with {counted(found.axis, top.number)}, {measure.text(top.rate)}"
         return f". {most}; {last.number} reach {measure.text(last.rate)} only."
-    times = f"{numbers.share(last.efficiency)} of {last.number / first.number:.3g} times as much"
+    times = f"{numbers.share(last.efficiency)} of {about_number(last.number / first.number)} times as much"
     return f"; {last.number} reach {measure.text(last.rate)}, {times}. The total still grows there."
 
 
@@ -135,7 +136,7 @@ def bend_sentence(found: Scaling, named: bool = False) -> Text | None:
         return (head, f"{which if few else both}, so nothing is said of it.")
     if bend.at is None:
         return (head, f"no bend is seen for sure up to {counted(found.axis, last)}.")
-    ends = f"({bend.at.low:.3g} to {bend.at.high:.3g})"
+    ends = f"({about_number(bend.at.low)} to {about_number(bend.at.high)})"
     if bend.sharp and bend.at.low <= first:
         return (head, f"{counted(found.axis, first)} {ends} {'is' if first == 1 else 'are'} enough; more add nothing.")
     if bend.sharp:
@@ -149,10 +150,10 @@ def ratio_words(bend: Bend) -> str:
     """At how many hosts for each server a total bends, with the interval of that."""
     assert bend.at is not None
     value, low, high = bend.at
-    hosts = f"{value:.2g} host{'s' * (f'{value:.2g}' != '1')} for each server"
+    hosts = f"{about_number(value, 2)} host{'s' * (f'{about_number(value, 2)}' != '1')} for each server"
     if bend.sharp:
-        return f"From {hosts} on ({low:.2g} to {high:.2g}), more add nothing"
-    return f"With {hosts} ({low:.2g} to {high:.2g}) each host has half of what one has alone"
+        return f"From {hosts} on ({about_number(low, 2)} to {about_number(high, 2)}), more add nothing"
+    return f"With {hosts} ({about_number(low, 2)} to {about_number(high, 2)}) each host has half of what one has alone"
 
 
 def several(found: Sequence[Scaling]) -> bool:
@@ -185,5 +186,5 @@ def growth_sentence(found: Growth) -> Text:
         words += f". {ratio_words(ratio)}"
     elif bend is not None:
         each = bend / most.servers
-        words += f". From {each:.3g} host{'s' * (each != 1)} for each server on, more add nothing"
+        words += f". From {about_number(each)} host{'s' * (each != 1)} for each server on, more add nothing"
     return (Strong(f"{', '.join([head, *_values(found.others)])}: "), f"{words}.")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from assay.analyse import hosts
 from assay.model.result.result import Row
+from assay.model.units import about_number
 from assay.report import numbers
 from assay.report.brief import rate_cell
 from assay.report.document import (
@@ -78,7 +79,7 @@ def _total(view: View, row: Row) -> tuple[Cell, ...]:
     assert found is not None
     measure = measure_of(row.operation)
     rates = (row.rate.median if row.rate else None, found.least, found.mean, found.most)
-    skew = f"{found.skew_ns / 1e6:.2g} ± {found.uncertainty_ns / 1e6:.2g}"
+    skew = f"{about_number(found.skew_ns / 1e6, 2)} ± {about_number(found.uncertainty_ns / 1e6, 2)}"
     return (
         Badge(row.verdict),
         row.case.target,

@@ -7,7 +7,6 @@ from assay.model.files import read_model
 from assay.model.named import UnreadableError, read_named
 from assay.model.site.box import Box
 from assay.model.site.serving import NAME
-from assay.model.units import one_of
 from assay.model.unquoted import TYPED, Naming, unquoted
 from assay.model.written import MOST_BYTES
 from assay.servers.kinds import check_server
@@ -60,9 +59,10 @@ def read_box_file(path: Path, ref: str) -> bytes:
     Raises:
         AssayError: It cannot be read.
     """
+    hint = f"give a file, or one of: {', '.join(preset_names())}"
     try:
-        return read_named(path, ref, f"give a file, or one of: {', '.join(preset_names())}", MOST_BYTES)
+        return read_named(path, ref, hint, MOST_BYTES)
     except UnreadableError as error:
         if error.missing and NAME.fullmatch(ref):
-            raise AssayError(f"there is no box `{ref}`", f"{one_of(ref, preset_names())}; or give a file") from None
+            raise AssayError(f"there is no box `{ref}`", hint) from None
         raise

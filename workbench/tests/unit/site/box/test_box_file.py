@@ -265,3 +265,9 @@ def test_node_sets() -> None:
     for wrong in ("", "a b", "@all", "n[3-1]", "n[", "a&b"):
         with pytest.raises(UnitError):
             expand_nodes(wrong)
+
+
+def test_a_box_that_there_is_not_is_answered_with_those_that_there_are(tmp_path: Path) -> None:
+    with pytest.raises(AssayError, match="there is no box `cluster-4`") as refused:
+        load_box("cluster-4", tmp_path)
+    assert refused.value.hint == f"give a file, or one of: {', '.join(preset_names())}"

@@ -9,7 +9,7 @@ from operator import eq
 from typing import Any
 
 from assay.model.money.need import MOST_MONTHS, Need
-from assay.model.units import about_size
+from assay.model.units import about_number, about_size
 from assay.money.advice.outlook.again import Again, Answer, RowOf
 from assay.money.advice.traffic import moved, paid_by_request
 from assay.money.advice.words import counted, percent
@@ -177,7 +177,11 @@ def _charges(again: Again) -> Iterator[Range]:
 
         def words(hours: dict[Any, Decimal]) -> str:
             alike = len(set(hours.values())) == 1
-            return f"{next(iter(hours.values())):.3g}" if alike else ", ".join(f"{k} {v:.3g}" for k, v in hours.items())
+            return (
+                about_number(next(iter(hours.values())))
+                if alike
+                else ", ".join(f"{k} {about_number(v)}" for k, v in hours.items())
+            )
 
         least, most = people(1 - STEP), people(1 + STEP)
         ends = (_other(again, again.billed, words(each), people=each) for each in (least, most))

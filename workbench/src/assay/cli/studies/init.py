@@ -6,17 +6,19 @@ from pathlib import Path
 import typer
 
 from assay.cli.output import say
-from assay.model.base import EXIT_REFUSED, AssayError
+from assay.cli.written import FORCE, Output, edited
+from assay.model.base import AssayError
 from assay.model.units import one_of
 
 PRESETS = ("two-places", "quickstart", "sweep", "oltp", "thirteen", "metadata", "objects", "engine")
 
 
 def command(
-    file: Path = typer.Argument(Path("study.yaml"), help="File to write.", metavar="[FILE]"),
+    file: Path = typer.Argument(Path("study.yaml"), help="File to write; `-` prints it.", metavar="[FILE]"),
     preset: str = typer.Option("two-places", "--from", help=f"Preset: {', '.join(PRESETS)}.", metavar="PRESET"),
+    force: bool = FORCE,
 ) -> None:
-    """Write a commented study file to start from. An existing file is never overwritten.
+    """Write a commented study file to start from. An existing file is replaced only with --force.
 
     Presets: two-places compares disk and memory in a minute; quickstart does so in more ways, with objects in a
     simulator besides; sweep is queue depth x record size;
@@ -25,18 +27,10 @@ def command(
 
     Example: `assay init my-study.yaml --from sweep`
     """
-    text = preset_text(preset)
-    try:
-        with file.open("x", encoding="utf-8") as output:
-            output.write(text)
-    except FileExistsError:
-        hint = "give another name: assay init OTHER.yaml"
-        raise AssayError(f"{file} exists and is not overwritten", hint, EXIT_REFUSED) from None
-    except OSError as error:
-        raise AssayError(
-            f"cannot write {file}: {(error.strerror or str(error)).lower()}", "give another path"
-        ) from None
-    say(f"wrote {file}; next: assay plan {file}")
+    output = Output(file, edited, force, "assay init")
+    output.write(preset_text(preset))
+    if not output.prints:
+        say(f"wrote {file}; next: assay plan {file}")
 
 
 def preset_text(name: str) -> str:
