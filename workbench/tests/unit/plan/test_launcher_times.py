@@ -29,14 +29,14 @@ def test_a_launcher_takes_its_time_in_each_repeat(launcher: str) -> None:
     assert launched.seconds >= alone.seconds + 9 * LAUNCHED_SECONDS
     assert launched.at_most_seconds is not None and alone.at_most_seconds is not None
     assert launched.at_most_seconds >= alone.at_most_seconds + 9 * LAUNCHED_SECONDS
-    assert f"{launcher}: 3.0 s a repeat to start the engines and to end them." in launched.assumptions
+    assert f"{launcher}: {LAUNCHED_SECONDS} s a repeat to start the engines and to end them." in launched.assumptions
     assert not any("to start the engines" in line for line in alone.assumptions)
 
 
 def test_mpi_comes_on_top_and_is_said_of_the_target() -> None:
     found, launched = estimate(**MPIIO, w_operations=["write"]), estimate(launcher="mpirun", w_operations=["write"])
     assert found.cases[0].seconds == pytest.approx(launched.cases[0].seconds + MPI_SECONDS)
-    assert found.assumptions[-1] == "scratch: 3.0 s more a repeat to join through MPI and to leave it."
+    assert found.assumptions[-1] == f"scratch: {MPI_SECONDS} s more a repeat to join through MPI and to leave it."
 
 
 def test_what_was_measured_has_the_start_in_it() -> None:

@@ -53,7 +53,7 @@ impl Way {
 
 fn ways() -> Vec<Way> {
     let mut all = Vec::new();
-    for operation in Operation::of_group(Group::Data) {
+    for operation in Operation::of_group(Group::Data).filter(|one| !one.needs_tree()) {
         for layout in ["separate", "shared"] {
             for direct in [false, true] {
                 for method in ["sync", "threads", "io_uring", "mmap"] {
