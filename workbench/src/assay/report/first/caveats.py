@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from assay.analyse.machine import busy_words
 from assay.analyse.odd.wrong_way import WRONG_WAY
 from assay.analyse.scaling import Scaling
 from assay.model.result.decision import Outcome
@@ -29,9 +30,9 @@ def caveats(view: View, found: Sequence[Claim], growth: Sequence[Scaling]) -> li
     kinds: tuple[Callable[[], Said], ...] = (
         lambda: _unfinished(view),
         lambda: _absent(view),
+        lambda: _disturbed(view, bool(found)),
         lambda: _few_sound(view, answered),
         lambda: _held(view, answered, bool(found)),
-        lambda: _disturbed(view),
         lambda: _left_out(found),
         lambda: _still_open(found),
         lambda: _odd(view),
@@ -105,11 +106,12 @@ def commonest(bad: Sequence[Row]) -> tuple[Verdict, int] | None:
     return next(iter(Counter(verdicts).most_common(1)), None)
 
 
-def _disturbed(view: View) -> Said:
-    machine = view.analysis.machine
-    return (
-        [] if machine is None else ["Something other than the storage had a part in what was measured (see Verdicts)."]
-    )
+def _disturbed(view: View, compared: bool) -> Said:
+    words = busy_words(view.run.controls) if view.analysis.machine is not None else ""
+    if not words:
+        return []
+    holds = "What is called faster or equal holds: its bounds allow for that." if compared else ""
+    return [f"{words} {holds} Rates may be higher when nothing else runs.".replace("  ", " ")]
 
 
 def _left_out(found: Sequence[Claim]) -> Said:
