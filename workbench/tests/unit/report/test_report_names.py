@@ -79,7 +79,9 @@ def test_report_names_the_method_and_why() -> None:
 
 def test_cached_names_stand_beside_honest_ones() -> None:
     whole = names_run()
-    cold = make_case("c0009", "disk", ("stat",), cache="drop").model_copy(update={"workload": "cold"})
+    kept = next(case for case in whole.cases if case.target == "disk")
+    dropped = kept.parameters.model_copy(update={"cache": "drop"})
+    cold = kept.model_copy(update={"id": "c0009", "workload": "cold", "operations": ("stat",), "parameters": dropped})
     samples = [named(cold, repeat, 9e3 * (1 + repeat / 97), cache_done="dropped") for repeat in (1, 2, 3)]
     warm = [
         sample.model_copy(update={"device_read_bytes": 0}) if sample.operation == "stat" else sample

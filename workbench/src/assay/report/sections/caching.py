@@ -1,7 +1,5 @@
 """What a cache does to a number: cached and impossible results beside the honest ones."""
 
-import math
-
 from assay.model.result.result import Row
 from assay.model.told import NOT_TOLD
 from assay.report import numbers
@@ -43,19 +41,20 @@ _NO_PAIR = (
 )
 
 
+_ALIKE = ("file_size", "record_size", "files", "lanes", "queue_depth", "hosts")
+"""What two cases must have in common, besides operation and target, to differ by the cache."""
+
+
 def _honest(row: Row, view: View) -> Row | None:
-    """The sound result of the same operation on the same target at the nearest point."""
+    """The sound result of the same work on the same target, for which the cache was not kept."""
 
-    def distance(other: Row) -> float:
+    def alike(other: Row) -> bool:
+        same = (other.operation, other.case.target) == (row.operation, row.case.target)
         a, b = row.case.parameters, other.case.parameters
-        names = ("file_size", "record_size", "files", "lanes", "queue_depth")
-        pairs = ((a.known(name) or 0, b.known(name) or 0) for name in names)
-        return sum(abs(math.log2(max(x, 1) / max(y, 1))) for x, y in pairs)
+        return same and all(a.known(name) == b.known(name) for name in _ALIKE)
 
-    rows = [other for other in view.analysis.rows if other.operation == row.operation and sound(other)]
-    there = [other for other in rows if other.case.target == row.case.target]
-    found = [other for other in there if _cache(other) not in ("keep", NOT_TOLD, numbers.NONE)]
-    return min(found, key=distance, default=None)
+    rows = (other for other in view.analysis.rows if sound(other) and alike(other))
+    return next((other for other in rows if _cache(other) not in ("keep", NOT_TOLD, numbers.NONE)), None)
 
 
 def _factor(row: Row, honest: Row | None) -> float | None:
