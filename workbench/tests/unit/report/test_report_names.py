@@ -5,7 +5,7 @@ import io
 from pathlib import Path
 
 import pytest
-from builders import answered, make_case, make_run
+from builders import answered, make_run
 from jsonschema import Draft202012Validator
 from named_runs import named, names_run, with_data
 
