@@ -209,7 +209,7 @@ class Lane:
         target: Its number, for its colour; None for none.
         values: Of repeats at points that are decided.
         open: Of repeats at points that are not.
-        middle: Their median, of both together; None where they are of points that are not alike.
+        middle: Where its mark is, as the text says it; None where the repeats are of points that are not alike.
     """
 
     name: str

@@ -32,7 +32,7 @@ def test_what_nobody_can_vouch_for_answers_and_is_called_so() -> None:
     alone = answered(whole.model_copy(update={"rows": doubted}))
     answer = next(part for part in build_document(alone).sections if part.id == "rests")
     said = next(block.text for block in answer.blocks if isinstance(block, Paragraph))
-    assert "over all points that are sound or unverified" in str(said)
+    assert "at all points that are sound, lower bounds or unverified" in str(said)
     (cards,) = (block.items for block in answer.blocks if isinstance(block, KeyFigures))
     for card in cards:
         count = next(detail for detail in card.details if detail.endswith("unverified")).split()

@@ -52,17 +52,17 @@ def _kind(claims: Sequence[Claim], view: View) -> list[DotRow]:
     """One pair of targets may be split into parts; of several pairs each has its sentence in one line."""
     if len(claims) == 1:
         return [
-            DotRow(part.label, said(part), _speeds([part], view), _ratios([part], view)) for part in parts(claims[0])
+            DotRow(part.label, said(part), speeds([part], view), _ratios([part], view)) for part in parts(claims[0])
         ]
     label = numbers.titled(claims[0].kind)
     if order := ranking(claims):
         at = numbers.plural(min(claim.counted for claim in claims), "point")
         text = (*ranked(claims, order), f", at each of {at}.")
-        return [DotRow(label, text, _speeds(claims, view), _ratios(claims, view))]
+        return [DotRow(label, text, speeds(claims, view), _ratios(claims, view))]
     spans: list[object] = []
     for claim in claims:
         spans += [" " if spans else "", f"{claim.base} and {claim.other}: ", *said(claim)]
-    return [DotRow(label, tuple(spans), _speeds(claims, view), _ratios(claims, view))]  # type: ignore[arg-type]
+    return [DotRow(label, tuple(spans), speeds(claims, view), _ratios(claims, view))]  # type: ignore[arg-type]
 
 
 def _targets(claims: Iterable[Claim], view: View) -> list[str]:
@@ -70,7 +70,7 @@ def _targets(claims: Iterable[Claim], view: View) -> list[str]:
     return [target for target in view.targets if target in named]
 
 
-def _speeds(claims: Sequence[Claim], view: View) -> str:
+def speeds(claims: Sequence[Claim], view: View) -> str:
     """Median rate of each target, or the least and the greatest over the points that count."""
     measure = measure_of(claims[0].decisions[0].operation)
     found = []
@@ -115,7 +115,20 @@ def _ratios(claims: Sequence[Claim], view: View) -> tuple[Lane, ...]:
                         seen.add((target, id(row)))
                         lane = values.setdefault(target, ([], []))[point.outcome is Outcome.OPEN]
                         lane += [sample.rate / under.rate.median for sample in usable(row.samples)]
-    return tuple(_lane(target, view, *values[target]) for target in view.targets if target in values)
+    lanes = (_lane(target, view, *values[target]) for target in view.targets if target in values)
+    return tuple(replace(lane, middle=_typical(lane.name, claims, base) or lane.middle) for lane in lanes)
+
+
+def _typical(target: str, claims: Sequence[Claim], base: str) -> float | None:
+    """Times as fast as the first target, in the median over the points that are decided, as the text says it."""
+    ratios = [
+        point.ratio if point.winner == target else 1 / point.ratio
+        for claim in claims
+        if (claim.base, claim.other) == (base, target)
+        for point in claim.points
+        if point.winner
+    ]
+    return numbers.median(ratios) if ratios else None
 
 
 def _lane(target: str, view: View, values: Sequence[float], still_open: Sequence[float] = ()) -> Lane:

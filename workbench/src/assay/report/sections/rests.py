@@ -26,7 +26,7 @@ from assay.report.document import (
     Text,
 )
 from assay.report.first.caveats import caveats
-from assay.report.first.lines import answers, rows_of
+from assay.report.first.lines import answers, rows_of, speeds
 from assay.report.first.words import bound, equal_within, sentences
 from assay.report.growth.words import sentence as scaling_sentence
 from assay.report.growth.words import several
@@ -76,7 +76,7 @@ def _compared(found: Sequence[Claim], view: View) -> list[Block]:
 def _figure(claim: Claim, view: View) -> KeyFigure:
     """What came out of a kind of work, large."""
     counts = _counts(claim)
-    speeds = _speeds(claim, view)
+    rates = speeds([claim], view)
     winners = [name for name in (claim.other, claim.base) if claim.won(name)]
     if len(winners) == 1:
         target = winners[0]
@@ -84,7 +84,7 @@ def _figure(claim: Claim, view: View) -> KeyFigure:
             numbers.titled(claim.kind),
             numbers.ratio(claim.typical(target)),
             f"{target} faster than {claim.loser(target)}",
-            (*_span(claim, target), counts, speeds),
+            (*_span(claim, target), counts, rates),
             view.targets.index(target),
             _limit(rows_of(claim, target, view), target),
         )
@@ -95,7 +95,7 @@ def _figure(claim: Claim, view: View) -> KeyFigure:
         value, words = "equal", f"within {equal_within(equal)}"
     else:
         value, words = "open", f"{claim.other} or {claim.base}?"
-    return KeyFigure(numbers.titled(claim.kind), value, words, (counts, speeds))
+    return KeyFigure(numbers.titled(claim.kind), value, words, (counts, rates))
 
 
 def _span(claim: Claim, target: str) -> tuple[str, ...]:
@@ -127,16 +127,6 @@ def _limit(rows: list[Row], target: str) -> tuple[str, Share] | None:
     return f"{words}: {name}, {numbers.share(share)} of it{at}", Share(share)
 
 
-def _speeds(claim: Claim, view: View) -> str:
-    """Median speed of both sides over the points that count."""
-    measure = measure_of(claim.decisions[0].operation)
-    sides = [
-        (name, numbers.median([row.rate.median for row in rows_of(claim, name, view) if row.rate is not None]))
-        for name in (claim.other, claim.base)
-    ]
-    return f"{', '.join(f'{name} {measure.number(speed)}' for name, speed in sides)} {measure.unit}"
-
-
 def _alone(view: View) -> list[Block]:
     """The answer if there is nothing to compare: what each target reaches per kind of work."""
     groups: dict[tuple[str, str], list[Row]] = {}
@@ -147,8 +137,8 @@ def _alone(view: View) -> list[Block]:
     if not figures:
         return [Paragraph("No result is sound enough for an answer; the verdicts say why.")]
     doubtful = any(Verdict.UNVERIFIED in row.verdicts for rows in groups.values() for row in rows)
-    which = "points that are sound or unverified" if doubtful else "sound points"
-    words = f"Speeds of {numbers.listing(list(view.targets))}, medians over all {which}."
+    which = "that are sound, lower bounds or unverified" if doubtful else "that are sound or lower bounds"
+    words = f"Speeds of {numbers.listing(list(view.targets))} at all points {which}: the least and the greatest median."
     return [Paragraph(words), KeyFigures(figures)]
 
 
@@ -156,8 +146,7 @@ def _speed(kind: str, target: str, rows: list[Row], view: View) -> KeyFigure:
     measure = measure_of(rows[0].operation)
     found = sorted((row.rate.median, view.point_of(row)) for row in rows if row.rate)
     speeds, points = [speed for speed, _ in found], [point for _, point in found]
-    span = f"range {measure.number(speeds[0])} to {measure.text(speeds[-1])}, " if len(speeds) > 1 else ""
-    details = [f"{span}{numbers.plural(len(speeds), 'point')}"]
+    details = [numbers.plural(len(speeds), "point")]
     if all(points) and points[0] != points[-1]:
         details.append(f"slowest at {points[0]}, fastest at {points[-1]}")
     if unverified := sum(Verdict.UNVERIFIED in row.verdicts for row in rows):
@@ -165,7 +154,8 @@ def _speed(kind: str, target: str, rows: list[Row], view: View) -> KeyFigure:
     small = [r.iops.median for r in rows if r.iops and (r.case.parameters.known("record_size") or _SMALL + 1) <= _SMALL]
     if small:
         details.append(f"up to {numbers.count(max(small))} operations/s with records up to 16 KiB")
-    value = measure.text(numbers.median(speeds))
+    low, high = measure.number(speeds[0]), measure.text(speeds[-1])
+    value = high if len(speeds) == 1 else f"{low} to {high}"
     return KeyFigure(kind, value, target, tuple(details), view.targets.index(target), _limit(rows, target))
 
 
