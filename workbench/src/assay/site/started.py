@@ -112,18 +112,26 @@ def started(name: str, journal: Journal, say: Say) -> Iterator[StartedServer]:
     entry = journal.record(SERVER, str(folder))
     server: StartedServer | None = None
     made: Numbers | None = None
+    data: Numbers | None = None
     try:
         made = _make(folder)
         journal.amend(entry, {"made": made})
+        data = _make(folder / "data")
         server = _start(load_kind(name), folder)
-        known = {"made": made, "pid": server.process.pid, "start": start_time(server.process.pid), "boot": boot_id()}
+        known = {
+            "made": made,
+            "data": data,
+            "pid": server.process.pid,
+            "start": start_time(server.process.pid),
+            "boot": boot_id(),
+        }
         journal.amend(entry, known)
         _wait(server)
         yield server
     finally:
         if server is not None:
             _end(server)
-        left = remove_tree(folder, made)
+        left = _remove(folder, made, data)
         for line in left:
             say(f"warning: could not be removed: {line}")
         if not left:
@@ -139,10 +147,6 @@ def _make(folder: Path) -> Numbers:
 
 def _start(kind: ServerKind, folder: Path) -> StartedServer:
     """Start its process; it may not answer yet."""
-    try:
-        (folder / "data").mkdir()
-    except OSError as error:
-        raise AssayError(f"{folder}: {error.strerror}", "set TMPDIR to another folder", EXIT_REFUSED) from error
     port = _free_port()
     # It offers no bucket and no table by itself: engines make those.
     offering = Server.model_construct(kind=kind.kind, data=str(folder / "data"))
@@ -234,7 +238,13 @@ def remove_left(entry: Entry) -> list[str]:
     pid, start = details.get("pid"), details.get("start")
     if isinstance(pid, int) and isinstance(start, int) and details.get("boot") == boot_id():
         _kill(Process(pid, start))
-    return remove_tree(folder, _numbers(details.get("made")))
+    return _remove(folder, _numbers(details.get("made")), _numbers(details.get("data")))
+
+
+def _remove(folder: Path, made: Numbers | None, data: Numbers | None) -> list[str]:
+    """Remove the folder of a server, unless it or the one with its data is another's by now; what is left, and why."""
+    left = [] if data is None else remove_tree(folder / "data", data)
+    return left or remove_tree(folder, made)
 
 
 def _numbers(told: object) -> Numbers | None:

@@ -61,6 +61,17 @@ def test_what_no_server_has_made_stays(tmp_path: Path, folder: Path) -> None:
     assert (tmp_path / "mine").is_dir() and folder.is_dir()
 
 
+def test_a_folder_that_was_put_in_place_of_the_servers_data_stays(tmp_path: Path, folder: Path) -> None:
+    data = (folder / "data").stat()
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "precious.txt").write_text("theirs")
+    (folder / "data").rename(tmp_path / "aside")
+    (tmp_path / "theirs").rename(folder / "data")
+    (line,) = remove_left(entry(folder, data=[data.st_dev, data.st_ino]))
+    assert "is not the folder that was made: left alone" in line
+    assert (folder / "data" / "precious.txt").read_text() == "theirs"
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
 def test_the_folder_of_another_user_stays(folder: Path) -> None:
     os.chown(folder, 65534, 65534)
