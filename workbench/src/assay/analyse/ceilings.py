@@ -91,7 +91,7 @@ def measured_ceilings(
             reason = f"{by} was answered from memory, not by the device"
         else:
             rate = sample.iops if name in COUNTED else sample.throughput
-            tries[name].append(rate / cpu_share(sample, lanes) if name in OF_CPU else rate)
+            tries[name].append(rate / _cpu_share(sample, lanes) if name in OF_CPU else rate)
     found = []
     for name, rates in tries.items():
         best = max(rates, default=0.0)
@@ -111,7 +111,7 @@ def measured_ceilings(
     return found
 
 
-def cpu_share(sample: Sample, lanes: int) -> float:
+def _cpu_share(sample: Sample, lanes: int) -> float:
     """Part of the CPU time that lanes could have used which they had, 0.05 to 1; 1 if it is not known.
 
     Args:

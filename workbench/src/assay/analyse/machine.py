@@ -178,14 +178,14 @@ def busy_words(controls: Controls | None) -> str:
     """What the machine had to do with the results, in a sentence; empty if nothing was found, or nothing is known."""
     if controls is None:
         return ""
-    waited, stolen, goes = controls.waited or 0.0, controls.stolen or 0.0, _good_part(controls)
+    waited, stolen, away = controls.waited or 0.0, controls.stolen or 0.0, controls.away or 0.0
     if waited > WAIT_SHARE:
         return f"The machine was busy: a job without storage waited for a CPU {_percent(waited)} of the time."
     if stolen - controls.stolen_error > WAIT_SHARE:
         return f"The machine was busy: the hypervisor took {_percent(stolen)} of its CPU time."
-    if _taken(controls):
-        return f"The machine stood still {_percent(controls.away or 0.0)} of the time."
-    if goes is None:
+    if away > WAIT_SHARE:
+        return f"The machine stood still {_percent(away)} of the time."
+    if (goes := _good_part(controls)) is None:
         return ""
     share = _percent(goes.share)
     return f"The machine was not the same all the time, which explains {share} of how much a typical result varies."

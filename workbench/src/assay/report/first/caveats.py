@@ -110,7 +110,7 @@ def _disturbed(view: View, compared: bool) -> Said:
     words = busy_words(view.run.controls) if view.analysis.machine is not None else ""
     if not words:
         return []
-    holds = "What is called faster or equal holds: its bounds allow for that." if compared else ""
+    holds = "The bounds of what is called faster or equal allow for that." if compared else ""
     return [f"{words} {holds} Rates may be higher when nothing else runs.".replace("  ", " ")]
 
 

@@ -1,6 +1,6 @@
 """Results that something other than the storage held: how much it does at least, and what the limit was."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from assay.model.result.result import Row
 from assay.model.result.verdict import HELD, SOUND, Finding, Verdict
@@ -61,10 +61,10 @@ def _share(finding: Finding) -> float | None:
     return finding.numbers.get("share")
 
 
-def _range(shares: Iterable[float | None]) -> str:
+def _range(shares: Sequence[float | None]) -> str:
     """Which part of the limit the results reach: ` (91 to 100 % of it)`; empty if it is not known of each."""
     known = [share for share in shares if share is not None]
-    if not known or len(known) < len(list(shares)):
+    if not known or len(known) < len(shares):
         return ""
     low, high = (f"{round(100 * share):,}" for share in (min(known), max(known)))
     return f" ({low} % of it)" if low == high else f" ({low} to {high} % of it)"
