@@ -221,17 +221,15 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class DotRow:
-    """What is said of one kind of work, and the repeats that it rests on."""
+    """The repeats of one kind of work."""
 
     label: str
-    text: Text
-    detail: str
     lanes: tuple[Lane, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Dots:
-    """Sentences, each beside the dots of all its repeats; the dots share a logarithmic scale.
+    """Kinds of work, each beside the dots of all its repeats; the dots share a logarithmic scale.
 
     A dot far from all others of its lane is an arrow at the edge.
 

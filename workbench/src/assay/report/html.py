@@ -154,7 +154,7 @@ def _key_figures(block: doc.KeyFigures) -> str:
 
 
 def _dots(block: doc.Dots) -> str:
-    return dots_html(block, _text)
+    return dots_html(block)
 
 
 def _panels(block: doc.Panels) -> str:

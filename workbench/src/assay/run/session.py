@@ -336,6 +336,7 @@ def meta_of(plan: Plan) -> RunMeta:
         repeats_least=least if blocks is None else blocks.least,
         repeats_time=None if repeating.time is None else repeating.time / 1e9,
         blocks=blocks,
+        needs=study.needs,
         command=redacted_line(["assay", *sys.argv[1:]]),
         base=str(Path.cwd()),
     )

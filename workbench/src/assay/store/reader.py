@@ -22,6 +22,7 @@ from assay.model.result.sample import JobRecord, Sample
 from assay.model.result.stage import StageDone
 from assay.model.study.blocks import Blocks
 from assay.model.study.case import Case, Excluded
+from assay.model.study.needs import Need
 from assay.model.units import shown
 from assay.model.written import MOST_BYTES
 from assay.store.damage import OF_DATA, damage_told, mapping, tells_damage
@@ -116,8 +117,9 @@ class RunReader:
             controls=Controls.model_validate(details["controls"]) if details.get("controls") else None,
             machine=MachineFinding.model_validate(details["machine"]) if details.get("machine") else None,
             answers=tuple(details.get("answers", ())),
-            page=FirstPage.model_validate(details["page"]) if details.get("page") else None,
+            page=FirstPage.model_validate(details["first_page"]) if details.get("first_page") else None,
             blocks=Blocks.model_validate(details["blocks"]) if details.get("blocks") else None,
+            needs=tuple(Need.model_validate(need) for need in details.get("needs", ())),
             stages=tuple(StageDone.model_validate(stage) for stage in details.get("stages", ())),
         )
 

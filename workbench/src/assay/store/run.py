@@ -207,7 +207,7 @@ class RunStore(RunReader):
             if answers is not None:
                 details["answers"] = list(answers)
             if page is not None:
-                details["page"] = page.model_dump(mode="json")
+                details["first_page"] = page.model_dump(mode="json")
             self._db.execute("UPDATE run SET details = ?", (json.dumps(details),))
 
     def add_control(self, reading: Reading) -> None:
@@ -439,6 +439,7 @@ def _insert_plan(
         "repeats_least": meta.repeats_least,
         "repeats_time": meta.repeats_time,
         "blocks": None if meta.blocks is None else meta.blocks.model_dump(mode="json"),
+        "needs": [need.model_dump(mode="json") for need in meta.needs],
     }
     connection.execute("BEGIN IMMEDIATE")
     connection.execute(

@@ -14,6 +14,7 @@ from assay.model.result.network import Network
 from assay.model.result.stage import StageDone
 from assay.model.result.verdict import Verdict
 from assay.model.study.blocks import Blocks
+from assay.model.study.needs import Need
 from assay.model.study.repeats import EQUAL_WITHIN, looks, repeats_words
 
 IN_MEMORY = ("tmpfs", "ramfs")
@@ -102,6 +103,7 @@ class RunHead(Frozen):
         repeats_least: Fewest repeats of a case if their number is not fixed, or with `blocks`; else None.
         repeats_time: Seconds of measuring after which no further round begins; None without such a limit.
         blocks: How its two sides are measured in turns; None of a run that is no comparison.
+        needs: What each target must reach.
     """
 
     id: str
@@ -121,6 +123,7 @@ class RunHead(Frozen):
     repeats_least: int | None = None
     repeats_time: float | None = None
     blocks: Blocks | None = None
+    needs: tuple[Need, ...] = ()
 
     @property
     def launcher(self) -> str:

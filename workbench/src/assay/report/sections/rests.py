@@ -62,7 +62,10 @@ def section(view: View) -> Section:
         blocks += _alone(view)
     minded = caveats(view, found, growth)
     if len(minded) > CAVEATS_SHOWN:
-        blocks += [Heading("What else to mind", "rests-mind"), Bullets(tuple(minded[CAVEATS_SHOWN:]))]
+        blocks += [
+            Heading("What else to mind", "rests-mind"),
+            Bullets(tuple(one.words for one in minded[CAVEATS_SHOWN:])),
+        ]
     blocks += [Heading("How it is meant", "rests-meant"), Bullets(tuple(_remarks(view, found)))]
     return Section("rests", "What the answer rests on", tuple(blocks))
 
