@@ -27,8 +27,8 @@ def unseen(row: Row) -> str:
 
 
 def sound(row: Row) -> bool:
-    """The row has a rate that is the storage's own; if it is unstable, its interval says how well it is known."""
-    return row.rate is not None and SOUND.issuperset(row.verdicts)
+    """The row has a rate that is the storage's own, and known; if it is unstable, its interval says how well."""
+    return row.rate is not None and SOUND.issuperset(row.verdicts) and not row.vague
 
 
 def false(row: Row) -> bool:

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 
 from builders import make_analysis, make_case, make_place, row_of
 
+from assay.model.result.result import Estimate
 from assay.model.result.verdict import RANK, Finding, Verdict
 from assay.report.document import words
 from assay.report.first.caveats import caveats
 from assay.report.first.held import limit_sentences
+from assay.report.first.lines import answers
 from assay.report.first.steps import next_step
 from assay.report.view import View
 
@@ -84,3 +86,13 @@ def test_results_without_a_rate_and_without_a_finding_ask_for_nothing() -> None:
     seen = View(seen.analysis.model_copy(update={"rows": (bare,)}))
     assert said(seen) == ("None of 1 result is usable.", "")
     assert step(seen).startswith("See why disk has no result")
+
+
+def test_a_rate_known_within_a_factor_of_ten_is_no_answer() -> None:
+    wide = view(()).analysis.rows[0]
+    rate = Estimate(median=1e6, low=0.3e6, high=3e6, n=5, spread=0.9)
+    loose = finding(Verdict.UNSTABLE, FEWER)
+    row = wide.model_copy(update={"throughput": rate, "verdict": Verdict.UNSTABLE, "findings": (loose,)})
+    seen = View(view(()).analysis.model_copy(update={"rows": (row,)}))
+    assert said(seen) == ("None of 1 result is usable: 1 is unstable.", FEWER)
+    assert not answers(row)

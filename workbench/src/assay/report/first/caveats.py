@@ -113,7 +113,12 @@ def _held(view: View, answered: set[Verdict], compared: bool) -> Said:
 
 def commonest(bad: Sequence[Row]) -> tuple[Verdict, int] | None:
     """The verdict that keeps most results out, and how many have it; None if none has one that does."""
-    verdicts = (verdict for row in bad for verdict in row.verdicts if verdict not in SOUND)
+    verdicts = (
+        verdict
+        for row in bad
+        for verdict in row.verdicts
+        if verdict not in SOUND or (row.vague and verdict is Verdict.UNSTABLE)
+    )
     return next(iter(Counter(verdicts).most_common(1)), None)
 
 

@@ -237,7 +237,8 @@ def _of_sample(sample: Sample, measure: Measure) -> float:
 
 def answers(row: Row) -> bool:
     """Its rate says what the storage does, or does at least; an unverified one is named as such."""
-    return row.rate is not None and (SOUND | HELD | {Verdict.UNVERIFIED}).issuperset(row.verdicts)
+    known = row.rate is not None and not row.vague
+    return known and (SOUND | HELD | {Verdict.UNVERIFIED}).issuperset(row.verdicts)
 
 
 def _where(rows: Sequence[Row], measure: Measure, view: View) -> str:
