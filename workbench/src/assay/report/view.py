@@ -11,7 +11,6 @@ from assay.model.study.axis import AxisValue
 from assay.model.study.names import LOOKUPS, METADATA, WRITES
 from assay.model.told import NOT_TOLD
 from assay.report import numbers
-from assay.report.measure import measures_of
 
 _LEAST_CELLS = 6
 CHANGES = WRITES | (frozenset(METADATA) - LOOKUPS)
@@ -63,11 +62,6 @@ class Workload:
     rows: tuple[Row, ...]
     operations: tuple[str, ...]
     swept: dict[str, tuple[AxisValue, ...]]
-
-    @property
-    def measured(self) -> str:
-        """What its results are: `Throughput`, `Rate`, or of objects, which may be counted in both, either."""
-        return numbers.titled(numbers.listing([measure.title.lower() for measure in measures_of(self.rows)]))
 
     def numeric_axes(self) -> list[str]:
         """The swept axes that hold numbers, file size and record size first."""

@@ -45,13 +45,13 @@ class Page:
     def blocks(self) -> tuple[Block, ...]:
         """The page as blocks of a document."""
         rest = len(self.caveats) - CAVEATS_SHOWN
-        more = (f"{numbers.plural(rest, 'more', 'more')}: see What the answer rests on.",) if rest > 0 else ()
+        more = (f"{numbers.plural(rest, 'more', 'more')}: see Evidence.",) if rest > 0 else ()
         panels = (
             ("What it costs", (self.cost,)),
             ("What to mind", (*self.caveats[:CAVEATS_SHOWN], *more)),
             ("What to do next", self.steps),
         )
-        left = f"{numbers.plural(self.more, 'more line', 'more lines')}: see What the answer rests on."
+        left = f"{numbers.plural(self.more, 'more line', 'more lines')}: see Evidence."
         return (
             Paragraph(self.lead, lead=True),
             *self.dots,
