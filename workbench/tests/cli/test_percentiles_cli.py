@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from builders import MS, hdr, make_case, make_meta, make_place, make_sample
+from report_parts import tables_of
 from run_tools import assay
 from stored_runs import DAY, STARTED, store_run
 
@@ -17,7 +18,7 @@ from assay.analyse import histograms
 from assay.cli.money.evidence import _p99
 from assay.model.result.sample import HostShare
 from assay.report.build import build_document
-from assay.report.document import Bullets, Document, Num, Paragraph, Table
+from assay.report.document import Document, Num
 from assay.report.html import render_html
 from assay.run.analysis import load_analysis
 from assay.store import RunStore
@@ -68,14 +69,9 @@ def document(folder: Path, name: str = "a") -> Document:
     return build_document(load_analysis(name, folder / "assay-runs"))
 
 
-def table(of: Document, name: str) -> Table:
-    (found,) = [block for part in of.sections for block in part.blocks if isinstance(block, Table) and block.id == name]
-    return found
-
-
 def cells(of: Document, name: str, title: str) -> list[str]:
     """The texts of a column of a table."""
-    found = table(of, name)
+    found = tables_of(of)[name]
     place = [column.title for column in found.columns].index(title)
     return [cell.text if isinstance(cell := row[place], Num) else str(cell) for row in found.rows]
 
@@ -94,13 +90,6 @@ def test_a_tail_that_repeats_do_not_agree_on_stands_with_a_remark_beside_ok(tmp_
     page = document(tmp_path)
     assert cells(page, "results-table", "p99") == ["4,500 uncertain", "4,500"]
     assert cells(page, "results-table", "p50") == ["1,000", "1,000"]
-    of_disk, of_ssd = cells(page, "latency-table", "p99")
-    assert of_disk.startswith("4,500 (") and of_disk.endswith(") uncertain") and of_ssd.startswith("4,500 (4,")
-    assert cells(page, "latency-table", "p99.99") == ["too few", "too few"]
-    blocks = [block for part in page.sections if part.id == "latency" for block in part.blocks]
-    assert any(isinstance(b, Paragraph) and "p99: known in 1, uncertain in 1 of 2 results" in b.text for b in blocks)
-    (worst,) = [item for block in blocks if isinstance(block, Bullets) for item in block.items]
-    assert str(worst).startswith("disk · Read (c0001): 4.50 ms (") and "1.80 ms to 114 ms" in str(worst)
     assert "4,500 uncertain" in render_html(page)
 
 
@@ -116,7 +105,7 @@ def test_nothing_is_printed_of_five_operations(tmp_path: Path) -> None:
     assert [item["standing"] for item in shown["percentiles"]] == ["no interval"] + ["too few operations"] * 4
     page = document(tmp_path)
     assert cells(page, "results-table", "p50") == ["1,000 no interval"]
-    assert {cells(page, "latency-table", name)[0] for name in ("p90", "p99", "p99.9", "p99.99")} == {"too few"}
+    assert cells(page, "results-table", "p99") == ["too few"]
 
 
 def exported(folder: Path, name: str) -> list[dict[str, str]]:
@@ -157,8 +146,8 @@ def test_targets_of_a_run_are_compared_by_p50_and_p99(tmp_path: Path) -> None:
     assert row["before"]["p99_low_ns"] < row["before"]["p99_ns"] < row["before"]["p99_high_ns"] < 5 * MS
     assert row["before"]["p99_standing"] == "known"
     page = document(tmp_path)
-    assert cells(page, "comparison-latency-table", "Percentile") == ["p50", "p99"]
-    assert cells(page, "comparison-latency-table", "Result") == ["not separable", "disk faster"]
+    (half,), (tail,) = (cells(page, "comparison-table", name) for name in ("p50", "p99"))
+    assert not half.endswith("*") and tail.endswith("*") and "× higher (" in tail
     assay(tmp_path, "compare", "a", "--by", "target", "--output", "page.html")
     assert "longer" in (tmp_path / "page.html").read_text()
 

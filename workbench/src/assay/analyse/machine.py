@@ -156,7 +156,7 @@ def machine_finding(controls: Controls | None) -> MachineFinding | None:
     seen, goes = _taken(controls), _good_part(controls)
     if not seen and goes is None:
         return None
-    text = [f"Something other than the storage had a part in what was measured. {moved_words(controls)}"]
+    text = [f"This machine affected the results. {moved_words(controls)}"]
     text += [f"{', and '.join(seen)}."] if seen else []
     if goes is not None:
         least = f", at least {_percent(goes.low)}" if goes.low >= MATTERS else ""
@@ -196,7 +196,7 @@ def _taken(controls: Controls) -> list[str]:
     waited, stolen, away = controls.waited or 0.0, controls.stolen or 0.0, controls.away or 0.0
     seen = []
     if waited > WAIT_SHARE:
-        seen.append(f"its lanes, no more than there are CPUs, waited for one {_percent(waited)} of the time")
+        seen.append(f"its jobs, no more than there are CPUs, waited for one {_percent(waited)} of the time")
     if stolen - controls.stolen_error > WAIT_SHARE:
         within = _percent(controls.stolen_error)
         seen.append(f"the hypervisor took {_percent(stolen)} of the CPU time (right within {within} of it)")
@@ -224,10 +224,10 @@ def machine_notes(finding: MachineFinding | None) -> tuple[str, ...]:
 def moved_words(controls: Controls) -> str:
     """How much control and results moved, in one sentence."""
     parts = " and ".join(f"{_percent(moved)} where it {part}" for part, moved in sorted(controls.moved.items()))
-    words = f"A control without storage, run {len(controls.readings)} times between the repeats, moved by {parts}"
+    words = f"A test without storage, run {len(controls.readings)} times between the repeats, varied by {parts}"
     if controls.store_moved is None:
         return f"{words}."
-    return f"{words}, a typical result by {_percent(controls.store_moved)} (standard deviations)."
+    return f"{words}; a typical result varied by {_percent(controls.store_moved)} (standard deviations)."
 
 
 def set_aside(

@@ -9,44 +9,30 @@ from assay.report.growth.stages import stage_lines
 from assay.report.sections import (
     answer,
     appendix,
-    caching,
     ceilings,
-    comparison,
     cost,
     environment,
+    evidence,
     hosts,
-    latency,
     method,
     network,
-    notes,
-    options,
     published,
-    rests,
-    results,
     scaling,
-    variation,
     verdicts,
 )
 from assay.report.view import View
 
 _SECTIONS = (
     answer,
-    rests,
-    options,
-    method,
-    environment,
-    network,
-    ceilings,
-    verdicts,
-    results,
+    evidence,
     scaling,
-    variation,
     hosts,
     cost,
-    caching,
-    latency,
-    comparison,
-    notes,
+    ceilings,
+    network,
+    verdicts,
+    environment,
+    method,
     appendix,
 )
 
@@ -66,7 +52,7 @@ def build_document(analysis: RunAnalysis, today: Book | None = None, beside: Bes
     meta = (
         ("Measured", f"{numbers.moment(run.created_at)}{took}"),
         ("Targets", ", ".join(view.targets)),
-        ("Extent", f"{numbers.plural(len(analysis.cases), 'case')}, {run.repeats_words} each"),
+        ("Scope", f"{numbers.plural(len(analysis.cases), 'case')}, {run.repeats_words} each"),
         ("Repeats done", f"{run.finished:,} of {run.planned:,}"),
         ("Status", run.status),
         *(("Stages", line) for line in stage_lines(run)),
@@ -74,6 +60,6 @@ def build_document(analysis: RunAnalysis, today: Book | None = None, beside: Bes
     )
     sections = tuple(section for section in found if section is not None)
     if beside is not None:
-        place = next(place for place, section in enumerate(sections) if section.id == "results") + 1
+        place = next(place for place, section in enumerate(sections) if section.id == "evidence") + 1
         sections = (*sections[:place], published.section(view, beside), *sections[place:])
     return Document(f"Assay storage report · {run.study}", run.question or run.study, run.description, meta, sections)

@@ -174,34 +174,6 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyFigure:
-    """One number to remember.
-
-    Attributes:
-        label: What kind of work.
-        value: The number as text, e.g. `8.3×`.
-        claim: What it means, in a few words.
-        details: Small print, one line each.
-        target: Number of the target that it favours, for its colour; None for no one.
-        limit: What holds it, in words, and the share of that ceiling; None if no ceiling is known.
-    """
-
-    label: str
-    value: str
-    claim: str
-    details: tuple[str, ...] = ()
-    target: int | None = None
-    limit: tuple[str, Share] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class KeyFigures:
-    """Key figures side by side."""
-
-    items: tuple[KeyFigure, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Lane:
     """Repeats of one target, as dots along a scale.
 
@@ -375,28 +347,19 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Blocks that a reader opens when wanted."""
+    """Blocks that a reader opens when wanted, and that are not printed before.
+
+    Attributes:
+        id: By which the contents lead to it; empty if they do not.
+    """
 
     summary: str
     blocks: tuple["Block", ...]
+    id: str = ""
 
 
 Block = (
-    Heading
-    | Paragraph
-    | Bullets
-    | Facts
-    | KeyFigures
-    | Dots
-    | Panels
-    | Table
-    | Chart
-    | Gallery
-    | Plots
-    | Spans
-    | Code
-    | Note
-    | Fold
+    Heading | Paragraph | Bullets | Facts | Dots | Panels | Table | Chart | Gallery | Plots | Spans | Code | Note | Fold
 )
 
 

@@ -1,6 +1,6 @@
 """Which charts a run calls for, and how many of them a page can bear."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from assay.model.result.percentile import LEAST_BEYOND, WIDEST
@@ -46,20 +46,18 @@ def _slices(rows: list[Row], names: list[str]) -> list[Slice]:
     return [(point(dict(zip(names, key, strict=True)), names), group) for key, group in groups.items()]
 
 
-def _title(workload: Workload, operation: str, where: str = "", view: View | None = None) -> str:
-    """The operation, where it is drawn, and the workload if `view` is given: several stand together then."""
-    words = [numbers.operation_title(operation), where]
-    if view is not None and len(view.main_workloads()) > 1:
-        words.append(workload.name)
+def _title(view: View, workload: Workload, operation: str, where: str = "") -> str:
+    """The operation, where it is drawn, and the workload if there are several."""
+    words = [numbers.operation_title(operation), where, workload.name if len(view.main_workloads()) > 1 else ""]
     return " · ".join(word for word in words if word)
 
 
-def _grids(workload: Workload) -> Iterator[tuple[tuple[str, str], str, int, Slice]]:
+def _grids(workload: Workload, operations: Sequence[str]) -> Iterator[tuple[tuple[str, str], str, int, Slice]]:
     axes = workload.grid()
     if axes is None:
         return
     others = [name for name in workload.independent(axes[0]) if name in workload.independent(axes[1])]
-    for operation in workload.operations:
+    for operation in operations:
         for place, found in enumerate(_slices(workload.of(operation), others)):
             yield axes, operation, place, found
 
@@ -76,21 +74,24 @@ def _measured(operation: str) -> str:
     return f"{measure.title.lower()} in {measure.unit}"
 
 
-def heat_maps(view: View, workload: Workload, mark: str) -> Iterator[Chart]:
+def heat_maps(view: View, workload: Workload, mark: str, operations: Sequence[str]) -> Iterator[Chart]:
     """One heat map per operation and point of further axes."""
-    for axes, operation, place, (where, rows) in _grids(workload):
+    for axes, operation, place, (where, rows) in _grids(workload, operations):
         up, right, words = _kept(workload, axes)
         targets = [target for target in view.targets if any(row.case.target == target for row in rows)]
         drawing = heat_map(rows, axes, (up, right), targets)
         caption = f"Median {_measured(operation)}; one colour scale for all panels.{words}{marked(rows)}"
-        yield Chart(f"heat-{mark}-{operation}-{place}", _title(workload, operation, where), caption, drawing, wide=True)
+        title = _title(view, workload, operation, where)
+        yield Chart(f"heat-{mark}-{operation}-{place}", title, caption, drawing, wide=True)
 
 
-def line_charts(view: View, workload: Workload, axis: str, metric: Metric, mark: str) -> Iterator[Chart]:
+def line_charts(
+    view: View, workload: Workload, axis: str, metric: Metric, mark: str, operations: Sequence[str]
+) -> Iterator[Chart]:
     """One chart per operation: rate or latency against `axis`."""
     others = workload.independent(axis)
     kept_x = set(thin(workload.swept[axis], _MOST_POINTS))
-    for operation in workload.operations:
+    for operation in operations:
         kind = measure_of(operation).title.lower() if metric == "rate" else metric
         rows = [row for row in workload.of(operation) if row.case.axes.get(axis) in kept_x]
         slices = _slices(rows, others)
@@ -107,7 +108,7 @@ def line_charts(view: View, workload: Workload, axis: str, metric: Metric, mark:
             words += f" {len(kept_x)} of {len(workload.swept[axis])} values along the axis."
         words += _doubtful(chosen)
         drawing = line_chart(chosen, axis, others, view.targets, metric)
-        yield Chart(f"{kind}-{mark}-{axis}-{operation}", _title(workload, operation), words, drawing)
+        yield Chart(f"{kind}-{mark}-{axis}-{operation}", _title(view, workload, operation), words, drawing)
 
 
 def plain_charts(view: View, workloads: list[Workload]) -> Iterator[Chart]:
@@ -140,7 +141,7 @@ def percentile_charts(view: View, workload: Workload, mark: str) -> Iterator[Cha
             caption += f"{LEAST_BEYOND} operations took longer."
             yield Chart(
                 f"percentiles-{mark}-{operation}",
-                _title(workload, operation, view=view),
+                _title(view, workload, operation),
                 caption,
                 percentile_chart(rows, view),
             )

@@ -72,17 +72,22 @@ def _header(document: doc.Document) -> str:
 def _contents(document: doc.Document) -> str:
     links = []
     for section in document.sections:
-        inner = "".join(
-            f'<li><a href="#{block.id}">{escape(block.text)}</a></li>'
-            for block in section.blocks
-            if isinstance(block, doc.Heading) and block.level == 3
-        )
+        inner = "".join(f'<li><a href="#{name}">{escape(title)}</a></li>' for name, title in _parts(section) if name)
         links.append(
             f'<li><a href="#{section.id}">{escape(section.title)}</a>{f"<ul>{inner}</ul>" if inner else ""}</li>'
         )
     return (
         f'<nav aria-label="Contents"><details open><summary>Contents</summary><ol>{"".join(links)}</ol></details></nav>'
     )
+
+
+def _parts(section: doc.Section) -> Iterator[tuple[str, str]]:
+    """Id and title of what the contents name of a section."""
+    for block in section.blocks:
+        if isinstance(block, doc.Heading) and block.level == 3:
+            yield block.id, block.text
+        elif isinstance(block, doc.Fold):
+            yield block.id, block.summary
 
 
 def _section(number: int, section: doc.Section) -> str:
@@ -139,18 +144,6 @@ def _bullets(block: doc.Bullets) -> str:
 def _facts(block: doc.Facts) -> str:
     items = "".join(f"<dt>{escape(name)}</dt><dd>{_text(value)}</dd>" for name, value in block.items)
     return f"<dl class=facts>{items}</dl>"
-
-
-def _key_figures(block: doc.KeyFigures) -> str:
-    cards = []
-    for item in block.items:
-        details = "".join(f"<li>{escape(line)}</li>" for line in item.details)
-        shade = f" t{item.target % 8}" if item.target is not None else ""
-        claim = f"<p class=claim>{escape(item.claim)}</p>"
-        limit = f"<p class=limit>{_bar(item.limit[1])}{escape(item.limit[0])}</p>" if item.limit else ""
-        words = f"<h3>{escape(item.label)}</h3><p class=value>{escape(item.value)}</p>{claim}<ul>{details}</ul>{limit}"
-        cards.append(f'<article class="figure{shade}">{words}</article>')
-    return f"<div class=figures>{''.join(cards)}</div>"
 
 
 def _dots(block: doc.Dots) -> str:
@@ -247,7 +240,8 @@ def _note(block: doc.Note) -> str:
 
 
 def _fold(block: doc.Fold) -> str:
-    return f"<details class=fold><summary>{escape(block.summary)}</summary>{_blocks(block.blocks)}</details>"
+    name = f' id="{block.id}"' if block.id else ""
+    return f"<details class=fold{name}><summary>{escape(block.summary)}</summary>{_blocks(block.blocks)}</details>"
 
 
 _WRITERS: dict[type[Any], Writer] = {
@@ -255,7 +249,6 @@ _WRITERS: dict[type[Any], Writer] = {
     doc.Paragraph: _paragraph,
     doc.Bullets: _bullets,
     doc.Facts: _facts,
-    doc.KeyFigures: _key_figures,
     doc.Dots: _dots,
     doc.Panels: _panels,
     doc.Table: _table,

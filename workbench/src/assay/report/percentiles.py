@@ -1,10 +1,7 @@
 """Percentiles of latency in words and in cells: never a number without what it is worth."""
 
-from collections import Counter
-from collections.abc import Iterable
-
 from assay.model.result.percentile import WIDEST, Standing
-from assay.model.result.result import Percentile, Row
+from assay.model.result.result import Percentile
 from assay.report import numbers
 from assay.report.document import Num
 
@@ -57,10 +54,3 @@ def cell(item: Percentile | None, interval: bool = False) -> Num:
     if interval and low is not None and high is not None:
         text += f" ({numbers.microseconds(low)} – {numbers.microseconds(high)})"
     return Num(text if item.standing is Standing.KNOWN else f"{text} {item.standing}", item.value)
-
-
-def tally(rows: Iterable[Row], name: str) -> str:
-    """Such as `p99: known in 12, uncertain in 3 of 15 results`; empty if no latencies were recorded."""
-    found = Counter(item.standing for row in rows if (item := row.percentile(name)) is not None)
-    parts = [f"{standing} in {found[standing]:,}" for standing in Standing if found[standing]]
-    return f"{name}: {', '.join(parts)} of {numbers.plural(found.total(), 'result')}" if parts else ""

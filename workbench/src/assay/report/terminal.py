@@ -110,10 +110,6 @@ def _facts(block: doc.Facts, width: int | None) -> list[Line]:
     ]
 
 
-def _key_figures(block: doc.KeyFigures, width: int | None) -> list[Line]:
-    return [line for item in block.items for line in _folded(f"{item.label}: {item.value} {item.claim}", width)]
-
-
 def _panels(block: doc.Panels, width: int | None) -> list[Line]:
     found: list[Line] = []
     for title, items in block.items:
@@ -253,7 +249,6 @@ _WRITERS: dict[type[Any], Callable[[Any, int | None], list[Line]]] = {
     doc.Paragraph: _paragraph,
     doc.Bullets: _bullets,
     doc.Facts: _facts,
-    doc.KeyFigures: _key_figures,
     doc.Dots: _nothing,
     doc.Panels: _panels,
     doc.Table: _table,

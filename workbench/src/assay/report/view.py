@@ -11,7 +11,6 @@ from assay.model.study.axis import AxisValue
 from assay.model.study.names import LOOKUPS, METADATA, WRITES
 from assay.model.told import NOT_TOLD
 from assay.report import numbers
-from assay.report.measure import measures_of
 
 _LEAST_CELLS = 6
 CHANGES = WRITES | (frozenset(METADATA) - LOOKUPS)
@@ -27,8 +26,8 @@ def unseen(row: Row) -> str:
 
 
 def sound(row: Row) -> bool:
-    """The row has a rate that is the storage's own, and known; if it is unstable, its interval says how well."""
-    return row.rate is not None and SOUND.issuperset(row.verdicts) and not row.vague
+    """The row has a rate that is the storage's own; if it is unstable, its interval says how well it is known."""
+    return row.rate is not None and SOUND.issuperset(row.verdicts)
 
 
 def false(row: Row) -> bool:
@@ -63,11 +62,6 @@ class Workload:
     rows: tuple[Row, ...]
     operations: tuple[str, ...]
     swept: dict[str, tuple[AxisValue, ...]]
-
-    @property
-    def measured(self) -> str:
-        """What its results are: `Throughput`, `Rate`, or of objects, which may be counted in both, either."""
-        return numbers.titled(numbers.listing([measure.title.lower() for measure in measures_of(self.rows)]))
 
     def numeric_axes(self) -> list[str]:
         """The swept axes that hold numbers, file size and record size first."""

@@ -332,12 +332,12 @@ def test_the_judge_is_told_what_was_asked_for() -> None:
 def test_the_report_says_how_often_and_until_when() -> None:
     fixed = sample_run()
     told = repr(build_document(fixed))
-    assert f"{fixed.run.repeats} repeats each" in told and "known well enough" not in told
+    assert f"{fixed.run.repeats} repeats each" in told and "is repeated until" not in told
     rule = {"repeats": 30, "repeats_within": 0.025, "repeats_least": 8}
     told = repr(build_document(fixed.model_copy(update={"run": fixed.run.model_copy(update=rule)})))
     assert "8 to 30 repeats each" in told
     assert "reaches at most 2.5 % of the median" in told and "after 8 repeats at the earliest" in told
-    assert "each round holds every case that still needs repeats once" in told
+    assert "each round runs every case that still needs repeats once" in told
 
 
 def test_progress_counts_what_is_still_asked_for(capsys: pytest.CaptureFixture[str]) -> None:

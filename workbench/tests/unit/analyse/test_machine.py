@@ -70,7 +70,7 @@ def test_two_controls_say_nothing() -> None:
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"waited": 0.11}, "Its lanes, no more than there are CPUs, waited for one 11 % of the time."),
+        ({"waited": 0.11}, "Its jobs, no more than there are CPUs, waited for one 11 % of the time."),
         ({"stolen": 0.2, "stolen_error": 0.05}, "The hypervisor took 20 % of the CPU time (right within 5 % of it)."),
         ({"away": 0.3}, "The engine was not run 30 % of the time though no other process had its CPU."),
         ({"waited": 0.2, "away": 0.3}, "20 % of the time, and the engine was not run 30 %"),
@@ -86,8 +86,8 @@ def test_two_controls_say_nothing() -> None:
 def test_what_the_machine_did_is_said_with_its_numbers(fields: dict[str, Any], words: str) -> None:
     found = machine_finding(controls(**fields))
     assert found is not None and words in found.text
-    assert "run 9 times between the repeats, moved by 1 % where it waits and 12 % where it works" in found.text
-    assert "a typical result by 10 %" in found.text
+    assert "run 9 times between the repeats, varied by 1 % where it waits and 12 % where it works" in found.text
+    assert "a typical result varied by 10 %" in found.text
     assert (found.explained is not None) == ("explains" in found.text and "cannot" not in found.text)
 
 

@@ -167,7 +167,7 @@ def test_notes_about_metadata_speak_of_operations() -> None:
     samples = [make_names(repeat=n, iops=rate, first_finisher_iops=2 * rate) for n, rate in enumerate(rates, start=1)]
     notes = analysed((case,), samples).notes
     assert any("repeat 3 (300,000 operations/s) is an outlier" in note for note in notes)
-    assert any("2.00 times that up to the last lane's" in note for note in notes)
+    assert any("2.00 times that up to the end of the last" in note for note in notes)
 
 
 def test_good_results_have_no_notes() -> None:

@@ -7,6 +7,7 @@ import pytest
 from builders import make_analysis, make_case, make_sample
 from hypothesis import given
 from hypothesis import strategies as st
+from report_parts import tables_of
 from soak import times
 
 from assay.analyse import hosts
@@ -333,7 +334,7 @@ def test_lanes_are_shown_but_only_hosts_are_an_answer() -> None:
     sentence, bend, _law = said(found)
     assert sentence.startswith("Read, store: 1 lane alone reaches 30.0 MB/s.")
     assert bend.startswith("Read, store, where it bends: sharply, with 3 lanes (")
-    (table,) = [block for block in found.blocks if isinstance(block, Table)]
+    (table,) = tables_of(found).values()
     assert [line[1].text for line in table.rows] == ["1 lane", "2 lanes", "4 lanes", "8 lanes"]  # type: ignore[union-attr]
 
 

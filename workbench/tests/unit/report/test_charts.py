@@ -8,9 +8,8 @@ from assay.analyse.growth.draws import Range
 from assay.analyse.growth.variation import Variation
 from assay.analyse.runs import compare_targets
 from assay.model.result.result import Row
-from assay.model.result.verdict import Verdict
 from assay.report.charts.differences import difference_chart
-from assay.report.charts.dots import cache_chart, plain_chart, ratio_chart
+from assay.report.charts.dots import plain_chart, ratio_chart
 from assay.report.charts.percentiles import percentile_chart
 from assay.report.draw.chart import legends_html
 from assay.report.draw.drawing import Dot, Key, Legend, Rows
@@ -32,15 +31,6 @@ def test_a_target_without_a_result_takes_no_room_beside_the_others() -> None:
     assert len(view().targets) > 1
     drawing = plain_chart([of_disk()], view())
     assert [mark.y for mark in drawing.marks if isinstance(mark, Dot)] == [0.5]
-
-
-def test_an_unstable_honest_result_is_filled_beside_a_cached_one() -> None:
-    honest, cached = (
-        of_disk().model_copy(update={"verdict": verdict}) for verdict in (Verdict.UNSTABLE, Verdict.CACHED)
-    )
-    drawing = cache_chart([("disk", honest, cached)], view().targets)
-    dots = [(mark.look, mark.label) for mark in drawing.marks if isinstance(mark, Dot)]
-    assert dots == [("", "unstable"), ("open", "cached")]
 
 
 def test_percentiles_of_few_operations_have_more_than_one_number_on_their_axis() -> None:

@@ -42,7 +42,7 @@ def analysis(existing: bool) -> RunAnalysis:
 
 def test_the_objects_are_described_where_the_targets_are() -> None:
     document = build_document(analysis(True))
-    (options,) = [section for section in document.sections if section.id == "options"]
+    (options,) = [section for section in document.sections if section.id == "environment"]
     (table,) = [block for block in options.blocks if isinstance(block, Table) and block.id == "existing-table"]
     (row,) = table.rows
     texts = [str(getattr(cell, "text", cell)) for cell in row]

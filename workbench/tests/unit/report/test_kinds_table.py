@@ -2,6 +2,7 @@
 
 import pytest
 from builders import make_case, make_run, make_sample
+from report_parts import tables_of
 
 from assay.analyse.rows import analyse
 from assay.judge.judge import judge
@@ -50,8 +51,7 @@ def test_a_phase_without_time_or_kinds_has_no_rates() -> None:
 
 
 def tables(found: RunAnalysis) -> dict[str, Table]:
-    blocks = [block for part in build_document(found).sections for block in part.blocks]
-    return {block.id: block for block in blocks if isinstance(block, Table)}
+    return tables_of(build_document(found))
 
 
 def test_the_report_has_the_kinds_of_a_mix_as_medians_over_repeats() -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 from builders import make_case, make_run, make_sample
+from report_parts import charts_of, tables_of
 from service_rows import service_case
 
 from assay.analyse.rows import analyse
@@ -11,7 +12,7 @@ from assay.model.result.result import RunAnalysis
 from assay.model.result.sample import ErrorTally, KindCounts, Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.report.build import build_document
-from assay.report.document import Chart, Fold, Gallery, Table
+from assay.report.document import Chart, Table
 from assay.report.draw.drawing import Dot, Drawing, Path, Rule
 
 MS, S, MB = 1_000_000, 10**9, 10**6
@@ -39,12 +40,8 @@ def analysis(samples: list[Sample], operations: tuple[str, ...]) -> RunAnalysis:
     return analyse(make_run(), (make_case("c0001", "disk", operations),), (), samples, (), judge)
 
 
-def blocks(found: RunAnalysis) -> list[object]:
-    return [block for part in build_document(found).sections for block in part.blocks]
-
-
 def table(found: RunAnalysis, name: str) -> Table | None:
-    return next((block for block in blocks(found) if isinstance(block, Table) and block.id == name), None)
+    return tables_of(build_document(found)).get(name)
 
 
 def texts(row: tuple[object, ...]) -> list[str]:
@@ -91,14 +88,7 @@ def test_seconds_of_all_repeats_stand_together() -> None:
     assert line is not None
     assert "The flush at the end is in none." in str(line.caption)
     assert texts(line.rows[0])[4:] == ["9", "MB/s", "5.00", "9.00", "10.0", "56 %"]
-    charts = [
-        chart
-        for block in blocks(found)
-        if isinstance(block, Gallery)
-        for chart in block.figures
-        if isinstance(chart, Chart) and chart.id.startswith("moving-")
-    ]
-    (chart,) = charts
+    (chart,) = charts(found, "moving-")
     assert isinstance(chart.drawing, Drawing)
     assert [dot.y for dot in chart.drawing.of(Dot)] == [5, 9, 9, 8, 9, 10, 8, 9, 9]
     lines = chart.drawing.of(Path)
@@ -116,21 +106,14 @@ def with_more(sample: Sample, **more: object) -> Sample:
     )
 
 
-def charts_of(found: RunAnalysis, begin: str) -> list[Chart]:
-    folded = [inner for block in blocks(found) if isinstance(block, Fold) for inner in block.blocks]
-    return [
-        chart
-        for block in (*blocks(found), *folded)
-        if isinstance(block, Gallery)
-        for chart in block.figures
-        if isinstance(chart, Chart) and chart.id.startswith(begin)
-    ]
+def charts(found: RunAnalysis, begin: str) -> list[Chart]:
+    return [chart for chart in charts_of(build_document(found)) if chart.id.startswith(begin)]
 
 
 def test_latencies_of_each_repeat_are_lines_of_their_own() -> None:
     kept = {"p50": (1e3, None, 3e3), "p99": (9e3, None, None), "errors": (0, 0, 0)}
     samples = [with_more(seconds(repeat, 8 * MB, 9 * MB, 9 * MB), **kept) for repeat in (1, 2)]
-    (chart,) = charts_of(analysis(samples, ("read",)), "seconds-latency-")
+    (chart,) = charts(analysis(samples, ("read",)), "seconds-latency-")
     assert isinstance(chart.drawing, Drawing)
     lines = chart.drawing.of(Path)
     assert [(line.title.partition("\n")[0], line.points) for line in lines if "repeat 2" in line.title] == [
@@ -142,7 +125,7 @@ def test_latencies_of_each_repeat_are_lines_of_their_own() -> None:
 
 def test_without_latencies_there_is_no_chart_of_them() -> None:
     samples = [seconds(repeat, 8 * MB, 9 * MB, 9 * MB) for repeat in (1, 2)]
-    assert charts_of(analysis(samples, ("read",)), "seconds-latency-") == []
+    assert charts(analysis(samples, ("read",)), "seconds-latency-") == []
 
 
 def test_failures_and_the_changes_of_a_finding_are_marked() -> None:
@@ -159,7 +142,7 @@ def test_failures_and_the_changes_of_a_finding_are_marked() -> None:
     for findings in ((), (finding,)):
         rows = tuple(row.model_copy(update={"findings": findings}) for row in found.rows)
         for begin in ("moving-", "seconds-latency-"):
-            (chart,) = charts_of(found.model_copy(update={"rows": rows}), begin)
+            (chart,) = charts(found.model_copy(update={"rows": rows}), begin)
             assert isinstance(chart.drawing, Drawing)
             changes = [(rule.value, rule.title) for rule in chart.drawing.of(Rule)]
             words = "from 9.00 MB/s to 2.00 MB/s"

@@ -73,7 +73,7 @@ def test_figures_stand_in_charts_and_means_and_nowhere_else() -> None:
     run = measured()
     document = build_document(run, beside=published(500e6, 600e6, 700e6))
     place = [section.id for section in document.sections].index("published")
-    assert document.sections[place - 1].id == "results"
+    assert document.sections[place - 1].id == "evidence"
     (table,) = (block for block in document.sections[place].blocks if isinstance(block, Table))
     name, sizes, ours, theirs = table.rows[0]
     # Over the three sizes that both have: 100, 200, 300 and 500, 600, 700 MB/s.

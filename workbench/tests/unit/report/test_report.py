@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from builders import answered
 from counted import calls_of
+from report_parts import blocks_of, charts_of, tables_of
 from sample_run import big_run, hostile_run, sample_run
 from soak import times
 
@@ -17,12 +18,12 @@ from assay.model.result.verdict import Finding, Verdict
 from assay.report import numbers
 from assay.report.build import build_document
 from assay.report.charts.theme import thin
-from assay.report.document import Block, Chart, Document, Fold, Gallery, KeyFigures, Paragraph, Section, Table
+from assay.report.document import Document, Fold, Paragraph, Section
 from assay.report.draw.drawing import Axis, Drawing, HeatMap
 from assay.report.draw.scales import Scale
 from assay.report.html import render_html
 from assay.report.sections.answer import section as answer
-from assay.report.sections.rests import section as rests
+from assay.report.sections.evidence import section as evidence
 from assay.report.view import View
 
 
@@ -40,21 +41,6 @@ def section(name: str, of: Document | None = None) -> Section:
     return next(found for found in (of or document()).sections if found.id == name)
 
 
-def figures(of: Document) -> list[Chart]:
-    return [figure for part in of.sections for figure in galleries(part.blocks)]
-
-
-def galleries(blocks: tuple[Block, ...]) -> list[Chart]:
-    """All figures, also those in folds."""
-    found: list[Chart] = []
-    for block in blocks:
-        if isinstance(block, Fold):
-            found += galleries(block.blocks)
-        if isinstance(block, Gallery):
-            found += block.figures
-    return found
-
-
 def words(value: object) -> str:
     """All text in a block."""
     return value if isinstance(value, str) else "".join(getattr(span, "text", str(span)) for span in value)  # type: ignore[attr-defined]
@@ -68,25 +54,24 @@ def with_verdicts(analysis: RunAnalysis, verdict: Verdict) -> RunAnalysis:
 
 def test_sections_come_in_order() -> None:
     names = " ".join(part.id for part in document().sections)
-    front, back = (
-        "answer rests options method environment ceilings verdicts",
-        "results variation caching latency comparison notes appendix",
-    )
-    assert names == f"{front} {back}"
+    assert names == "answer evidence ceilings verdicts environment method appendix"
+    folds = " ".join(block.id for block in section("appendix").blocks if isinstance(block, Fold))
+    front = "results results-charts latency comparison variation verdicts-list"
+    assert folds == f"{front} verdicts-skipped ceilings-all method-all environment-all notes appendix-repeat"
 
 
 def test_answer_names_the_winner_and_a_bound() -> None:
     lead = next(block for block in section("answer").blocks if isinstance(block, Paragraph))
     assert words(lead.text).startswith("memory is faster than disk for ")
-    cards = next(block for block in section("rests").blocks if isinstance(block, KeyFigures)).items
-    pairs = [p for p in sample_run().comparisons if p.operation in ("read", "reread") and not p.caveat]
-    card = next(item for item in cards if item.label == "Sequential read")
-    assert card.value == numbers.ratio(numbers.median([pair.ratio for pair in pairs]))
+    table = tables_of(section("evidence"))["decisions-table"]
+    pairs = [p for p in sample_run().comparisons if p.operation == "read" and p.workload == "grid" and not p.caveat]
+    line = next(row for row in table.rows if row[0] == "Read" and row[1] == "grid")
+    assert line[3] == f"memory at {len(pairs)}"
+    assert getattr(line[4], "text", "") == numbers.ratio(numbers.median([pair.ratio for pair in pairs]))
     bound = min(pair.sure_low for pair in pairs if pair.sure_low is not None)
-    shown = float(card.details[0].split("at least ")[1].split("×")[0].replace(",", ""))
+    shown = float(str(line[6]).removesuffix("×"))
     assert 1 < shown <= bound < 1.2 * shown
-    assert card.details[0].startswith(f"in the median of {len(pairs)} points, ")
-    assert card.details[1] == f"{len(pairs) + 2} points: {len(pairs)} faster, 2 left out"
+    assert sum(str(row[8]).endswith("1 excluded") for row in table.rows if row[0] in ("Read", "Reread")) == 2
 
 
 def test_cached_number_is_in_no_headline() -> None:
@@ -94,21 +79,14 @@ def test_cached_number_is_in_no_headline() -> None:
     assert cached.throughput is not None
     shown = numbers.mb_per_s(cached.throughput.median)
     assert shown not in repr(section("answer"))
-    assert shown in repr(section("caching"))
-
-
-def test_answer_takes_unstable_results_by_their_intervals() -> None:
-    found = rests(View(with_verdicts(sample_run(), Verdict.UNSTABLE)))
-    cards = [block for block in found.blocks if isinstance(block, KeyFigures)]
-    assert any(card.items for card in cards)
+    assert shown in repr(section("verdicts")) and shown in repr(section("appendix"))
 
 
 @pytest.mark.parametrize("verdict", [Verdict.CACHED, Verdict.IMPOSSIBLE, Verdict.INCOMPLETE])
 def test_answer_without_sound_results_has_no_figures(verdict: Verdict) -> None:
     view = View(with_verdicts(sample_run(), verdict))
     found = answer(view)
-    cards = [block for block in rests(view).blocks if isinstance(block, KeyFigures)]
-    assert not any(card.items for card in cards)
+    assert not any(row[3].startswith("memory at") for row in tables_of(evidence(view))["decisions-table"].rows)
     assert "cannot be compared" in repr(found)
     assert "do this" in repr(found)
 
@@ -118,27 +96,26 @@ def test_answer_is_open_where_the_repeats_do_not_tell() -> None:
     pairs = [p.model_copy(update={"sure_low": 0.5, "sure_high": 2.0, "separable": False}) for p in analysis.comparisons]
     view = View(analysis.model_copy(update={"decisions": decide(analysis.rows, pairs)}))
     found = answer(view)
-    cards = next(block for block in rests(view).blocks if isinstance(block, KeyFigures)).items
-    assert {card.value for card in cards} == {"open"}
+    lines = tables_of(evidence(view))["decisions-table"].rows
+    assert {row[3] for row in lines} == {"memory or disk?"} and any("undecided" in str(row[8]) for row in lines)
     assert "No clear difference between disk and memory for" in repr(found)
     assert "neither is more than 2.0× as fast as the other" in repr(found)
 
 
 def test_results_table_holds_every_result() -> None:
-    table = next(b for b in section("results").blocks if isinstance(b, Table) and b.id == "results-table")
+    table = tables_of(document())["results-table"]
     assert len(table.rows) == len(sample_run().rows)
     assert all(len(row) == len(table.columns) for row in table.rows)
 
 
 @pytest.mark.parametrize("name", [part.id for part in build_document(sample_run()).sections])
 def test_tables_are_rectangular(name: str) -> None:
-    for block in section(name).blocks:
-        if isinstance(block, Table):
-            assert {len(row) for row in block.rows} <= {len(block.columns)}
+    for table in tables_of(section(name)).values():
+        assert {len(row) for row in table.rows} <= {len(table.columns)}
 
 
 def test_grid_gets_heat_maps_and_a_sweep_gets_lines() -> None:
-    ids = [figure.id for figure in figures(document())]
+    ids = [figure.id for figure in charts_of(document())]
     assert len(ids) == len(set(ids))
     assert sum(name.startswith("heat-0-") for name in ids) == 6
     assert not [name for name in ids if name.startswith("heat-1")]
@@ -155,9 +132,9 @@ def test_cached_row_sets_no_scale_but_is_drawn() -> None:
         for row in analysis.rows
     )
     changed = build_document(analysis.model_copy(update={"rows": rows}))
-    for name in ("heat-0-reread-0", "throughput-0-record_size-reread"):
-        before = next(f for f in figures(document()) if f.id == name)
-        after = next(f for f in figures(changed) if f.id == name)
+    for name in ("heat-0-reread-0",):
+        before = next(f for f in charts_of(document()) if f.id == name)
+        after = next(f for f in charts_of(changed) if f.id == name)
         assert scales(after.drawing) == scales(before.drawing)
         drawn = [title for title in titles_of(after.drawing) if title.endswith("\ncached")]
         assert len(drawn) == 1
@@ -177,7 +154,7 @@ def titles_of(drawing: Drawing | HeatMap) -> list[str]:
 
 
 def test_incomplete_result_is_in_the_verdict_table_with_its_remedy() -> None:
-    text = repr(section("verdicts"))
+    text = repr(section("appendix"))
     assert "ENOSPC after 201,326,592 of 268,435,456 bytes" in text
     assert "Free 64 MiB there or take smaller files." in text
 
@@ -237,7 +214,7 @@ def test_hostile_names_stay_text() -> None:
 
 
 def test_page_is_small() -> None:
-    assert len(render_html(build_document(sample_run()))) < 900_000
+    assert len(render_html(build_document(sample_run()))) < 600_000
 
 
 def test_many_cases_fit() -> None:
@@ -251,13 +228,11 @@ def test_many_cases_fit() -> None:
     assert calls_of(partial(write, many)) < 1.1 * count / 300 * calls_of(partial(write, few))
     found, text = pages[0]
     assert len(text) < 15_000_000
-    assert "assay export" in repr(section("appendix", found))
-    table = next(b for b in section("results", found).blocks if isinstance(b, Table))
-    assert len(table.rows) == count
+    assert len(tables_of(found)["results-table"].rows) == count
 
 
 def test_study_file_is_in_the_appendix_verbatim() -> None:
-    assert sample_run().run.study_text in [getattr(block, "text", "") for block in section("appendix").blocks]
+    assert sample_run().run.study_text in [getattr(block, "text", "") for block in blocks_of(section("appendix"))]
 
 
 def test_thin_keeps_both_ends() -> None:

@@ -8,25 +8,17 @@ import pytest
 from builders import answered, make_run
 from jsonschema import Draft202012Validator
 from named_runs import named, names_run, with_data
+from report_parts import charts_of, tables_of
 
 from assay.analyse.rows import analyse
 from assay.judge.judge import judge
 from assay.model.result.verdict import Verdict
 from assay.report.build import build_document
-from assay.report.document import Chart, Document, Gallery, KeyFigures, Table
+from assay.report.document import Table
 from assay.report.export_csv import csv_text
 from assay.report.export_json import json_document, json_schema
 from assay.report.html import render_html
 from assay.report.tables import results_table, samples_table
-
-
-def charts(document: Document) -> list[Chart]:
-    blocks = [block for part in document.sections for block in part.blocks if isinstance(block, Gallery)]
-    return [figure for block in blocks for figure in block.figures if isinstance(figure, Chart)]
-
-
-def tables(document: Document) -> dict[str, Table]:
-    return {block.id: block for part in document.sections for block in part.blocks if isinstance(block, Table)}
 
 
 def units(table: Table) -> set[str]:
@@ -35,32 +27,26 @@ def units(table: Table) -> set[str]:
 
 def test_report_of_names_alone_speaks_of_operations() -> None:
     document = build_document(names_run())
-    found = tables(document)
+    found = tables_of(document)
     assert "results-table" not in found
-    assert units(found["metadata-table"]) == {"", "operations/s", "%", "MB/s", "µs"}
-    assert "MB/s" not in units(found["comparison-metadata-table"]) and "comparison-table" not in found
-    spoken = [chart for chart in charts(document) if not chart.id.startswith(("latency", "percentiles", "ratio"))]
+    assert units(found["metadata-table"]) == {"", "operations/s", "MB/s", "µs"}
+    spoken = [chart for chart in charts_of(document) if not chart.id.startswith(("latency", "percentiles", "ratio"))]
     assert spoken and all("operations/s" in repr(chart.drawing) for chart in spoken)
-    assert not [chart for chart in charts(document) if "MB/s" in repr(chart.drawing) + chart.caption]
-    cards = next(block for part in document.sections for block in part.blocks if isinstance(block, KeyFigures)).items
-    assert [(card.label, card.value, card.claim) for card in cards] == [
-        ("Create", "3.0×", "memory faster than disk"),
-        ("Stat", "3.0×", "memory faster than disk"),
-    ]
-    assert "medians: disk 20,500 to 41,000, memory 61,500 to 123,000 operations/s" in cards[0].details
-    assert "MB/s" not in "".join(detail for card in cards for detail in card.details)
+    assert not [chart for chart in charts_of(document) if "MB/s" in repr(chart.drawing) + chart.caption]
+    lines = [tuple(str(getattr(cell, "text", cell)) for cell in row[:5]) for row in found["decisions-table"].rows]
+    assert lines == [("Create", "names", "2", "memory at 2", "3.0×"), ("Stat", "names", "2", "memory at 2", "3.0×")]
 
 
 def test_contents_have_a_column_only_if_there_are_any() -> None:
     whole = names_run()
     stats = tuple(row for row in whole.rows if row.operation == "stat")
     empty = answered(whole.model_copy(update={"rows": stats}))
-    assert "MB/s" not in units(tables(build_document(empty))["metadata-table"])
+    assert "MB/s" not in units(tables_of(build_document(empty))["metadata-table"])
 
 
 def test_report_of_both_keeps_them_apart() -> None:
     document = build_document(with_data())
-    found = tables(document)
+    found = tables_of(document)
     assert [len(found[name].rows) for name in ("results-table", "metadata-table")] == [1, 8]
     assert "operations/s" not in units(found["results-table"])
     assert {len(row) for row in found["metadata-table"].rows} == {len(found["metadata-table"].columns)}
@@ -69,7 +55,7 @@ def test_report_of_both_keeps_them_apart() -> None:
 
 
 def test_report_names_the_method_and_why() -> None:
-    table = tables(build_document(with_data()))["calls-table"]
+    table = tables_of(build_document(with_data()))["calls-table"]
     assert [tuple(row) for row in table.rows] == [
         ("names", "disk", "auto", "sync", "create, stat", "one operation in flight"),
         ("names", "memory", "auto", "sync", "create, stat", "one operation in flight"),
@@ -94,10 +80,10 @@ def test_cached_names_stand_beside_honest_ones() -> None:
     assert verdicts["disk", "create", "names"] is verdicts["memory", "stat", "names"] is Verdict.OK
     assert verdicts["disk", "stat", "cold"] is Verdict.OK
     document = build_document(found)
-    text = repr(next(part for part in document.sections if part.id == "caching"))
-    assert "with the verdict cached" in text and "the honest 9,190 operations/s" in text
+    text = repr(next(part for part in document.sections if part.id == "verdicts"))
+    assert "served from cache" in text and "the 9,190 operations/s of the same work without the cache" in text
     # What was changed is still drawn among the results: the workload as a whole does not show a cache.
-    assert "rate-0-lanes-create" in {chart.id for chart in charts(document)}
+    assert "rate-0-lanes-create" in {chart.id for chart in charts_of(document)}
 
 
 def test_exports_hold_names() -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 from builders import make_analysis, make_ceiling, make_run
+from report_parts import blocks_of, text_of
 from service_rows import service_case, service_place, service_run, service_sample
 
 from assay.analyse.rows import analyse
@@ -11,8 +12,7 @@ from assay.model.result.result import RunAnalysis
 from assay.model.result.sample import KindCounts
 from assay.model.result.seen import ServiceSeen
 from assay.report.build import build_document
-from assay.report.document import Bullets, Document, Heading, Paragraph, Table
-from assay.report.document import words as text_of
+from assay.report.document import Document, Table
 from assay.report.tables import results_table
 
 LATENCY = {"p50": 2e6, "p99": 8e6, "max": 9e6}
@@ -24,28 +24,16 @@ def both() -> RunAnalysis:
 
 
 def tables(document: Document, name: str) -> list[Table]:
-    blocks = [block for part in document.sections for block in part.blocks]
-    return [block for block in blocks if isinstance(block, Table) and block.id == name]
-
-
-def words(document: Document, *sections: str) -> str:
-    """The sentences and headings of sections."""
-    found = []
-    for block in (block for part in document.sections if part.id in sections for block in part.blocks):
-        if isinstance(block, Paragraph | Heading):
-            found.append(text_of(block.text))
-        elif isinstance(block, Bullets):
-            found += map(text_of, block.items)
-    return "\n".join(found)
+    return [block for block in blocks_of(document) if isinstance(block, Table) and block.id == name]
 
 
 def test_options_have_the_columns_that_a_target_fills() -> None:
     (table,) = tables(build_document(both()), "options-table")
-    assert [column.title for column in table.columns] == ["Target", "Kind", "Path", "Limits"]
+    assert [column.title for column in table.columns] == ["Target", "Kind", "Path", "Notes"]
     (files,) = tables(build_document(make_analysis()), "options-table")
     names = [column.title for column in files.columns]
-    assert {"File system", "Device", "Free", "Stored in memory", "O_DIRECT bypasses the cache"} <= set(names)
-    assert "Limits" not in names
+    assert {"Lies on", "Free", "Stored in memory", "O_DIRECT bypasses the cache"} <= set(names)
+    assert "Notes" not in names
 
 
 def test_no_sentence_speaks_of_what_only_files_have() -> None:
@@ -57,7 +45,7 @@ def test_no_sentence_speaks_of_what_only_files_have() -> None:
     )
     run = analysis.run.model_copy(update={"ceilings": ceilings, "network": network})
     document = build_document(analysis.model_copy(update={"run": run}))
-    told = words(document, "answer", "rests", "options", "method", "ceilings", "network")
+    told = text_of(document)
     assert [word for word in FILE_WORDS if word in told] == []
     assert "Measured before the cases: round trips with ping." in told
     assert "A result close to the engine says little about the storage." in told
@@ -65,8 +53,8 @@ def test_no_sentence_speaks_of_what_only_files_have() -> None:
 
 
 def test_a_study_of_files_is_told_of_its_flush() -> None:
-    told = words(build_document(make_analysis()), "rests", "method")
-    for word in ("Writes are timed up to and including the flush", "with the flush included", "reached the kernel"):
+    told = text_of(build_document(make_analysis()))
+    for word in ("Writes are timed up to and including the flush", "reached the kernel"):
         assert word in told
 
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 from builders import make_analysis, make_case, make_sample, row_of
+from report_parts import tables_of
 
 from assay.model.result.sample import HostShare
-from assay.report.document import Paragraph, Table, words
+from assay.report.document import Paragraph, words
 from assay.report.sections import hosts, method
 from assay.report.view import View
 
@@ -67,9 +68,7 @@ def test_the_hosts_section_says_how_many_engines_a_host_has(tasks: list[int], la
 
 @pytest.mark.parametrize(("tasks", "value"), [([1], None), ([2], "2"), ([1, 2, 4], "1, 2, 4")])
 def test_the_method_has_tasks_per_host_where_they_are_not_one(tasks: list[int], value: str | None) -> None:
-    table = next(
-        block for block in method.section(view(tasks)).blocks if isinstance(block, Table) and block.id == "method-table"
-    )
+    table = tables_of(method.folds(view(tasks)))["method-table"]
     found = {str(row[0]): row[1] for row in table.rows}
     assert found.get("Tasks per host") == value
     if value is not None:

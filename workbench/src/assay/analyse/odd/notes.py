@@ -122,8 +122,8 @@ def _uneven_lanes(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG0
     ratios = [first / last for first, last in pairs if first and last]
     if ratios and abs(median(ratios) - 1) > 0.1:
         yield (
-            f"{_name(row)}: up to the first lane's end the rate is {median(ratios):.2f} times "
-            "that up to the last lane's; the lanes did not share evenly."
+            f"{_name(row)}: up to the end of the first job the rate is {median(ratios):.2f} times "
+            "that up to the end of the last; the jobs did not share evenly."
         )
 
 
@@ -223,7 +223,7 @@ def _cut_short(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
         done = median(limit.ops / limit.elapsed_ns for limit in worn if limit.elapsed_ns) * 1e9
         reached = f"{moved / 1e6:,.3g} MB/s" if moved else f"{done:,.3g} operations/s"
         yield (
-            f"{_name(row)}: {counts} came to the time limit; then each lane went on until it had done as much as the"
+            f"{_name(row)}: {counts} came to the time limit; then each job went on until it had done as much as the"
             f" furthest (wear-out): {reached} until the limit. They cover part of the data."
         )
 

@@ -105,6 +105,14 @@
     for (const section of document.querySelectorAll("main>section")) watch.observe(section);
   }
 
+  // A fold that a link leads to is opened.
+  function unfold() {
+    const found = location.hash && document.getElementById(location.hash.slice(1));
+    if (found && found.tagName === "DETAILS") found.open = true;
+  }
+
   document.querySelectorAll(".table.interactive").forEach(equip);
+  addEventListener("hashchange", unfold);
+  unfold();
   follow();
 })();

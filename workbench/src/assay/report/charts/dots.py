@@ -1,4 +1,4 @@
-"""Dots with intervals on a common scale: plain results, ratios between targets, cached beside honest."""
+"""Dots with intervals on a common scale: plain results, ratios between targets."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ from assay.report.measure import measure_of
 from assay.report.view import View, plausible, point
 
 _STEP = 24
-_APART = "not separable"
+_APART = "no clear difference"
 
 
 def plain_chart(rows: Sequence[Row], view: View) -> Drawing:
@@ -103,31 +103,3 @@ def _ratio(pair: Comparison) -> str:
     if pair.low is not None and pair.high is not None:
         words += f" ({numbers.ratio(pair.low)} to {numbers.ratio(pair.high)})"
     return words
-
-
-def cache_chart(pairs: Sequence[tuple[str, Row, Row]], targets: Sequence[str]) -> Drawing:
-    """Honest (filled) and cached (hollow) rate of the same thing, joined by a line.
-
-    Args:
-        pairs: Label, honest row, cached row; both with a rate, all of one measure.
-        targets: For the colours.
-    """
-    shades = colours(targets)
-    names: list[str] = []
-    joins: list[Mark] = []
-    dots: list[Dot] = []
-    for place, honest, cached in pairs:
-        figures = rate_of(honest), rate_of(cached)
-        if figures[0] is None or figures[1] is None:
-            continue
-        if place not in names:
-            names.append(place)
-        y, shade = names.index(place) + 0.5, shades[honest.case.target]
-        joins.append(Interval((figures[0].middle, figures[1].middle), (y, y), shade, "join"))
-        for row, figure, look in ((honest, figures[0], ""), (cached, figures[1], "open")):
-            words = pointed(row.case.target, row.case.label, figure.words, row.verdict.value)
-            label = "" if row.verdict is Verdict.OK else row.verdict.value
-            dots.append(Dot(figure.middle, y, shades[row.case.target], words, look=look, label=label))
-    x = measured_axis([dot.x for dot in dots], measure_of(pairs[0][1].operation).axis)
-    legends = tuple(of_targets(targets, (row.case.target for _, *both in pairs for row in both)))
-    return Drawing(x, Rows(tuple(names), 34), (*joins, *dots), legends)

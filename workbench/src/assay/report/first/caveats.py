@@ -75,9 +75,12 @@ def absent(view: View) -> list[str]:
 
 
 def not_sound(view: View, answered: set[Verdict]) -> list[Row]:
-    """Results that are neither sound, nor lower bounds, nor part of the answer: where a network binds, say."""
-    rows = view.analysis.rows
-    return [row for row in rows if not (sound(row) or is_held(row) or answered.issuperset(row.verdicts))]
+    """Results that are neither known, nor lower bounds, nor part of the answer: where a network binds, say."""
+    return [row for row in view.analysis.rows if not (_known(row) or is_held(row) or answered.issuperset(row.verdicts))]
+
+
+def _known(row: Row) -> bool:
+    return sound(row) and not row.vague
 
 
 def _few_sound(view: View, answered: set[Verdict]) -> Said:

@@ -1,6 +1,6 @@
-"""The ceilings: what memory, engine and targets can do at most, and how many results come close to it."""
+"""Upper limits: what memory, engine and targets can do at most, and how near results come to it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from assay.model.result.ceiling import HOST_WIDE, Binding, Ceiling
 from assay.report import numbers
@@ -10,6 +10,7 @@ from assay.report.document import (
     Cell,
     Column,
     Fold,
+    Heading,
     Note,
     Num,
     Paragraph,
@@ -23,28 +24,29 @@ from assay.report.measure import COUNTED, DATA
 from assay.report.view import View
 
 _WORDS = (
-    "What could be had at most was measured, or is stated in the study. Each result is held against the ceilings that "
-    "apply to it; the one it comes closest to is named beside it."
+    "The most that machine and storage could do, measured in this run or stated in the study. Each result is compared "
+    "with those that apply to it: from about 80 % on the nearest one is what limits it."
 )
 _DEVICES = (
-    "Devices are measured before the cases, between them and after them, since they do not do the same at all times; "
-    "what a result of the run itself shows to be possible counts, too. The interval is that of the median over the "
-    "passes."
+    "Devices are measured before, between and after the cases; what a result reached counts, too. The interval is that "
+    "of the median over the passes."
 )
-_SHORT = "A pass takes fractions of a second, so that up to 125 % of a ceiling is no contradiction."
+_SHORT = "A pass takes fractions of a second, so that up to 125 % of a limit is no contradiction."
 _LITTLE = {"engine": "the engine", "client": "the client", "copy": "a copy in memory"}
-_NONE = "No ceiling was measured or stated, so that no result could be held against what machine and storage can do."
+_NONE = (
+    "No upper limit was measured or stated, so that no result could be held against what machine and storage can do."
+)
 _COLUMNS = (
     Column("Of", facet=True),
-    Column("Ceiling"),
+    Column("Limit"),
     Column("Most seen", numeric=True),
     Column("Worst pass", numeric=True),
     Column("95 % interval", numeric=True),
     Column("Passes", numeric=True),
-    Column("Closest for", "results", numeric=True),
-    Column("Closest result", numeric=True),
     Column("How it was found, or why not"),
 )
+_MOST_OPEN = 3
+"""Limits a target, and sentences, that are not folded."""
 _THIS_MACHINE = "this machine"
 _WHEN: dict[str, str] = {
     "before": "before the cases",
@@ -53,62 +55,88 @@ _WHEN: dict[str, str] = {
     "again": "again, since a result exceeded it",
 }
 
-Key = tuple[str, str]
-"""Target and name of a ceiling."""
-
 
 def section(view: View) -> Section:
-    """One table of all ceilings; those of the engine, one per kind of job, are one line there and a fold below."""
+    """For each target the limits that its results are nearest to, and which were underestimated."""
+    if not view.run.ceilings:
+        return Section("ceilings", "Upper limits", (Note(_NONE, "warning"),))
+    blocks: list[Block] = [Paragraph(_words(view.run.ceilings)), *_nearest(view)]
+    wrong = _underestimated(view)
+    if len(wrong) <= _MOST_OPEN:
+        blocks += [Bullets(wrong)] if wrong else []
+    else:
+        blocks.append(Paragraph(f"{len(wrong):,} limits were underestimated; the appendix says by what."))
+    return Section("ceilings", "Upper limits", tuple(blocks))
+
+
+def folds(view: View) -> Iterator[Fold]:
+    """Every limit and every pass; those of the engine, one per kind of job, in tables of their own."""
     ceilings = view.run.ceilings
     if not ceilings:
-        return Section("ceilings", "Ceilings", (Note(_NONE, "warning"),))
+        return
     engine = [item for item in ceilings if item.name == "engine"]
     client = [item for item in ceilings if item.name == "client"]
-    bound = _bound(view)
     others = [item for item in ceilings if item.name not in ("engine", "client")]
-    rows = [_cells(item, bound) for item in others if item.target == HOST_WIDE]
-    rows += [_of_kinds(engine, bound)] if engine else []
+    rows = [_cells(item) for item in others if item.target == HOST_WIDE]
+    rows += [_of_kinds(engine)] if engine else []
     for target in dict.fromkeys(item.target for item in client):
-        rows.append(_of_kinds([item for item in client if item.target == target], bound))
-    rows += [_cells(item, bound) for item in others if item.target != HOST_WIDE]
-    blocks: list[Block] = [Paragraph(_words(ceilings)), Table("ceilings-table", _COLUMNS, tuple(rows))]
-    wrong = tuple(_wrong(item) for item in ceilings if item.exceeded or any(one.when == "again" for one in item.passes))
-    if wrong:
-        blocks.insert(1, Bullets(wrong))
-    if passes := [item for item in ceilings if len(item.passes) > 1]:
-        blocks.append(Fold("Pass by pass", (_passes(passes, view.run.created_at),)))
-    if len(engine) > 1:
-        summary = f"The engine's own, one per kind of job: {numbers.plural(len(engine), 'kind')}"
-        blocks.append(Fold(summary, (_kinds(engine, "engine"),)))
-    if len(client) > 1:
-        summary = f"The client's own, one per target and kind of job: {numbers.plural(len(client), 'kind')}"
-        blocks.append(Fold(summary, (_kinds(client, "client"),)))
-    return Section("ceilings", "Ceilings", tuple(blocks))
+        rows.append(_of_kinds([item for item in client if item.target == target]))
+    rows += [_cells(item) for item in others if item.target != HOST_WIDE]
+    blocks: list[Block] = [Table("ceilings-table", _COLUMNS, tuple(rows), " ".join(_details(ceilings)))]
+    wrong = _underestimated(view)
+    if len(wrong) > _MOST_OPEN:
+        blocks.append(Bullets(wrong))
+    if passes := [item for item in others if len(item.passes) > 1]:
+        blocks += [Heading("Pass by pass", "ceilings-passes", 4), _passes(passes, view.run.created_at)]
+    for name, found in (("engine", engine), ("client", client)):
+        if len(found) > 1:
+            title = f"Of the {name}, one per kind of job"
+            blocks += [Heading(title, f"ceilings-{name}", 4), _kinds(found, name)]
+    yield Fold("All upper limits", tuple(blocks), "ceilings-all")
+
+
+def _nearest(view: View) -> list[Block]:
+    """Which limits the results of each target are nearest to."""
+    rows: list[tuple[Cell, ...]] = []
+    for target in view.targets:
+        found: dict[str, list[Binding]] = {}
+        for row in view.analysis.rows:
+            if row.case.target == target and row.binding is not None:
+                found.setdefault(row.binding.name, []).append(row.binding)
+        nearest = sorted(found.items(), key=lambda item: -max(one.share for one in item[1]))[:_MOST_OPEN]
+        for name, bindings in nearest:
+            shares = [one.share for one in bindings]
+            count = Num(numbers.count(len(shares)), len(shares))
+            rows.append((target, name, count, Share(numbers.median(shares)), Share(max(shares))))
+    columns = (
+        Column("Target"),
+        Column("Nearest limit"),
+        Column("Of results", numeric=True),
+        Column("% of limit", "median", numeric=True),
+        Column("% of limit", "highest", numeric=True),
+    )
+    caption = f"At most {_MOST_OPEN} of each target, the nearest first."
+    return [Table("limits-table", columns, tuple(rows), caption)] if rows else []
+
+
+def _underestimated(view: View) -> tuple[Text, ...]:
+    return tuple(
+        _wrong(item) for item in view.run.ceilings if item.exceeded or any(one.when == "again" for one in item.passes)
+    )
 
 
 def _words(ceilings: Iterable[Ceiling]) -> str:
     """What is to be known of those that there are."""
     names = {item.name for item in ceilings if item.value}
     little = [f"to {words}" for word, words in _LITTLE.items() if any(word in name for name in names)]
-    said = [_WORDS]
-    if little:
-        said.append(f"A result close {' or '.join(little)} says little about the storage.")
-    if any(name.startswith("device") for name in names):
-        said.append(_DEVICES)
+    return f"{_WORDS} A result close {' or '.join(little)} says little about the storage." if little else _WORDS
+
+
+def _details(ceilings: Iterable[Ceiling]) -> Iterator[str]:
+    if any(item.value and item.name.startswith("device") for item in ceilings):
+        yield _DEVICES
     if any(item.lowest is not None for item in ceilings):
-        said.append(_SHORT)
-    return " ".join(said)
-
-
-def _bound(view: View) -> dict[Key, list[Binding]]:
-    """Target and ceiling -> how close the results come that are closest to it."""
-    host = {item.name for item in view.run.ceilings if item.target == HOST_WIDE}
-    found: dict[Key, list[Binding]] = {}
-    for row in view.analysis.rows:
-        if row.binding is not None:
-            target = HOST_WIDE if row.binding.name in host else row.case.target
-            found.setdefault((target, row.binding.name), []).append(row.binding)
-    return found
+        yield _SHORT
 
 
 def _wrong(item: Ceiling) -> Text:
@@ -116,24 +144,24 @@ def _wrong(item: Ceiling) -> Text:
     measure = DATA if item.unit == "bytes/s" else COUNTED
     again = max((one.value for one in item.passes if one.when == "again"), default=None)
     known = max((one.value for one in item.passes if one.when != "again"), default=None)
-    head = Strong(f"{item.name} of {item.target or _THIS_MACHINE} was wrong: ")
+    head = Strong(f"{item.name} of {item.target or _THIS_MACHINE} was underestimated: ")
     if item.exceeded is None:
         # Then it was measured again, and that was more than the result.
-        words = f"a result exceeded it. Measured again at the end: {measure.text(again or 0.0)}"
+        words = f"a result exceeded it. Measured again: {measure.text(again or 0.0)}"
         return (head, words + (f", before {measure.text(known)}." if known else "."))
     found = item.exceeded
     result = f"{numbers.operation_title(found.operation)} of {found.label}, repeat {found.repeat}"
-    words = f"{measure.text(found.measured)} was the most that was measured, but {result}, reached"
+    words = f"measured {measure.text(found.measured)}, but {result}, reached"
     words += f" {measure.text(found.value)} ({numbers.ratio(found.value / found.measured)})"
-    words += ", and nothing says that a cache served it" if item.name.startswith("device") else ""
-    end = "It was not measured again." if again is None else f"Measured again at the end: {measure.text(again)}."
-    return (head, f"{words}. The ceiling counts as what was reached. {end}")
+    words += " with no sign of a cache" if item.name.startswith("device") else ""
+    end = "It was not measured again." if again is None else f"Measured again: {measure.text(again)}."
+    return (head, f"{words}. What was reached counts as the limit. {end}")
 
 
 def _passes(items: Iterable[Ceiling], begun: float) -> Table:
     columns = (
         Column("Of", facet=True),
-        Column("Ceiling", facet=True),
+        Column("Limit", facet=True),
         Column("Begun after", numeric=True),
         Column("When"),
         Column("Best try", numeric=True),
@@ -154,7 +182,7 @@ def _passes(items: Iterable[Ceiling], begun: float) -> Table:
     return Table("passes-table", columns, tuple(rows))
 
 
-def _cells(item: Ceiling, bound: dict[Key, list[Binding]]) -> tuple[Cell, ...]:
+def _cells(item: Ceiling) -> tuple[Cell, ...]:
     return (
         item.target or _THIS_MACHINE,
         item.name,
@@ -162,12 +190,11 @@ def _cells(item: Ceiling, bound: dict[Key, list[Binding]]) -> tuple[Cell, ...]:
         _value(item.lowest, item.unit),
         _interval(item),
         Num(numbers.count(len(item.passes)), len(item.passes)) if item.passes else Num(numbers.NONE, None),
-        *_closest(bound.get((item.target, item.name), [])),
         item.how if item.value else f"not known: {item.reason}",
     )
 
 
-def _of_kinds(engine: list[Ceiling], bound: dict[Key, list[Binding]]) -> tuple[Cell, ...]:
+def _of_kinds(engine: list[Ceiling]) -> tuple[Cell, ...]:
     """One line for all kinds of job: their range."""
     known = [item.value for item in engine if item.value]
     missing = "; ".join(dict.fromkeys(item.reason for item in engine if not item.value))
@@ -178,13 +205,7 @@ def _of_kinds(engine: list[Ceiling], bound: dict[Key, list[Binding]]) -> tuple[C
     unit = engine[0].unit
     ends = (_value(max(known, default=None), unit), _value(min(known, default=None), unit))
     none = Num(numbers.NONE, None)
-    return (target or _THIS_MACHINE, name, *ends, none, none, *_closest(bound.get((target, name), [])), words)
-
-
-def _closest(bindings: list[Binding]) -> tuple[Num, Share]:
-    """How many results are closest to a ceiling, and how close the closest one is."""
-    number = len(bindings)
-    return Num(numbers.count(number), float(number)), Share(max((item.share for item in bindings), default=None))
+    return (target or _THIS_MACHINE, name, *ends, none, none, words)
 
 
 def _kinds(engine: Iterable[Ceiling], name: str) -> Table:
@@ -203,8 +224,7 @@ def _kinds(engine: Iterable[Ceiling], name: str) -> Table:
         )
         for item in sorted(engine, key=lambda item: (item.target, item.kind))
     ]
-    caption = "What decides the engine's own cost of an operation. Operations that verify what they read have none."
-    return Table(f"{name}-table", columns, tuple(rows), caption)
+    return Table(f"{name}-table", columns, tuple(rows), "Operations that verify what they read have none.")
 
 
 def _interval(item: Ceiling) -> Num:

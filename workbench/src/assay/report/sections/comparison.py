@@ -1,83 +1,148 @@
-"""The comparison between targets: ratio with intervals, point by point."""
+"""The comparison between targets: a chart and a line for each operation, and a folded table of all points."""
 
-from assay.model.result.decision import Outcome, PointDecision
+from collections.abc import Iterator
+from itertools import islice
+
+from assay.model.result.decision import Decision, Outcome, PointDecision
 from assay.model.result.result import Comparison
 from assay.model.study.repeats import LEAST_COMPARED
 from assay.report import figures, numbers
 from assay.report.charts.dots import ratio_chart
-from assay.report.document import Block, Cell, Chart, Column, Gallery, Heading, Note, Num, Paragraph, Section, Table
-from assay.report.measure import COUNTED, DATA, Measure, measure_of
+from assay.report.document import Block, Cell, Chart, Column, Fold, Gallery, Note, Num, Paragraph, Table
+from assay.report.first.words import bound
 from assay.report.view import View
 
 _MOST_POINTS = 30
 """Points in one chart."""
 _MOST_ROWS = 5000
+_MOST_OPEN = 8
+"""Charts that are not folded."""
+_MOST_LINES = 24
+"""Lines of the table that is not folded."""
 
-EFFECT = (
-    "Effect is Cliff's delta: 1 if every one of the second is faster than every one of the first, −1 if every one is "
-    "slower, 0 if neither is more often faster."
-)
+EFFECT = "Effect is Cliff's delta: 1 if every repeat of the second is faster than every one of the first, −1 if slower."
 RULE = (
-    "Targets are compared round by round, on logarithms, so that what the machine did to a whole round falls out. How "
-    "much such differences vary by chance is learnt from all comparisons of the same two targets together (moderated "
-    "t test), and repeats that resemble the ones before count for less. A difference is significant, and two results "
-    "separable, if p times the number of comparisons of this page is < 0.05 (Bonferroni), if the comparison by itself "
-    f"has p < 0.05, too, so that no single repeat decides, and from {LEAST_COMPARED} repeats on. Otherwise the repeats "
-    f"do not show which one is faster. {EFFECT}"
+    "Targets are compared round by round, on logarithms, so that a drift of the machine cancels out. The noise is "
+    "estimated from all comparisons of the same two targets together (moderated t test); autocorrelated repeats count "
+    "for less. A difference is significant if its p-value times the number of comparisons is below 0.05 (Bonferroni), "
+    f"if it has p < 0.05 by itself, too, and from {LEAST_COMPARED} repeats on; else there is no clear difference. "
+    f"{EFFECT}"
+)
+_CHART = (
+    "Ratio of medians at the same parameters with its 95 % confidence interval; the dashed line is no difference, grey "
+    "is no clear difference once all comparisons are allowed for."
 )
 
 
-def section(view: View) -> Section | None:
-    """The section; None if there is nothing to compare."""
+def open_blocks(view: View) -> list[Block]:
+    """A line for each operation, then the first charts."""
+    if not view.analysis.comparisons:
+        return []
+    blocks: list[Block] = []
+    few = sum(pair.too_few for pair in view.analysis.comparisons)
+    if few:
+        of = numbers.plural(len(view.analysis.comparisons), "comparison")
+        words = f"{few:,} of {of} have fewer than {LEAST_COMPARED} repeats of a side: too few to show a difference."
+        blocks.append(Note(words, "warning"))
+    blocks.append(_summary(view))
+    if charts := tuple(islice(_charts(view), _MOST_OPEN)):
+        blocks += [Gallery(charts), Paragraph(_CHART)]
+    return blocks
+
+
+def folds(view: View) -> Iterator[Fold]:
+    """Every point in one table, and the charts that are not in the evidence."""
     pairs = view.analysis.comparisons
     if not pairs:
-        return None
-    words = (
-        "Each dot is the throughput (of metadata operations the rate) of one target divided by that of the other at "
-        "the same parameters, with its 95 % interval."
+        return
+    yield Fold(f"All {numbers.plural(len(pairs), 'comparison')}", (Paragraph(RULE), _table(view)), "comparison")
+    if charts := figures.capped(islice(_charts(view), _MOST_OPEN, None), "charts"):
+        yield Fold("More charts of comparisons", (*charts, Paragraph(_CHART)), "comparison-charts")
+
+
+def _summary(view: View) -> Table:
+    """How the points of each operation ended."""
+    found = view.analysis.decisions
+    columns = (
+        Column("Operation"),
+        Column("Workload"),
+        Column("Points", numeric=True),
+        Column("Faster"),
+        Column("Typically", numeric=True),
+        Column("Least to most"),
+        Column("At least", "simultaneous 95 %"),
+        Column("Median latency"),
+        Column("Other points"),
     )
-    blocks: list[Block] = [Paragraph(words), Paragraph(RULE)]
-    few = sum(pair.too_few for pair in pairs)
-    if few:
-        words = (
-            f"A side has fewer than {LEAST_COMPARED} repeats in {few:,} of {numbers.plural(len(pairs), 'comparison')}. "
-        )
-        words += "So few cannot show that one is faster, however far apart they are."
-        blocks.append(Note(words, "warning"))
-    charts = _charts(view)
-    blocks.append(Gallery(tuple(charts[: figures.MOST_FIGURES])))
-    if len(charts) > figures.MOST_FIGURES:
-        blocks.append(Note(f"Only the first {figures.MOST_FIGURES} of {len(charts)} charts are drawn."))
-    for measure in (DATA, COUNTED):
-        mine = [pair for pair in pairs if measure_of(pair.operation) is measure]
-        blocks += [_table(mine, measure, view)] if mine else []
-    blocks += _latencies(view)
-    return Section("comparison", "Comparison", tuple(blocks))
+    rows = tuple(_line(one, view) for one in found[:_MOST_LINES])
+    caption = "Points: combinations of sizes and other settings. At least: at every point that counts as faster."
+    if len(found) > _MOST_LINES:
+        caption += f" The first {_MOST_LINES} of {len(found):,}; the appendix has every point."
+    return Table("decisions-table", columns, rows, caption)
 
 
-def _charts(view: View) -> list[Chart]:
+def _line(one: Decision, view: View) -> tuple[Cell, ...]:
+    sides = [(name, [point for point in one.points if point.winner == name]) for name in (one.other, one.base)]
+    won = [(name, points) for name, points in sides if points]
+    typical = [numbers.median([point.ratio for point in points]) for _, points in won]
+    ends = [sorted(point.ratio for point in points) for _, points in won]
+    least = [min(point.at_least for point in points) for _, points in won]
+    return (
+        numbers.operation_title(one.operation),
+        one.workload,
+        Num(f"{len(one.points):,}", len(one.points)),
+        ", ".join(f"{name} at {len(points):,}" for name, points in won) or f"{one.other} or {one.base}?",
+        Num(", ".join(map(numbers.ratio, typical)) or numbers.NONE, max(typical, default=None)),
+        ", ".join(f"{numbers.ratio(low)} to {numbers.ratio(high)}" for low, *_, high in (e * 2 for e in ends))
+        or numbers.NONE,
+        ", ".join(map(bound, least)) or numbers.NONE,
+        _latency(one, view),
+        ", ".join(f"{len(points):,} {name}" for outcome, name in _OTHERS if (points := one.of(outcome)))
+        or numbers.NONE,
+    )
+
+
+_OTHERS = ((Outcome.EQUAL, "equal"), (Outcome.OPEN, "undecided"), (Outcome.BARRED, "excluded"))
+
+
+def _latency(one: Decision, view: View) -> str:
+    """Of p50, in the median over the points."""
+    mine = (one.workload, one.operation, one.base, one.other)
+    ratios = [
+        pair.ratio
+        for pair in view.analysis.latency_comparisons
+        if pair.of == "p50" and (pair.workload, pair.operation, pair.base, pair.other) == mine and view.comparable(pair)
+    ]
+    return f"{one.other} {_lower(numbers.median(ratios))}" if ratios else numbers.NONE
+
+
+def _lower(ratio: float) -> str:
+    """`29× lower`: of a latency less is better, so that a ratio below 1 is turned over."""
+    return f"{numbers.ratio(ratio if ratio > 1 else 1 / ratio)} {'higher' if ratio > 1 else 'lower'}"
+
+
+def _charts(view: View) -> Iterator[Chart]:
     groups: dict[tuple[str, str, str, str], list[Comparison]] = {}
     for pair in view.analysis.comparisons:
         groups.setdefault((pair.workload, pair.operation, pair.base, pair.other), []).append(pair)
     several = len({workload for workload, *_ in groups}) > 1
-    found = []
     for place, ((workload, operation, base, other), pairs) in enumerate(groups.items()):
         if not any(view.comparable(pair) for pair in pairs):
             continue
         title = numbers.operation_title(operation) + (f" · {workload}" if several else "")
         title += f" · {other} ÷ {base}" if len(view.targets) > 2 else ""
-        caption = (
-            f"Ratio of median {measure_of(operation).title.lower()}s, 95 % interval; the dashed line is no difference. "
-            "Grey: not separable once all comparisons of this page are allowed for, though an interval may clear "
-            "the line by itself."
-        )
-        if len(pairs) > _MOST_POINTS:
-            caption += f" The first {_MOST_POINTS} of {len(pairs)} points."
-        found.append(Chart(f"ratio-{place}", title, caption, ratio_chart(pairs[:_MOST_POINTS], view)))
-    return found
+        more = f"The first {_MOST_POINTS} of {len(pairs)} points." if len(pairs) > _MOST_POINTS else ""
+        yield Chart(f"ratio-{place}", title, more, ratio_chart(pairs[:_MOST_POINTS], view))
 
 
-def _table(pairs: list[Comparison], measure: Measure, view: View) -> Table:
+_Key = tuple[object, ...]
+
+
+def _key(pair: Comparison) -> _Key:
+    return (pair.workload, pair.operation, pair.base, pair.other, tuple(pair.axes.items()))
+
+
+def _table(view: View) -> Table:
     columns = (
         Column("Workload", facet=True),
         Column("Operation", facet=True),
@@ -85,70 +150,27 @@ def _table(pairs: list[Comparison], measure: Measure, view: View) -> Table:
         Column("Targets", facet=True),
         Column("Result", facet=True),
         Column("Ratio", "÷", numeric=True),
-        Column("95 % from", numeric=True),
-        Column("to", numeric=True),
-        Column("Surely from", numeric=True),
-        Column("to", numeric=True),
+        Column("95 % interval"),
+        Column("Simultaneous 95 %"),
         Column("p", "adjusted", numeric=True),
         Column("Effect", "δ", numeric=True),
         Column("n"),
+        Column("p50", "95 % interval", numeric=True),
+        Column("p99", "95 % interval", numeric=True),
         Column("Caveat"),
     )
     points = _points(view)
-    rows = tuple(_cells(pair, view, points) for pair in pairs[:_MOST_ROWS])
+    latencies = {(pair.of, *_key(pair)): pair for pair in view.analysis.latency_comparisons}
+    pairs = view.analysis.comparisons
+    rows = tuple(_cells(pair, view, points, latencies) for pair in pairs[:_MOST_ROWS])
     caption = (
-        "95 %: the interval of each ratio by itself. Surely: so wide that the intervals of all ratios hold at once, "
-        "whenever the run was looked at; what the short answer says follows from it."
+        "Simultaneous 95 %: intervals so wide that those of all comparisons hold at once, whenever the run was looked "
+        "at; the short answer follows from them. p50 and p99: latency of the second target; a star: a significant "
+        "difference among those of the same percentile."
     )
     if len(pairs) > _MOST_ROWS:
         caption += f" The first {_MOST_ROWS:,} of {len(pairs):,}."
-    name = "comparison-metadata-table" if measure.counted else "comparison-table"
-    return Table(name, columns, rows, caption, interactive=True)
-
-
-def _latencies(view: View) -> list[Block]:
-    """p50 and p99, where both sides have enough operations."""
-    pairs = view.analysis.latency_comparisons
-    if not pairs:
-        return []
-    columns = (
-        Column("Percentile", facet=True),
-        Column("Workload", facet=True),
-        Column("Operation", facet=True),
-        Column("At"),
-        Column("Targets", facet=True),
-        Column("Result", facet=True),
-        Column("Ratio", "÷", numeric=True),
-        Column("95 % from", numeric=True),
-        Column("to", numeric=True),
-        Column("p", "adjusted", numeric=True),
-        Column("n"),
-    )
-    caption = (
-        "Ratio of the latencies: below 1 the second target answers sooner. p50 and p99 are each adjusted for their own "
-        "comparisons, so that they take nothing from those of rates."
-    )
-    if len(pairs) > _MOST_ROWS:
-        caption += f" The first {_MOST_ROWS:,} of {len(pairs):,}."
-    rows = tuple(_latency_cells(pair, view) for pair in pairs[:_MOST_ROWS])
-    heading = Heading("Latencies compared", "comparison-latency", 4)
-    return [heading, Table("comparison-latency-table", columns, rows, caption, interactive=True)]
-
-
-def _latency_cells(pair: Comparison, view: View) -> tuple[Cell, ...]:
-    drawn = view.comparable(pair)
-    ratios = (pair.ratio, pair.low, pair.high) if drawn else (None, None, None)
-    return (
-        pair.of,
-        pair.workload,
-        numbers.operation_title(pair.operation),
-        _where(pair, view),
-        f"{pair.other} ÷ {pair.base}",
-        _result(pair, drawn),
-        *(Num(numbers.NONE if ratio is None else numbers.significant(ratio), ratio) for ratio in ratios),
-        Num(numbers.p_value(pair.p_adjusted if drawn else None), pair.p_adjusted if drawn else None),
-        numbers.repeats(pair.n_base, pair.n_other),
-    )
+    return Table("comparison-table", columns, rows, caption, interactive=True)
 
 
 def _where(pair: Comparison, view: View) -> str:
@@ -156,7 +178,7 @@ def _where(pair: Comparison, view: View) -> str:
     return " / ".join(numbers.axis_value(name, pair.axes.get(name)) for name in names) or numbers.NONE
 
 
-def _points(view: View) -> dict[object, PointDecision]:
+def _points(view: View) -> dict[_Key, PointDecision]:
     """What the run answers at each point of a comparison."""
     return {
         (one.workload, one.operation, one.base, one.other, tuple(point.axes.items())): point
@@ -165,27 +187,43 @@ def _points(view: View) -> dict[object, PointDecision]:
     }
 
 
-def _cells(pair: Comparison, view: View, points: dict[object, PointDecision]) -> tuple[Cell, ...]:
-    drawn = view.comparable(pair)
-    ratios = (pair.ratio, pair.low, pair.high, pair.sure_low, pair.sure_high) if drawn else (None,) * 5
-    point = points.get((pair.workload, pair.operation, pair.base, pair.other, tuple(pair.axes.items())))
+def _cells(
+    pair: Comparison, view: View, points: dict[_Key, PointDecision], latencies: dict[_Key, Comparison]
+) -> tuple[Cell, ...]:
+    drawn, point = view.comparable(pair), points.get(_key(pair))
+    p_value, effect = (pair.p_adjusted, pair.effect) if drawn else (None, None)
     return (
         pair.workload,
         numbers.operation_title(pair.operation),
         _where(pair, view),
         f"{pair.other} ÷ {pair.base}",
         _answer(point) if point is not None and drawn and not pair.too_few else _result(pair, drawn),
-        *(Num(numbers.NONE if ratio is None else numbers.significant(ratio), ratio) for ratio in ratios),
-        Num(numbers.p_value(pair.p_adjusted if drawn else None), pair.p_adjusted if drawn else None),
-        Num(numbers.signed(pair.effect if drawn else None), pair.effect if drawn else None),
+        Num(numbers.significant(pair.ratio) if drawn else numbers.NONE, pair.ratio if drawn else None),
+        _interval(pair.low, pair.high) if drawn else numbers.NONE,
+        _interval(pair.sure_low, pair.sure_high) if drawn else numbers.NONE,
+        Num(numbers.p_value(p_value), p_value),
+        Num(numbers.signed(effect), effect),
         numbers.repeats(pair.n_base, pair.n_other),
+        *(_of_latency(latencies.get((name, *_key(pair))), drawn) for name in ("p50", "p99")),
         pair.caveat or numbers.NONE,
     )
 
 
+def _interval(low: float | None, high: float | None) -> str:
+    return numbers.NONE if low is None or high is None else f"{numbers.significant(low)} to {numbers.significant(high)}"
+
+
+def _of_latency(pair: Comparison | None, drawn: bool) -> Num:
+    if pair is None or not drawn:
+        return Num(numbers.NONE, None)
+    ends = [end if pair.ratio > 1 else 1 / end for end in (pair.low, pair.high) if end]
+    interval = f" ({' to '.join(map(numbers.ratio, sorted(ends)))})" if len(ends) == 2 else ""
+    return Num(f"{_lower(pair.ratio)}{interval}{'*' if pair.separable else ''}", pair.ratio)
+
+
 def _answer(point: PointDecision) -> str:
     """As in the short answer."""
-    words = {Outcome.FASTER: f"{point.winner} faster", Outcome.EQUAL: "equal", Outcome.OPEN: "open"}
+    words = {Outcome.FASTER: f"{point.winner} faster", Outcome.EQUAL: "equal", Outcome.OPEN: "undecided"}
     return words.get(point.outcome, "not compared")
 
 
@@ -194,4 +232,4 @@ def _result(pair: Comparison, drawn: bool) -> str:
         return "not compared"
     if pair.too_few:
         return "too few repeats"
-    return f"{pair.other if pair.better else pair.base} faster" if pair.separable else "not separable"
+    return f"{pair.other if pair.better else pair.base} faster" if pair.separable else "no clear difference"

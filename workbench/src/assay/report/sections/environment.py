@@ -1,48 +1,102 @@
-"""The environment: the machine and the software, as found."""
+"""The environment: the targets, the machine and the software, as found."""
+
+from collections.abc import Iterator
 
 from assay.analyse.environments.settings import setting_lines
-from assay.report.document import Block, Bullets, Facts, Fold, Mono, Note, Paragraph, Section
+from assay.model.result.run import Place
+from assay.report import numbers
+from assay.report.document import Block, Bullets, Cell, Column, Facts, Fold, Heading, Mono, Note, Num, Section, Table
 from assay.report.environments import readable
+from assay.report.first.caveats import started
+from assay.report.sections.existing import existing_table
 from assay.report.view import View
 
 _BRIEF: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Host", "host", ("name", "vendor", "product", "system")),
     ("Cloud", "cloud", ("provider", "instance_type", "zone")),
-    ("Kernel", "kernel", ("release", "version")),
+    ("Kernel", "kernel", ("release",)),
     ("Processor", "cpu", ("model", "usable", "governor")),
     ("Memory", "memory", ("total",)),
 )
 """Label, and the section and names of what a reader wants to see first."""
 _BRIEF_OF_JOB = ("partition", "nodes", "time limit", "state", "reason", "stopped")
 _JOB = "scheduler job "
-_BRIEF_OF_TARGET = ("filesystem", "options", "device", "model", "scheduler")
-_PREFIX = {"usable": "CPUs ", "governor": "governor ", "scheduler": "scheduler ", "time limit": "time limit "}
+_PREFIX = {"usable": "CPUs ", "governor": "governor ", "time limit": "time limit "}
 """What is put before values that do not speak for themselves."""
+_COLUMNS = (
+    Column("Target"),
+    Column("Kind"),
+    Column("Path"),
+    Column("Lies on"),
+    Column("Free", numeric=True),
+    Column("Stored in memory"),
+    Column("O_DIRECT bypasses the cache"),
+    Column("Notes"),
+)
 
 
 def section(view: View) -> Section:
-    """What a reader wants to see first, then all of it in one fold per part of the machine."""
+    """Targets, one row each, and the machine in a few lines."""
     environment = {name: readable(values) for name, values in view.run.environment.items()}
-    blocks: list[Block] = []
     brief = [(label, part, names) for label, part, names in _BRIEF if part in environment]
-    brief += [(_title(part), part, _BRIEF_OF_TARGET) for part in environment if part.startswith("target ")]
     brief += [
         (_title(part.removeprefix("scheduler ")), part, _BRIEF_OF_JOB) for part in environment if part.startswith(_JOB)
     ]
-    facts = [(label, _known(environment[part], names)) for label, part, names in brief]
-    facts += [(f"Layers of target {place.target}", place.lies_on) for place in view.run.places if place.layers]
-    if any(text for _, text in facts):
-        blocks.append(Facts(tuple((label, text) for label, text in facts if text)))
-    if lines := setting_lines(view.run.environment):
-        blocks.append(Bullets(tuple(lines)))
-    for name, values in environment.items():
-        count = f"{len(values)} item{'s' * (len(values) != 1)}"
-        blocks.append(Fold(f"{_title(name)}: {count}", (Facts(tuple(values.items())),)))
-    if not blocks:
+    facts = [(label, text) for label, part, names in brief if (text := _known(environment[part], names))]
+    existing = existing_table(view)
+    blocks: list[Block] = [_targets(view)] if view.run.places else []
+    blocks += [existing] if existing else []
+    blocks += [Note(words, "warning") for words in started(view)]
+    blocks += [Facts(tuple(facts))] if facts else []
+    blocks += [Bullets(tuple(lines))] if (lines := setting_lines(view.run.environment)) else []
+    if not environment:
         blocks.append(Note("The run holds no description of its environment.", "warning"))
-    else:
-        blocks.append(Paragraph(("Two runs are compared with ", Mono("assay env --diff RUN RUN"), ".")))
     return Section("environment", "Environment", tuple(blocks))
+
+
+def folds(view: View) -> Iterator[Fold]:
+    """All that was found, part by part."""
+    blocks: list[Block] = []
+    for name, values in view.run.environment.items():
+        mark = f"environment-{len(blocks)}"
+        blocks += [Heading(_title(name), mark, 4), Facts(tuple(readable(values).items()))]
+    if blocks:
+        yield Fold("Environment in full", tuple(blocks), "environment-all")
+
+
+def _targets(view: View) -> Table:
+    """One row each, with the columns that any of them fills."""
+    rows = [_cells(place) for place in view.run.places]
+    filled = [number for number in range(len(_COLUMNS)) if not all(_empty(row[number]) for row in rows)]
+    columns = tuple(_COLUMNS[number] for number in filled)
+    return Table("options-table", columns, tuple(tuple(row[number] for number in filled) for row in rows))
+
+
+def _cells(place: Place) -> tuple[Cell, ...]:
+    below = (f"lies on {place.stacked_on}",) if place.stacked_on else ()
+    system = "" if place.filesystem == place.kind else place.filesystem
+    lies_on = place.lies_on if place.layers else " on ".join(filter(None, (system, place.device)))
+    return (
+        place.target,
+        place.kind,
+        Mono(place.path),
+        lies_on or numbers.NONE,
+        Num(numbers.NONE if place.free_bytes is None else numbers.size(place.free_bytes), place.free_bytes),
+        _known_of(place.memory_backed, place),
+        _known_of(place.direct_bypasses_cache, place),
+        "; ".join((*place.limits, *below)) or numbers.NONE,
+    )
+
+
+def _known_of(told: bool, place: Place) -> str:
+    """Of what was found out of the machine's own storage; of a server's it is not known here."""
+    if place.servers:
+        return numbers.NONE
+    return "yes" if told else "no"
+
+
+def _empty(cell: Cell) -> bool:
+    return cell == numbers.NONE or (isinstance(cell, Num) and cell.value is None)
 
 
 def _title(name: str) -> str:

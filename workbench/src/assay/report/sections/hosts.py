@@ -19,32 +19,34 @@ from assay.report.document import (
     Table,
 )
 from assay.report.measure import Measure, measure_of
-from assay.report.sections import uses
 from assay.report.view import View
 
 _WORDS = (
     "all start at a barrier, at a time of the controller's clock. Least transferred is what the slowest host had moved "
-    "when the first lane of any host ended: far from the others' amount, the hosts did not work together for most of "
+    "when the first job of any host ended: far from the others' amount, the hosts did not work together for most of "
     "the time. All figures are medians over repeats."
 )
 _MOST_ROWS = 500
+_MOST_OPEN = 12
+"""Results of a table that is not folded."""
 
 
 def section(view: View) -> Section | None:
     """A line for each result with the least, mean and greatest share, and all hosts of each in a fold."""
     rows = [row for row in view.analysis.rows if hosts.summary(row) is not None]
-    counted = uses.blocks(view)
     if not rows:
-        return Section("hosts", "Hosts", tuple(counted)) if counted else None
+        return None
     each = [line for row in rows for line in _hosts(view, row)]
     unit = measure_of(rows[0].operation).unit
-    blocks: list[Block] = [Paragraph(f"{_engines(view, rows)}; {_WORDS}"), _totals(view, rows, unit)]
+    totals = _totals(view, rows, unit)
+    shown = totals if len(rows) <= _MOST_OPEN else Fold("Result by result", (totals,))
+    blocks: list[Block] = [Paragraph(f"{_engines(view, rows)}; {_WORDS}"), shown]
     caption = (
         "" if len(each) <= _MOST_ROWS else f"The first {_MOST_ROWS:,} of {len(each):,}; `assay export` writes all."
     )
     table = Table("host-table", _host_columns(unit), tuple(each[:_MOST_ROWS]), caption, interactive=True)
     blocks.append(Fold("Host by host", (table,)))
-    return Section("hosts", "Hosts", (*blocks, *counted))
+    return Section("hosts", "Hosts", tuple(blocks))
 
 
 def _engines(view: View, rows: Sequence[Row]) -> str:

@@ -1,22 +1,22 @@
 """IO500's phases and score, of runs that have its workloads."""
 
+from collections.abc import Iterator
+
 from assay.analyse.io500.score import Score, io500_scores
 from assay.report import numbers
-from assay.report.document import Block, Bullets, Column, Num, Table
+from assay.report.document import Bullets, Column, Fold, Num, Table
 from assay.report.formats.io500 import UNOFFICIAL
 from assay.report.view import View
 
 
-def io500_blocks(view: View) -> list[Block]:
+def folds(view: View) -> Iterator[Fold]:
     """A table of phases and score for each repeat on each target, and which rules were not kept; none without any."""
     scores = io500_scores(view.analysis.rows)
     if not scores:
-        return []
+        return
     rules = dict.fromkeys(rule for score in scores for rule in score.broken)
-    return [
-        _table(scores),
-        Bullets((f"This is {UNOFFICIAL}.", *(f"A rule that was not kept: {rule}." for rule in rules))),
-    ]
+    remarks = Bullets((f"This is {UNOFFICIAL}.", *(f"A rule that was not kept: {rule}." for rule in rules)))
+    yield Fold("IO500", (_table(scores), remarks), "results-io500")
 
 
 def _table(scores: tuple[Score, ...]) -> Table:
@@ -29,7 +29,7 @@ def _table(scores: tuple[Score, ...]) -> Table:
         Column("Time", "s", numeric=True),
     )
     caption = (
-        "Each phase from its start to the end of its last lane. The score of bandwidth is the geometric mean of "
+        "Each phase from its start to the end of its last job. The score of bandwidth is the geometric mean of "
         "the four phases in GiB/s, that of operations the geometric mean of the eight others, and the total the "
         "square root of their product (github.com/IO500/io500)."
     )

@@ -12,7 +12,7 @@ from assay.model.study.parameters import DEFINITIONS, Parameters, default_of
 from assay.model.study.repeats import within_words
 from assay.model.told import NOT_TOLD
 from assay.report import numbers, percentiles
-from assay.report.document import Block, Bullets, Cell, Column, Heading, Section, Table, Text
+from assay.report.document import Block, Bullets, Cell, Column, Fold, Heading, Section, Table, Text
 from assay.report.view import View, Workload
 
 CACHE_WORDS = {
@@ -23,6 +23,14 @@ CACHE_WORDS = {
     "remount": "Cache remount: what Assay has mounted is unmounted and mounted again, on all hosts that generate the "
     "load, before each phase that finds files there",
     "keep": "Cache keep: the page cache is left alone on purpose; such numbers show the cache, not the storage",
+}
+_CACHE_SHORT = {
+    "direct": "O_DIRECT",
+    "drop": "dropped before each phase",
+    "evict": "own files evicted before each phase",
+    "limit": "too little memory for it",
+    "remount": "mounted anew before each phase",
+    "keep": "left alone on purpose: shows the cache",
 }
 _NAMES_CACHE_WORDS = {
     "drop": "Cache drop, metadata operations: the machine's caches of names are dropped before each phase",
@@ -41,7 +49,7 @@ _SYNC_WORDS = {
 }
 
 
-_FLUSHED = "each lane flushes the file system (syncfs) after changes of names, inside the measured time"
+_FLUSHED = "each job flushes the file system (syncfs) after changes of names, inside the measured time"
 _NAMES_SYNC_WORDS = {
     "none": "Flush none, metadata operations: changes may still be in memory when the clock stops",
     "fsync": f"Flush fsync, metadata operations: {_FLUSHED}",
@@ -59,7 +67,7 @@ _OBJECT_WORDS = (
 )
 _EXISTING_WORDS = (
     "Objects that were there already are got by the engine itself, so that no cache of its machine takes part. Nothing "
-    "is written or removed. Each lane has objects of its own, drawn from their list before the clock starts; their "
+    "is written or removed. Each job has objects of its own, drawn from their list before the clock starts; their "
     "sizes are those of the list. What the service keeps in its memory is not known. One request is one operation; "
     "nothing is sent twice."
 )
@@ -69,8 +77,12 @@ _OF_HOSTS = ("hosts", "tasks_per_host")
 
 
 def section(view: View) -> Section:
-    """Order, repeats and statistics in words, then the parameters of all workloads side by side."""
-    blocks: list[Block] = [Bullets(tuple(_principles(view))), _parameters(view)]
+    """What was done, in a few lines."""
+    return Section("method", "Method", (Bullets(tuple(_principles(view))),))
+
+
+def folds(view: View) -> Iterator[Fold]:
+    """Parameters of all workloads side by side, what they mean, what was called, and what was left out."""
     across = {place.target for place in view.run.places if _is_remote(place)}
     data = [case for case in view.analysis.cases if case.group == "data" and case.target not in across]
     names = [case for case in view.analysis.cases if case.metadata]
@@ -79,14 +91,13 @@ def section(view: View) -> Section:
     existing = [_is_existing(case) for case in view.analysis.cases if case.group == "objects"]
     words += [_OBJECT_WORDS] * (False in existing) + [_EXISTING_WORDS] * (True in existing)
     words += _remote(view, across)
-    if any(workload.shows_cache() for workload in view.workloads):
-        words.append("A workload that keeps the cache is there on purpose, to show what a cache does to a number.")
     kernel = any(case.target not in across for case in view.analysis.cases)
     reached = f"How operations reached the {'kernel' if kernel else 'servers'}"
-    blocks += [Bullets(tuple(words)), Heading(reached, "method-calls"), _calls(view)]
+    blocks: list[Block] = [_parameters(view), Bullets((*words, *_DETAILS))]
+    blocks += [Heading(reached, "method-calls", 4), _calls(view)]
     if view.analysis.excluded:
-        blocks += [Heading("Left out", "method-excluded"), _excluded(view)]
-    return Section("method", "Method", tuple(blocks))
+        blocks += [Heading("Left out", "method-excluded", 4), _excluded(view)]
+    yield Fold("Parameters and method in full", tuple(blocks), "method-all")
 
 
 def _is_remote(place: Place) -> bool:
@@ -114,25 +125,35 @@ def _principles(view: View) -> list[Text]:
     cases = numbers.plural(len(view.analysis.cases), "case")
     held = "every case that still needs repeats" if run.adaptive else "every case"
     order = (
-        f"each round holds {held} once, in a new random order, so that a drift of the machine hits all alike"
+        f"each round runs {held} once, in a new random order, so that a drift of the machine hits all alike"
         if run.order == "random"
         else "cases run one after the other in the order of the study"
     )
     return [
         f"{cases}, {run.repeats_words} each; order {run.order}: {order}. Seed {run.seed}.",
         *_until(run),
-        "A repeat is an independent execution. Results are medians over repeats with a 95 % interval; "
-        "samples within one repeat never enter an interval.",
+        "A repeat is an independent execution. Results are medians over repeats with their 95 % confidence interval.",
         *(["Writes are timed up to and including the flush that the workload asks for."] if view.flushes else []),
-        "Throughput is all bytes of a phase divided by the time from the common start to the end of the last lane; the "
-        "rate of operations that move none is their number divided by the same time.",
-        "Latencies are kept in HDR histograms with three significant digits, merged exactly over lanes and hosts. "
-        + percentiles.READING,
+        *_caches(view),
         *_contents(view),
-        *_control(run),
-        "Each result is judged by rules. One that a cache or a failure may have made is never in a headline; one whose "
-        "repeats differ much is called unstable, and its interval says how far it is known.",
+        *_control(view),
     ]
+
+
+def _caches(view: View) -> Iterator[Text]:
+    """What was done about the page cache, in a word each."""
+    cases = [case for case in view.analysis.cases if case.group == "data"]
+    used = [f"{value} ({_CACHE_SHORT[str(value)]})" for value in _values(cases, "cache") if str(value) in _CACHE_SHORT]
+    if used:
+        yield f"Page cache: {', '.join(used)}."
+
+
+_DETAILS = (
+    "Throughput is all bytes of a phase divided by the time from the common start to the end of the last job; the "
+    "rate of operations that move none is their number divided by the same time.",
+    "Latencies are kept in HDR histograms with three significant digits, merged exactly over jobs and hosts. "
+    + percentiles.READING,
+)
 
 
 def _is_existing(case: Case) -> bool:
@@ -150,15 +171,12 @@ def _contents(view: View) -> Iterator[Text]:
         yield "What objects hold that were there already is not known, and is not checked."
 
 
-def _control(run: RunInfo) -> list[Text]:
-    """What shows whether the machine stood still."""
-    if run.controls is None:
+def _control(view: View) -> list[Text]:
+    """What shows that the machine was quiet; the verdict on one that was not has it, too."""
+    controls = view.run.controls
+    if controls is None or view.analysis.machine is not None:
         return []
-    quiet = "" if run.machine else " Nothing shows that the machine had a part in the results."
-    what = "a lane that waits 200 us for each operation, as for storage, and lanes that copy memory with all CPUs"
-    return [
-        f"Between the repeats a control runs that only the machine can move: {what}. {moved_words(run.controls)}{quiet}"
-    ]
+    return [f"{moved_words(controls)} No sign that the machine affected the results."]
 
 
 def _until(run: RunInfo) -> list[Text]:
@@ -166,26 +184,24 @@ def _until(run: RunInfo) -> list[Text]:
     if run.blocks is not None:
         looks = ", ".join(str(look) for look in run.blocks.looks)
         return [
-            "In a round a case is measured on both sides, one right after the other; which of them is first is drawn, "
-            "so that each is as often. Whether a case has decided, so that it is not repeated any more, is asked after "
-            f"these rounds only: {looks}. The chance of calling equal sides different, 5 in 100, is shared among them."
+            "In a round a case is measured on both sides, one right after the other, the first one drawn by lot. "
+            f"Whether a case is decided is asked after these rounds only: {looks}; the chance of calling equal sides "
+            "different, 5 in 100, is shared among them."
         ]
     if run.repeats_decide is not None:
         spent = None if run.repeats_time is None else numbers.seconds(run.repeats_time)
-        limit = "" if spent is None else f", or when {spent} of measuring are spent"
+        limit = "" if spent is None else f", or after {spent}"
         return [
-            f"A case is not repeated any more when it is decided at its points which target is faster, or that they "
-            f"differ by less than {within_words(run.repeats_decide)}{limit}. That is looked at after "
-            f"{run.repeats_least} repeats and then each time that there are 1.4 times as many, {run.looks} times at "
-            "most; so that looking often does not make chance look like a difference, each p-value has to be smaller "
-            "by that factor."
+            "A case is repeated until it is decided which target is faster, or that they differ by less than "
+            f"{within_words(run.repeats_decide)}{limit}. That is asked after {run.repeats_least} repeats, then each "
+            f"time there are 1.4 times as many, {run.looks} times at most; p-values allow for it."
         ]
     if run.repeats_within is None:
         return []
     return [
-        "A case counts as known well enough when the 95 % interval of each of its rates reaches at most "
-        f"{within_words(run.repeats_within)} of the median to either side; it is then not repeated any more. That is "
-        f"asked after {run.repeats_least} repeats at the earliest: with fewer, a narrow interval is too often chance."
+        "A case is repeated until the 95 % interval of each of its rates reaches at most "
+        f"{within_words(run.repeats_within)} of the median to either side, asked after {run.repeats_least} repeats at "
+        "the earliest."
     ]
 
 
@@ -219,7 +235,7 @@ def _facts(workload: Workload) -> dict[str, str]:
     if group != "objects" and (not (p.tells("lanes") and p.tells("hosts")) or p.all_lanes > 1):
         trees = group == "names" or any(case.parameters.on_set for case in cases)
         thing = "Directory trees" if trees else "Files"
-        layouts = {"separate": "one per lane", "shared": "one, shared by all lanes"}
+        layouts = {"separate": "one per job", "shared": "one, shared by all jobs"}
         found[thing] = layouts.get(p.known("layout"), NOT_TOLD)
     if p.known("rate") is not None:
         found["Arrivals"] = f"{p.known('arrivals', NOT_TOLD)}; latency counts from the intended start"

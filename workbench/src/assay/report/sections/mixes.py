@@ -27,7 +27,7 @@ def mixes_table(view: View) -> Table | None:
         return None
     columns = (
         *LEAD,
-        Column("Of which", facet=True),
+        Column("Request type", facet=True),
         Column(DATA.title, DATA.unit, numeric=True),
         Column("Operations", "1/s", numeric=True),
         *(Column(name, "µs", numeric=True) for name in _TAIL),

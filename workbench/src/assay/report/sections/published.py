@@ -44,11 +44,12 @@ def _targets(workload: Workload) -> list[str]:
 def _workload(both: View, workload: Workload) -> list[Block]:
     mark = f"published-{both.workloads.index(workload)}"
     blocks: list[Block] = []
-    heats = figures.capped(figures.heat_maps(both, workload, mark), "heat maps")
+    heats = figures.capped(figures.heat_maps(both, workload, mark, workload.operations), "heat maps")
     if heats:
         blocks += [Heading(f"{workload.name}: throughput over file size and record size", f"heat-{mark}", 4), *heats]
     for axis in workload.numeric_axes()[::-1]:
-        charts = figures.capped(figures.line_charts(both, workload, axis, "rate", mark), "charts")
+        lines = figures.line_charts(both, workload, axis, "rate", mark, workload.operations)
+        charts = figures.capped(lines, "charts")
         if charts:
             title = f"{workload.name}: throughput against {numbers.axis_title(axis).lower()}"
             blocks.append(Fold(title, tuple(charts)))

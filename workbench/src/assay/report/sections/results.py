@@ -1,155 +1,194 @@
-"""The results: charts per workload, then every result in one table."""
+"""The results: charts per workload, and every result once, in one table of a measure."""
 
-from assay.model.result.percentile import WIDEST
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain, islice
+
+from assay.model.result.percentile import PERCENTILES, WIDEST
 from assay.model.result.result import Row
 from assay.report import figures, numbers, percentiles
-from assay.report.brief import ceiling_cells, interval_cell, other_measure, rate_cell
-from assay.report.document import Badge, Block, Cell, Column, Fold, Heading, Note, Num, Paragraph, Section, Share, Table
-from assay.report.measure import COUNTED, DATA, Measure, measure_of, measures_of
-from assay.report.sections import seconds
-from assay.report.sections.accesses import accesses_table
-from assay.report.sections.file_sets import file_sets_table
-from assay.report.sections.io500 import io500_blocks
-from assay.report.sections.mixes import mixes_table
-from assay.report.sections.seen import seen_table
-from assay.report.sections.services import services_table
+from assay.report.brief import interval_cell, other_measure, rate_cell
+from assay.report.claims import kind_of
+from assay.report.document import Badge, Block, Cell, Chart, Column, Fold, Gallery, Num, Paragraph, Share, Table
+from assay.report.measure import COUNTED, DATA, Measure, measures_of
 from assay.report.view import View, Workload, unseen
 
 _MARKS = (
-    "Filled marks have the verdict ok, hollow ones another; hatched cells are no sound result. Where the repeats "
-    "differ much, a cell says half its interval. Cached and impossible results never set a scale, nor do the "
-    "intervals of doubtful ones, whose whiskers end at the edge of the chart."
+    "Filled marks are ok, hollow ones have another verdict; hatched cells are not sound. ± is half the 95 % confidence "
+    "interval. Cached and impossible results never set a scale."
 )
+_MOST_OPEN = 10
+"""Charts that are not folded."""
+_FEW = 20
+"""Results that stand open as they are."""
+_SHORT = ("p50", "p99")
 
 
-def section(view: View) -> Section:
-    """Charts, then the table."""
-    blocks: list[Block] = [Paragraph(_MARKS)]
-    main = view.main_workloads()
-    plain = [workload for workload in main if not workload.numeric_axes()]
-    for workload in main:
-        if workload in plain:
-            continue
-        mark = str(view.workloads.index(workload))
-        if len(main) > 1:
-            blocks.append(Heading(f"Workload {workload.name}", f"results-{mark}"))
-        blocks += _charts(view, workload, mark)
-    charts = figures.capped(figures.plain_charts(view, plain), "charts")
-    if charts:
-        blocks += [Heading("Workloads of one point", "results-plain"), *charts]
-    blocks += [Heading("All results", "results-all"), *results_tables(view)]
-    mixes = mixes_table(view)
-    if mixes is not None:
-        blocks += [Heading("Kinds of operation", "results-mixes"), mixes]
-    sets = file_sets_table(view)
-    if sets is not None:
-        blocks += [Heading("Sets of files", "results-file-sets"), sets]
-    accesses = accesses_table(view)
-    if accesses is not None:
-        blocks += [Heading("First and repeated access", "results-accesses"), accesses]
-    seen = seen_table(view)
-    if seen is not None:
-        blocks += [Heading("What other clients see", "results-seen"), seen]
-    blocks += seconds.blocks(view)
-    services = services_table(view)
-    if services is not None:
-        blocks += [Heading("What the services told", "results-services"), services]
-    io500 = io500_blocks(view)
-    if io500:
-        blocks += [Heading("IO500", "results-io500"), *io500]
-    return Section("results", "Results", tuple(blocks))
+def stand_open(view: View) -> bool:
+    """They are so few that they are the evidence, and no table of the appendix."""
+    return len(view.analysis.rows) <= _FEW
 
 
-def _charts(view: View, workload: Workload, mark: str) -> list[Block]:
-    names = workload.numeric_axes()
-    grid = workload.grid()
-    blocks: list[Block] = []
-    if grid:
-        up, right = (numbers.axis_title(axis).lower() for axis in grid)
-        heats = figures.capped(figures.heat_maps(view, workload, mark), "heat maps")
-        blocks += [Heading(f"{workload.measured} over {up} and {right}", f"heat-{mark}", 4), *heats]
-    for axis in names[::-1]:
-        charts = figures.capped(figures.line_charts(view, workload, axis, "rate", mark), "charts")
-        if charts:
-            title = f"{workload.measured} against {numbers.axis_title(axis).lower()}"
-            # A heat map has the same numbers.
-            folded = grid is not None and axis in grid
-            blocks += [Fold(title, tuple(charts))] if folded else [Heading(title, f"rate-{mark}-{axis}", 4), *charts]
-    return blocks or [Note(f"No repeat of this workload gave a {workload.measured.lower()}.", "warning")]
+_LEAST_DRAWN = 3
+"""Values of an axis of which a chart says more than a table of the slowest and the fastest."""
 
 
-def results_tables(view: View) -> list[Table]:
-    """Every result: verdict, median, closest ceiling, interval, n, spread, latency; metadata in a table of its own."""
+def _charts(view: View, leading: bool) -> Iterator[Chart]:
+    """Of the first operation of each kind of work, or all others: heat maps, else lines over an axis."""
+    for workload in view.main_workloads():
+        mark, grid = str(view.workloads.index(workload)), workload.grid()
+        first = set({kind_of(name): name for name in reversed(workload.operations)}.values())
+
+        def chosen(drawn: bool, workload: Workload = workload, first: set[str] = first) -> list[str]:
+            return [name for name in workload.operations if (drawn and name in first) is leading]
+
+        if grid:
+            yield from figures.heat_maps(view, workload, mark, chosen(True))
+        for axis in workload.numeric_axes()[::-1]:
+            if grid is None or axis not in grid:
+                names = chosen(len(workload.swept[axis]) >= _LEAST_DRAWN)
+                yield from figures.line_charts(view, workload, axis, "rate", mark, names)
+
+
+def open_blocks(view: View) -> list[Block]:
+    """What stands in the evidence: the results themselves if they are few, else the main charts."""
+    if stand_open(view):
+        return [*results_tables(view, short=True)]
+    charts = tuple(islice(_charts(view, True), _MOST_OPEN))
+    return [Gallery(charts), Paragraph(_MARKS)] if charts else []
+
+
+def folds(view: View) -> Iterator[Fold]:
+    """All results in one table, and the charts that are not in the evidence."""
+    if not stand_open(view):
+        yield Fold(f"All {len(view.analysis.rows):,} results", tuple(results_tables(view)), "results")
+    drawn = 0 if stand_open(view) else _MOST_OPEN
+    every = chain(islice(_charts(view, True), drawn, None), _charts(view, False), _plain(view))
+    if charts := figures.capped(every, "charts"):
+        yield Fold("Charts of rates" if stand_open(view) else "More charts of rates", tuple(charts), "results-charts")
+    if charts := _latency_charts(view):
+        yield Fold("Latency charts", tuple(charts), "latency")
+
+
+def _plain(view: View) -> Iterator[Chart]:
+    """Workloads without an axis; a table of few results has the same numbers."""
+    plain = [workload for workload in view.main_workloads() if not workload.numeric_axes()]
+    return figures.plain_charts(view, plain) if plain and not stand_open(view) else iter(())
+
+
+def _latency_charts(view: View) -> list[Block]:
+    """Percentile curves, and the median over each axis that is not of a grid."""
+
+    def over(workload: Workload, mark: str) -> Iterator[Chart]:
+        grid = workload.grid() or ()
+        for axis in workload.numeric_axes()[::-1]:
+            if axis not in grid:
+                yield from figures.line_charts(view, workload, axis, "latency", mark, workload.operations)
+
+    marks = [(workload, str(view.workloads.index(workload))) for workload in view.main_workloads()]
+    curves = chain.from_iterable(figures.percentile_charts(view, workload, mark) for workload, mark in marks)
+    lines = chain.from_iterable(over(workload, mark) for workload, mark in marks)
+    return [*figures.capped(curves, "charts"), *figures.capped(lines, "charts")]
+
+
+def results_tables(view: View, short: bool = False) -> list[Table]:
+    """Every result: verdict, median, interval, nearest limit, latency; metadata in a table of its own.
+
+    Args:
+        view: The run.
+        short: Without the columns that only a table of many results needs.
+    """
     found = []
     for measure in measures_of(view.analysis.rows):
         rows = [row for workload in view.workloads for row in workload.rows if row.counted == measure.counted]
         named = {row.case.workload for row in rows}
-        found.append(_table(rows, [workload for workload in view.workloads if workload.name in named], measure))
+        workloads = [workload for workload in view.workloads if workload.name in named]
+        found.append(_table(view, rows, workloads, measure, short))
     return found
 
 
-def _table(rows: list[Row], workloads: list[Workload], measure: Measure) -> Table:
-    axes = list(dict.fromkeys(axis for workload in workloads for axis in workload.swept))
-    other = other_measure(measure, any(row.throughput for row in rows))
-    columns = (
-        Column("Verdict", facet=True),
-        Column("Case"),
-        Column("Target", facet=True),
-        Column("Workload", facet=True),
-        Column("Operation", facet=True),
-        *(Column(numbers.axis_title(axis), numeric=True) for axis in axes),
-        Column(measure.title, measure.unit, numeric=True),
-        Column("Closest ceiling", facet=True),
-        Column("Share of it", numeric=True),
-        Column("95 % interval", measure.unit, numeric=True),
-        Column("n", numeric=True),
-        Column("Spread", "%", numeric=True),
-        *((other,) if other else ()),
-        Column("p50", "µs", numeric=True),
-        Column("p99", "µs", numeric=True),
-    )
-    unit = "MB/s is 10⁶ bytes per second, " if not measure.counted or other else ""
-    caption = (
-        f"{measure.title}: median over n repeats and its 95 % interval; {unit}KiB and MiB are powers of two. "
-        "Spread: coefficient of variation of the repeats. p50 and p99: median of the repeats' own, with a remark "
-        f"unless it is known within a factor of {WIDEST:g}. The bar ends at 125 % of the "
-        "ceiling, the mark in it is the ceiling itself; what is above it is hatched."
-    )
+_Part = tuple[Column, Callable[[Row], Cell]]
+"""A column, and what stands in it of a result."""
+
+
+def _table(view: View, rows: list[Row], workloads: list[Workload], measure: Measure, short: bool) -> Table:
+    with_other = other_measure(measure, any(row.throughput for row in rows))
+    axes = dict.fromkeys(axis for workload in workloads for axis in workload.swept)
+    parts: list[_Part] = [(Column("Verdict", facet=True), _badge), (Column("Case"), lambda row: row.case.id)]
+    if not short or len(view.targets) > 1:
+        parts.append((Column("Target", facet=True), lambda row: row.case.target))
+    if not short or len(view.workloads) > 1:
+        parts.append((Column("Workload", facet=True), lambda row: row.case.workload))
+    parts.append((Column("Operation", facet=True), lambda row: numbers.operation_title(row.operation)))
+    parts += [(Column(numbers.axis_title(axis), numeric=True), partial(_setting, axis)) for axis in axes]
+    parts.append((Column(measure.title, measure.unit, numeric=True), lambda row: _middle(row, measure)))
+    parts.append((Column("95 % interval", measure.unit, numeric=True), lambda row: _interval(row, measure)))
+    parts.append((Column("n", numeric=True), lambda row: Num(str(row.rate.n if row.rate else 0), _n(row))))
+    if not short:
+        parts.append((Column("Spread", "%", numeric=True), _spread))
+    if with_other:
+        parts.append((with_other, _beside))
+    parts += [(Column("Nearest limit", facet=True), _limit), (Column("% of limit", numeric=True), _share)]
+    for name in _SHORT if short else PERCENTILES:
+        parts.append((Column(name, "µs", numeric=True), partial(_percentile, name, not short)))
+    cells = tuple(tuple(cell(row) for _, cell in parts) for row in rows)
     name = "metadata-table" if measure.counted else "results-table"
-    return Table(name, columns, tuple(_cells(row, axes, other is not None) for row in rows), caption, interactive=True)
+    return Table(name, tuple(column for column, _ in parts), cells, _caption(measure, short), interactive=not short)
 
 
-def _cells(row: Row, axes: list[str], with_other: bool) -> tuple[Cell, ...]:
-    value, measure = row.rate, measure_of(row.operation)
-    beside, unit = (row.throughput, DATA) if row.counted else (row.iops, COUNTED)
-    swept: list[Cell] = []
-    for axis in axes:
-        setting = row.case.parameters.known(axis, row.case.axes.get(axis))
-        text = numbers.axis_value(axis, setting)
-        swept.append(Num(text, float(setting)) if isinstance(setting, int | float) else text)
-    hint = " ".join(finding.text for finding in row.findings) or unseen(row)
+def _caption(measure: Measure, short: bool) -> str:
+    spread = "" if short else " Spread: coefficient of variation of the repeats."
     return (
-        Badge(row.verdict, hint, row.verdicts[1:], row.as_far_as_seen),
-        row.case.id,
-        row.case.target,
-        row.case.workload,
-        numbers.operation_title(row.operation),
-        *swept,
-        rate_cell(value.median if value else None, measure),
-        *closest(row),
-        interval_cell(value.low if value else None, value.high if value else None, measure),
-        Num(str(value.n) if value else "0", float(value.n) if value else 0.0),
-        Num(numbers.NONE, None)
-        if value is None or value.spread is None
-        else Num(f"{100 * value.spread:.1f}", value.spread),
-        *([rate_cell(beside.median if beside else None, unit)] if with_other else []),
-        percentiles.cell(row.percentile("p50")),
-        percentiles.cell(row.percentile("p99")),
+        f"{measure.title}: median of n repeats with its 95 % confidence interval.{spread} Percentiles: median of those "
+        f"of each repeat, with a remark unless known within a factor of {WIDEST:g}. A bar ends at 125 % of the limit; "
+        "the mark in it is 100 %."
     )
 
 
-def closest(row: Row) -> tuple[str, Share]:
-    """The ceiling that binds, and the share of it, with the ceiling that was exceeded most besides."""
+def _badge(row: Row) -> Badge:
+    hint = " ".join(finding.text for finding in row.findings) or unseen(row)
+    return Badge(row.verdict, hint, row.verdicts[1:], row.as_far_as_seen)
+
+
+def _setting(axis: str, row: Row) -> Cell:
+    setting = row.case.parameters.known(axis, row.case.axes.get(axis))
+    text = numbers.axis_value(axis, setting)
+    return Num(text, float(setting)) if isinstance(setting, int | float) else text
+
+
+def _middle(row: Row, measure: Measure) -> Num:
+    return rate_cell(row.rate.median if row.rate else None, measure)
+
+
+def _interval(row: Row, measure: Measure) -> Num:
+    return interval_cell(row.rate.low if row.rate else None, row.rate.high if row.rate else None, measure)
+
+
+def _n(row: Row) -> float:
+    return float(row.rate.n) if row.rate else 0.0
+
+
+def _spread(row: Row) -> Num:
+    spread = row.rate.spread if row.rate else None
+    return Num(numbers.NONE if spread is None else f"{100 * spread:.1f}", spread)
+
+
+def _beside(row: Row) -> Num:
+    value, unit = (row.throughput, DATA) if row.counted else (row.iops, COUNTED)
+    return rate_cell(value.median if value else None, unit)
+
+
+def _limit(row: Row) -> str:
+    return row.binding.name if row.binding else "none known"
+
+
+def _share(row: Row) -> Share:
+    """Of the limit that binds, with the limit that was exceeded most besides."""
     above = row.exceeded[0] if row.exceeded else None
-    words = f"above {above.name}: {numbers.share(above.share)}" if above else ""
-    return ceiling_cells(row.binding.name, row.binding.share, words) if row.binding else ceiling_cells("", None)
+    return Share(
+        row.binding.share if row.binding else None, f"{above.name}: {numbers.share(above.share)}" if above else ""
+    )
+
+
+def _percentile(name: str, interval: bool, row: Row) -> Num:
+    return percentiles.cell(row.percentile(name), interval)

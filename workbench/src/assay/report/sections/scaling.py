@@ -7,7 +7,7 @@ from assay.analyse.scaling import HOSTS, Scaling, scalings
 from assay.analyse.servers import growths
 from assay.model.study.growth import GROWING
 from assay.report import numbers
-from assay.report.document import Block, Bullets, Chart, Gallery, Heading, Note, Paragraph, Section, Text
+from assay.report.document import Block, Bullets, Chart, Fold, Gallery, Heading, Note, Paragraph, Section, Text
 from assay.report.growth.charts import MOST_LINES, best_chart, efficiency_chart, totals_chart
 from assay.report.growth.stages import stage_lines, stages_table
 from assay.report.growth.tables import best_table, servers_table, totals_table
@@ -33,8 +33,9 @@ def section(view: View) -> Section | None:
     if scaled:
         blocks += [Bullets(tuple(_sentences(scaled[:MOST])))]
         if len(scaled) > MOST:
-            blocks.append(Note(f"Of the first {MOST} of {len(scaled):,} totals; the table has all of them."))
-        blocks += [Paragraph(_BENDS), Gallery(tuple(_charts(scaled))), totals_table(scaled)]
+            blocks.append(Note(f"Of the first {MOST} of {len(scaled):,} totals; the folded table has all."))
+        blocks.append(Gallery(tuple(_charts(scaled))))
+        blocks.append(Fold("Totals in numbers", (Paragraph(_BENDS), totals_table(scaled))))
     if grown:
         blocks += [Heading("Servers", "scaling-servers")]
         blocks += [Bullets(tuple(growth_sentence(found) for found in grown)), servers_table(grown)]
@@ -86,5 +87,6 @@ def _best(view: View) -> list[Block]:
             charts.append(Chart(f"scaling-best-{axis}-{operation}", title, "Median and 95 % interval.", drawing))
         words = "The best of all other settings with each number, as who tunes the store would have it."
         heading = Heading(f"The best with each number of {noun(axis)}", f"scaling-best-{axis}")
-        blocks += [heading, Paragraph(words), Gallery(tuple(charts)), best_table(found)]
+        table = Fold(f"The best with each number of {noun(axis)}, in numbers", (best_table(found),))
+        blocks += [heading, Paragraph(words), Gallery(tuple(charts)), table]
     return blocks

@@ -20,17 +20,18 @@ _MARKS = (
 )
 
 
-def blocks(view: View) -> list[Block]:
+def folds(view: View) -> Iterator[Fold]:
     """A table of all results that took three seconds or more, and the courses of some; nothing without any."""
     found = [(row, segments) for row in view.analysis.rows if (segments := segments_of(row))]
     if not found:
-        return []
+        return
     title = f"Moving averages over {2 * REACH + 1} seconds"
     charts = figures.capped(_charts(view, [row for row, _ in found]), "charts")
     drawn: list[Block] = [Heading(title, "results-moving", 4), *charts] if charts else []
     latencies = figures.capped(_latencies(view, [row for row, _ in found]), "charts")
-    drawn += [Fold("Latency second by second, repeat by repeat", tuple(latencies))] if latencies else []
-    return [Heading("Second by second", "results-seconds"), _table(view, found), *drawn]
+    title = "Latency second by second, repeat by repeat"
+    drawn += [Heading(title, "results-latencies", 4), *latencies] if latencies else []
+    yield Fold("Second by second", (_table(view, found), *drawn), "results-seconds")
 
 
 def segments_of(row: Row) -> list[Segments]:

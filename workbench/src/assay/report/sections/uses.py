@@ -9,7 +9,7 @@ from assay.model.result.sample import Sample
 from assay.model.result.uses import DiskUse, HostUse, LinkUse
 from assay.report import figures, numbers
 from assay.report.charts.uses import uses_chart
-from assay.report.document import Block, Cell, Chart, Column, Fold, Heading, Num, Paragraph, Table
+from assay.report.document import Cell, Chart, Column, Fold, Num, Paragraph, Table
 from assay.report.measure import DATA
 from assay.report.sections.lead import LEAD, lead
 from assay.report.view import View
@@ -25,11 +25,11 @@ _SHARED = (
 )
 
 
-def blocks(view: View) -> list[Block]:
+def folds(view: View) -> Iterator[Fold]:
     """A line for each host of each result, and the course of some; nothing where nothing was counted."""
     found = [(row, sample) for row in view.analysis.rows if (sample := _middle(row)) is not None]
     if not found:
-        return []
+        return
     shared = any(use.shared for _, sample in found for use in sample.uses)
     lines = [line for row, sample in found for line in _lines(view, row, sample.uses)]
     caption = (
@@ -40,9 +40,8 @@ def blocks(view: View) -> list[Block]:
         caption += f" The first {_MOST_ROWS:,} of {len(lines):,}."
     table = Table("uses-table", _COLUMNS, tuple(lines[:_MOST_ROWS]), caption, interactive=True)
     drawn = figures.capped(_charts(view, found), "charts")
-    courses: list[Block] = [Fold("Over time", tuple(drawn))] if drawn else []
     words = Paragraph(_WORDS + (_SHARED if shared else ""))
-    return [Heading("What links, CPUs and disks did", "host-uses"), words, Fold("Host by host", (table,)), *courses]
+    yield Fold("Use of links, CPUs and disks", (words, table, *drawn), "host-uses")
 
 
 def _middle(row: Row) -> Sample | None:

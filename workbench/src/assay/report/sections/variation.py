@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from assay.analyse.growth.draws import Range
 from assay.analyse.growth.variation import Variation, variations
 from assay.report import numbers
-from assay.report.document import Bullets, Cell, Chart, Column, Gallery, Num, Paragraph, Section, Strong, Table, Text
+from assay.report.document import Bullets, Chart, Fold, Gallery, Paragraph, Strong, Text
 from assay.report.growth.charts import variation_chart
 from assay.report.view import View
 
@@ -16,15 +16,15 @@ _WORDS = (
 )
 
 
-def section(view: View) -> Section | None:
-    """Sentences, a chart of each operation, and a table; None if fewer than three sizes of transfer were measured."""
+def folds(view: View) -> Iterator[Fold]:
+    """Sentences and a chart of each operation; nothing if fewer than three sizes of transfer were measured."""
     found = [one for one in variations(view.analysis.rows) if any(item.repeats for item in one.sizes)]
     if not found:
-        return None
+        return
     sentences = tuple(text for one in found if (text := sentence(one)) is not None)
     blocks = (Bullets(sentences),) if sentences else ()
-    gallery = Gallery(tuple(_charts(found)))
-    return Section("variation", "Variation", (*blocks, Paragraph(_WORDS), gallery, _table(found)))
+    words = "Variation with the size of a transfer"
+    yield Fold(words, (*blocks, Paragraph(_WORDS), Gallery(tuple(_charts(found)))), "variation")
 
 
 def sentence(found: Variation) -> Text | None:
@@ -32,13 +32,13 @@ def sentence(found: Variation) -> Text | None:
     if found.small is None or found.large is None:
         return None
     head = f"{numbers.operation_title(found.operation)}, {found.target}, {found.workload}: "
-    words = f"repeats vary by {_percent(found.small)} below 1 MiB and by {_percent(found.large)} from there on"
+    words = f"repeats vary by {_percent(found.small)} below 1 MiB and by {_percent(found.large)} from 1 MiB on"
     if found.small.low > found.large.high:
         end = "; small transfers vary more."
     elif found.large.low > found.small.high:
         end = "; large transfers vary more."
     else:
-        end = "; which vary more is not to be told."
+        end = "; no clear difference."
     return (Strong(head), words + end)
 
 
@@ -60,31 +60,3 @@ def _charts(found: list[Variation]) -> Iterator[Chart]:
             title = f"{name}, with different numbers of hosts"
             drawing = variation_chart(lines, True)
             yield Chart(f"variation-hosts-{operation}", title, border, drawing)
-
-
-def _table(found: list[Variation]) -> Table:
-    columns = (
-        Column("Operation", facet=True),
-        Column("Target", facet=True),
-        Column("Workload", facet=True),
-        Column("Transfer", numeric=True),
-        Column("Repeats vary by", "%", numeric=True),
-        Column("95 % interval", "%"),
-        Column("Numbers of hosts vary by", "%", numeric=True),
-    )
-    lines: list[tuple[Cell, ...]] = []
-    for one in found:
-        for item in one.sizes:
-            over = item.repeats
-            lines.append(
-                (
-                    numbers.operation_title(one.operation),
-                    one.target,
-                    one.workload,
-                    Num(numbers.size(item.size), item.size),
-                    Num(_share(over.value) if over else numbers.NONE, over.value if over else None),
-                    f"{_share(over.low)} to {_share(over.high)}" if over else "",
-                    Num(numbers.NONE if item.hosts is None else _share(item.hosts), item.hosts),
-                )
-            )
-    return Table("variation-table", columns, tuple(lines), interactive=True)

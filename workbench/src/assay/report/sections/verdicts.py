@@ -1,73 +1,73 @@
-"""The verdict table: how many results are sound, and for the others what was seen and what helps."""
+"""The verdicts: how many results have which, what it means and what helps; folded, each reason for one."""
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from assay.analyse.machine import machine_notes
 from assay.model.result.result import Row
 from assay.model.result.verdict import RANK, Finding, Verdict
+from assay.model.told import NOT_TOLD
 from assay.report import numbers, reasons
-from assay.report.document import Badge, Block, Cell, Column, Heading, Note, Num, Paragraph, Section, Table
-from assay.report.view import View
+from assay.report.document import Badge, Block, Cell, Column, Fold, Note, Num, Paragraph, Section, Table
+from assay.report.measure import measure_of
+from assay.report.view import View, false, sound
 
 _MEANING = {
     Verdict.IMPOSSIBLE: "above a limit that nothing can exceed: something else was measured",
     Verdict.INCOMPLETE: "operations failed or a repeat is missing",
-    Verdict.CACHED: "memory did the work: it answered reads, or still held what was written",
+    Verdict.CACHED: "served from memory: a cache answered reads, or still held what was written",
     Verdict.UNSUSTAINED: "the rate asked for was not reached, or the rate never became steady",
-    Verdict.THROTTLED: "something before the device held the rate while the device was idle",
+    Verdict.THROTTLED: "a limit before the device held the rate while the device was idle",
     Verdict.BURSTING: "fast at first, then slower: the first speed does not last",
-    Verdict.UNSTABLE: "the repeats differ too much",
-    Verdict.SKEWED: "the lanes did not work together, or the clock was set meanwhile",
-    Verdict.CONTENDED: "somebody else used the device meanwhile: the rate is that of a shared one",
-    Verdict.CLIENT_BOUND: "the machine that measured was the limit: the engine, or too little CPU for it",
-    Verdict.NETWORK_BOUND: "the network was the limit",
-    Verdict.UNVERIFIED: "what answered cannot be seen from here: the storage, or a cache before it",
-    Verdict.OK: "nothing speaks against it",
+    Verdict.UNSTABLE: "the repeats differ too much: quote the number with its interval",
+    Verdict.SKEWED: "jobs did not run at the same time, or the clock was set meanwhile",
+    Verdict.CONTENDED: "something else used the device meanwhile: a lower bound",
+    Verdict.CLIENT_BOUND: "the client was the limit, not the storage: a lower bound",
+    Verdict.NETWORK_BOUND: "the network was the limit, not the storage: a lower bound",
+    Verdict.UNVERIFIED: "storage or a cache before it answered: cannot be seen from this host",
+    Verdict.OK: "passed every check",
 }
-_PARTLY = "nothing speaks against it as far as seen: rules that might have lacked evidence, see below"
+_PARTLY = "passed every check that could run (the appendix lists those that could not)"
+_MORE = "Repeat more often, and find out what else the machine does."
+"""How often is another number for each result."""
 _MOST = 40
 """Reasons in the table."""
 _MOST_NAMED = 6
+_ALIKE = ("file_size", "record_size", "object_size", "files", "lanes", "queue_depth", "hosts")
+"""What two cases must have in common, besides operation and target, to differ by the cache alone."""
 
 
 def section(view: View) -> Section:
-    """Counts per verdict and target, then what speaks against each result that is not ok, then what was not judged."""
+    """What the machine had to do with it, and a line for each verdict that occurs."""
+    blocks: list[Block] = [Note(text) for text in machine_notes(view.analysis.machine)]
+    return Section("verdicts", "Verdicts", (*blocks, _counts(view), *_excluded(view)))
+
+
+def folds(view: View) -> Iterator[Fold]:
+    """Each reason against a result, and the checks that could not run."""
     bad = [row for row in view.analysis.rows if row.verdict is not Verdict.OK]
-    blocks: list[Block] = [*_machine(view), _counts(view)]
-    if not bad:
-        far = ", some as far as seen only" if any(row.as_far_as_seen for row in view.analysis.rows) else ""
-        blocks.append(Note(f"Every result has the verdict ok{far}."))
-    else:
-        blocks += [Heading("Results that are not ok", "verdicts-list"), _list(bad, view)]
-    return Section("verdicts", "Verdicts", (*blocks, *_lacking(view)))
-
-
-def _machine(view: View) -> list[Block]:
-    """The verdict on the machine, once for all results."""
-    return [Note(text) for text in machine_notes(view.analysis.machine)]
-
-
-def _lacking(view: View) -> list[Block]:
-    """The rules that were not evaluated, once per reason."""
+    if bad:
+        yield Fold("Why results are not ok", (_list(bad, view),), "verdicts-list")
     found = reasons.grouped(view.analysis.rows)
-    if not found:
-        return []
-    words = "A result is ok if every rule that could be evaluated was content, and ok as far as seen if one of these "
-    words += "lacked evidence. Rules that have nothing to say of a result take nothing from it:"
+    if found:
+        yield Fold("Checks that could not run", (_lacking(view, found),), "verdicts-skipped")
+
+
+def _lacking(view: View, found: list[reasons.Lack]) -> Table:
+    """The rules that were not evaluated, once per reason."""
     columns = (Column("Rules"), Column("Why"), Column("Results", f"of {len(view.analysis.rows):,}", numeric=True))
     rows = tuple(
         (
             ", ".join(name.replace("_", " ") for name in lack.rules),
-            ("" if lack.applies else "nothing to say: ")
+            ("" if lack.applies else "does not apply: ")
             + lack.reason
             + (f" (and {lack.more:,} with other figures)" if lack.more else ""),
             Num(numbers.count(lack.results), float(lack.results)),
         )
         for lack in found
     )
-    heading = Heading("Rules that were not evaluated", "verdicts-skipped")
-    return [heading, Paragraph(words), Table("skipped-table", columns, rows)]
+    return Table("skipped-table", columns, rows, "A rule that does not apply takes nothing from a result.")
 
 
 def _counts(view: View) -> Table:
@@ -75,15 +75,56 @@ def _counts(view: View) -> Table:
     counts = Counter((verdict, row.as_far_as_seen, row.case.target) for row in every for verdict in row.verdicts)
     kinds = [(verdict, partly) for verdict in Verdict for partly in (True, False)]
     seen = [kind for kind in kinds if any(counts[*kind, target] for target in view.targets)]
-    columns = (Column("Verdict"), Column("What it means"), *(Column(target, numeric=True) for target in view.targets))
+    remedies = _remedies(every)
+    columns = (
+        Column("Verdict"),
+        *(Column(target, "results", numeric=True) for target in view.targets),
+        Column("What it means"),
+        *((Column("What to do"),) if remedies else ()),
+    )
     rows: list[tuple[Cell, ...]] = []
     for verdict, partly in reversed(seen):
         cells = (Num(numbers.count(n), float(n)) for n in (counts[verdict, partly, target] for target in view.targets))
-        rows.append((Badge(verdict, partly=partly), _PARTLY if partly else _MEANING[verdict], *cells))
-    caption = "Number of results per verdict and target."
-    if any(len(row.verdicts) > 1 for row in every):
-        caption += " A result with several verdicts counts for each."
+        remedy = (remedies.get(verdict, numbers.NONE),) if remedies else ()
+        rows.append((Badge(verdict, partly=partly), *cells, _PARTLY if partly else _MEANING[verdict], *remedy))
+    caption = "A result with several verdicts counts for each." if any(len(row.verdicts) > 1 for row in every) else ""
     return Table("verdict-counts", columns, tuple(rows), caption)
+
+
+def _remedies(rows: tuple[Row, ...]) -> dict[Verdict, str]:
+    """What helps most of the results with a verdict."""
+    counts: dict[Verdict, Counter[str]] = {}
+    for row in rows:
+        for finding in row.findings:
+            counts.setdefault(finding.verdict, Counter())[finding.remedy] += 1
+    common = {verdict: found.most_common(1)[0][0] for verdict, found in counts.items()}
+    return common | ({Verdict.UNSTABLE: _MORE} if Verdict.UNSTABLE in common else {})
+
+
+def _excluded(view: View) -> list[Block]:
+    """How far a cache led astray, where the run has the same work without it."""
+    found = [(row, honest) for row in view.analysis.rows if false(row) and (honest := _honest(row, view)) is not None]
+    factors = [(row.rate.median / honest.rate.median, row, honest) for row, honest in found if row.rate and honest.rate]
+    if not factors:
+        return []
+    factor, row, honest = max(factors, key=lambda item: item[0])
+    measure = measure_of(row.operation)
+    words = f"{numbers.operation_title(row.operation)} on {row.case.target}, workload {row.case.workload}: "
+    words += f"{measure.text(row.rate.median if row.rate else 0.0)}, {numbers.ratio(factor)} the "
+    words += f"{measure.text(honest.rate.median if honest.rate else 0.0)} of the same work without the cache."
+    return [Paragraph(f"Excluded results (served from cache): {words}")]
+
+
+def _honest(row: Row, view: View) -> Row | None:
+    """The sound result of the same work on the same target, for which the cache was not kept."""
+
+    def alike(other: Row) -> bool:
+        same = (other.operation, other.case.target) == (row.operation, row.case.target)
+        mine, its = row.case.parameters, other.case.parameters
+        return same and all(mine.known(name) == its.known(name) for name in _ALIKE)
+
+    rows = (other for other in view.analysis.rows if sound(other) and alike(other))
+    return next((one for one in rows if one.case.parameters.known("cache", NOT_TOLD) not in ("keep", NOT_TOLD)), None)
 
 
 class _Complaint(NamedTuple):
@@ -133,11 +174,11 @@ def _list(bad: list[Row], view: View) -> Table:
     columns = (
         Column("Verdict"),
         Column("Results", f"of {len(view.analysis.rows):,}", numeric=True),
-        Column("Of which"),
+        Column("Where"),
         Column("What was seen"),
         Column("Remedy"),
     )
-    caption = "Results with the same reason are one line; `assay show RUN CASE` tells all of one case."
+    caption = "Results with the same reason are one line; `assay show RUN CASE` has all of one case."
     if len(every) > _MOST:
         caption += f" The first {_MOST} of {len(every):,} reasons."
     return Table("verdict-list", columns, tuple(rows), caption)

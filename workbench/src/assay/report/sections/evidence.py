@@ -1,0 +1,108 @@
+"""The evidence: how each kind of work came out, in a table and charts, all other caveats, and how to read it."""
+
+from collections import Counter
+
+from assay.analyse.scaling import scalings
+from assay.model.result.first_page import CAVEATS_SHOWN
+from assay.model.result.result import Row
+from assay.model.result.verdict import Verdict
+from assay.report import numbers
+from assay.report.claims import claims, kind_of
+from assay.report.document import (
+    Block,
+    Bullets,
+    Cell,
+    Column,
+    Heading,
+    Num,
+    Paragraph,
+    Section,
+    Share,
+    Table,
+)
+from assay.report.first.caveats import caveats
+from assay.report.first.lines import answers
+from assay.report.growth.words import sentence as scaling_sentence
+from assay.report.growth.words import several
+from assay.report.measure import measure_of
+from assay.report.sections import comparison, results
+from assay.report.view import View
+
+_MOST = 24
+"""Lines of the table of what is not compared."""
+
+
+_READ = (
+    "Faster: the difference is significant among all comparisons of this run together. At least: the lower end of a "
+    "simultaneous 95 % confidence interval. Undecided: neither faster nor equal can be said yet. Excluded: a side is "
+    "cached, impossible or incomplete. Where the client, the network or a limit bound the rate, it is a lower bound."
+)
+
+
+def section(view: View) -> Section:
+    """What the short answer follows from."""
+    found = claims(view.analysis.decisions)
+    growth = scalings(view.analysis.rows)
+    blocks: list[Block] = [Paragraph(scaling_sentence(one, several(growth))) for one in growth]
+    blocks += comparison.open_blocks(view)
+    if not results.stand_open(view):
+        blocks += reached(view, {name for claim in found for name in (claim.base, claim.other)})
+    blocks += results.open_blocks(view)
+    more = caveats(view, found, growth)[CAVEATS_SHOWN:]
+    if more:
+        blocks += [Heading("More caveats", "evidence-caveats"), Bullets(tuple(one.words for one in more))]
+    if found:
+        blocks += [Heading("How to read this", "evidence-read"), Paragraph(_READ)]
+    return Section("evidence", "Evidence", tuple(blocks))
+
+
+def reached(view: View, compared: set[str]) -> list[Block]:
+    """What each target that is compared with no other reaches per kind of work.
+
+    Args:
+        view: The run.
+        compared: The other targets.
+    """
+    groups: dict[tuple[str, str], list[Row]] = {}
+    mine = [row for row in view.analysis.rows if row.case.target not in compared]
+    for row in mine:
+        if answers(row):
+            groups.setdefault((numbers.titled(kind_of(row.operation)), row.case.target), []).append(row)
+    if mine and not groups:
+        return [Paragraph("No result is usable: see Verdicts.")]
+    if not groups:
+        return []
+    columns = (
+        Column("Kind of work"),
+        Column("Target"),
+        Column("Points", numeric=True),
+        Column("Slowest"),
+        Column("Fastest"),
+        Column("Nearest limit"),
+        Column("% of limit", "median", numeric=True),
+    )
+    rows = tuple(_line(kind, target, rows, view) for (kind, target), rows in groups.items())
+    unverified = sum(Verdict.UNVERIFIED in row.verdicts for found in groups.values() for row in found)
+    caption = "Medians of the results that are sound or lower bounds"
+    caption += f", {unverified:,} of them unverified." if unverified else "."
+    return [Table("alone-table", columns, rows[:_MOST], caption)]
+
+
+def _line(kind: str, target: str, rows: list[Row], view: View) -> tuple[Cell, ...]:
+    measure = measure_of(rows[0].operation)
+    ordered = sorted(rows, key=lambda row: row.rate.median if row.rate else 0.0)
+    ends = [
+        f"{measure.text(row.rate.median if row.rate else 0.0)}{f' ({point})' if (point := view.point_of(row)) else ''}"
+        for row in (ordered[0], ordered[-1])
+    ]
+    limits = [row.binding for row in rows if row.binding is not None]
+    name = Counter(one.name for one in limits).most_common(1)[0][0] if limits else "none known"
+    share = numbers.median([one.share for one in limits if one.name == name]) if limits else None
+    return (
+        kind,
+        target,
+        Num(f"{len(rows):,}", len(rows)),
+        *ends,
+        name,
+        Share(share),
+    )
