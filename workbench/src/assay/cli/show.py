@@ -129,6 +129,9 @@ def _head(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
         stopped += f", {unknown} of them without an answer" if unknown else ""
         until = until_words(info.repeats_within, info.repeats_decide)
         yield "repeats", f"{info.repeats_least} to {info.repeats} of each case, {until}: {stopped}"
+    if added := [one for one in info.settlings if one.done]:
+        cases = len({case for one in added for case in one.repeats})
+        yield "repeats", f"`--settle` added some to {cases} {'case' if cases == 1 else 'cases'}"
     for line in stage_lines(info):
         yield "stages", line
     if info.blocks is not None:

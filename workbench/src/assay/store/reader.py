@@ -19,6 +19,7 @@ from assay.model.result.method import MethodChoice
 from assay.model.result.network import Network
 from assay.model.result.run import Place, RunInfo
 from assay.model.result.sample import JobRecord, Sample
+from assay.model.result.settling import Settling
 from assay.model.result.stage import StageDone
 from assay.model.study.blocks import Blocks
 from assay.model.study.case import Case, Excluded
@@ -119,6 +120,7 @@ class RunReader:
             page=FirstPage.model_validate(details["page"]) if details.get("page") else None,
             blocks=Blocks.model_validate(details["blocks"]) if details.get("blocks") else None,
             stages=tuple(StageDone.model_validate(stage) for stage in details.get("stages", ())),
+            settlings=tuple(Settling.model_validate(one) for one in details.get("settlings", ())),
         )
 
     @tells_damage
@@ -211,6 +213,11 @@ class RunReader:
     def order(self) -> list[tuple[str, int]]:
         """All planned repeats as (case id, repeat), in the order of execution."""
         return list(self._db.execute("SELECT case_id, repeat FROM plan ORDER BY position"))
+
+    @tells_damage
+    def executed(self) -> list[tuple[str, int]]:
+        """Repeats that were begun at least once, as (case id, repeat), in any order."""
+        return list(self._db.execute("SELECT DISTINCT case_id, repeat FROM attempts"))
 
     @tells_damage
     def pending(self, settled_too: bool = False) -> list[tuple[str, int]]:

@@ -35,7 +35,7 @@ def view(*rows: Sequence[Finding]) -> View:
 def said(seen: View) -> tuple[str, str]:
     """What to mind, and what to do against it; empty if there is nothing."""
     mind = next((line for line in caveats(seen, (), ()) if "sound" in line), "")
-    advice = (words(step) for step in steps(seen, (), set()))
+    advice = (words(step) for step in steps(seen, set()))
     return mind, next((line for line in advice if line.startswith("Against")), "")
 
 

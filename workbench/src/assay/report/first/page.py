@@ -91,7 +91,7 @@ def first_page(view: View) -> Page:
         more,
         cheapest(target_costs(view)) or _no_cost(view),
         tuple(caveats(view, found, growth)),
-        tuple(steps(view, found, answered)),
+        tuple(steps(view, answered)),
     )
 
 
