@@ -239,12 +239,12 @@ def tell_stopped(store: "RunStore", stage: bool = False) -> int:
 def tell_results(store: "RunStore", as_json: bool, quiet: bool, stage: bool = False) -> int:
     """Print what came out; returns the exit code."""
     from assay.cli.output import note, print_json, say
-    from assay.cli.show import print_page, print_results, result_json, verdict_text
+    from assay.cli.show import print_page, print_results, result_json
 
     info = store.info()
     folder = store.folder
     interrupted = info.status == "interrupted"
-    counts = store.outcome_counts()
+    counts, verdicts = store.outcome_counts(), store.verdict_counts()
     if as_json:
         value: dict[str, Any] = {
             "run": info.id,
@@ -253,7 +253,8 @@ def tell_results(store: "RunStore", as_json: bool, quiet: bool, stage: bool = Fa
             "planned": info.planned,
             "finished": info.finished,
             "outcomes": counts,
-            "verdicts": store.verdict_counts(),
+            "verdicts": verdicts.each,
+            "verdicts_also": verdicts.also,
             "answers": info.answers,
             "page": info.page,
             "machine": info.machine,
@@ -273,7 +274,7 @@ def tell_results(store: "RunStore", as_json: bool, quiet: bool, stage: bool = Fa
     bad = {status: count for status, count in counts.items() if status != "ok"}
     if quiet:
         return EXIT_INCOMPLETE if bad else EXIT_OK
-    note(f"{info.status}: {verdict_text(store.verdict_counts(), store.count_as_far_as_seen())}")
+    note(f"{info.status}: {verdicts.words}")
     if bad:
         note("repeats that did not go well: " + ", ".join(f"{count} {status}" for status, count in bad.items()))
     note(f"results: {folder}; report: assay report {folder}")

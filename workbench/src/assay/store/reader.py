@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self
 from assay.model.base import AssayError
 from assay.model.result.brief import Result
 from assay.model.result.ceiling import Ceiling
+from assay.model.result.counts import VerdictCounts, count_weighted
 from assay.model.result.first_page import FirstPage
 from assay.model.result.machine import Controls, MachineFinding, Reading
 from assay.model.result.method import MethodChoice
@@ -21,6 +22,7 @@ from assay.model.result.run import Place, RunInfo
 from assay.model.result.sample import JobRecord, Sample
 from assay.model.result.settling import Settling
 from assay.model.result.stage import StageDone
+from assay.model.result.verdict import Verdict
 from assay.model.study.blocks import Blocks
 from assay.model.study.case import Case, Excluded
 from assay.model.units import shown
@@ -393,16 +395,13 @@ class RunReader:
         return [result_of(*row) for row in rows]
 
     @tells_damage
-    def verdict_counts(self) -> dict[str, int]:
-        """Number of results by verdict; empty before the end of the run."""
-        rows = self._db.execute("SELECT verdict, count(*) FROM results GROUP BY verdict")
-        return {verdict_of(verdict): count for verdict, count in rows}
-
-    @tells_damage
-    def count_as_far_as_seen(self) -> int:
-        """Number of results that are ok as far as seen only; 0 before the end of the run."""
-        found = self._db.execute("SELECT count(*) FROM results WHERE verdict = 'ok' AND finding != ''").fetchone()
-        return int(found[0])
+    def verdict_counts(self) -> VerdictCounts:
+        """Number of results by verdict; of none before the end of the run."""
+        rows = self._db.execute("SELECT verdict, also, count(*) FROM results GROUP BY verdict, also")
+        return count_weighted(
+            ([Verdict(verdict_of(name)) for name in (verdict, *also.split(", ")) if name], count)
+            for verdict, also, count in rows
+        )
 
     @tells_damage
     def journal(self, only_open: bool = True) -> "list[Entry]":

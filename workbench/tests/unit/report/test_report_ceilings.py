@@ -195,8 +195,8 @@ def test_ok_says_how_far_it_goes() -> None:
     whole = judged(row(), not_evaluated=("cached_read: not applicable: x",))
     partly = judged(row(), not_evaluated=("bursting: too few", "cached_read: not applicable: x"))
     worse = judged(row(), Verdict.CACHED, not_evaluated=("bursting: too few",))
-    assert [one.verdict_words for one in (whole, partly, worse)] == ["ok", "ok as far as seen", "cached"]
-    assert [brief(one).finding for one in (whole, partly)] == ["", "ok as far as seen: bursting lacked evidence"]
+    assert [one.verdict_words for one in (whole, partly, worse)] == ["ok", "ok, but not all checks could run", "cached"]
+    assert [brief(one).finding for one in (whole, partly)] == ["", "ok, but not all checks could run: bursting"]
     assert [brief(one).as_far_as_seen for one in (whole, partly, worse)] == [False, True, False]
     (table,) = results.results_tables(View(with_rows(whole, partly, worse)))
     assert [(badge.verdict, badge.partly) for badge in column(table, "Verdict")] == [
@@ -204,14 +204,14 @@ def test_ok_says_how_far_it_goes() -> None:
         (Verdict.OK, True),
         (Verdict.CACHED, False),
     ]
-    assert "bursting lacked evidence" in column(table, "Verdict")[1].hint
+    assert "could run: bursting" in column(table, "Verdict")[1].hint
     counts = tables(verdicts.section(View(with_rows(whole, partly, worse))))["verdict-counts"]
     meant = dict(zip(column(counts, "Verdict"), column(counts, "What it means"), strict=True))
     assert (
-        "as far as seen" not in meant[Badge(Verdict.OK)] and "as far as seen" in meant[Badge(Verdict.OK, partly=True)]
+        "not all checks" not in meant[Badge(Verdict.OK)] and "not all checks" in meant[Badge(Verdict.OK, partly=True)]
     )
     page = render_html(build_document(with_rows(whole, partly)))
-    assert 'class="v ok partly"' in page and "1 of them as far as seen" in page
+    assert 'class="v ok partly"' in page and "for 1 of them not all checks could run" in page
     records = results_table(with_rows(whole, partly, worse)).records
     assert [record["as_far_as_seen"] for record in records] == [False, True, False]
 

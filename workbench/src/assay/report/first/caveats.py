@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from assay.analyse.machine import busy_words
 from assay.analyse.odd.wrong_way import WRONG_WAY
 from assay.analyse.scaling import Scaling
+from assay.model.result.counts import count_verdicts
 from assay.model.result.decision import Outcome
 from assay.model.result.result import Row
 from assay.model.result.verdict import SOUND, Verdict
@@ -79,7 +80,7 @@ def _few_sound(view: View, answered: set[Verdict]) -> Said:
         return []
     left = len(rows) - len(bad)
     common = commonest(bad)
-    which = "" if common is None else f"{common[1]:,} {'is' if common[1] == 1 else 'are'} {common[0]}"
+    which = "" if common is None else count_verdicts(row.verdicts for row in bad).of(common[0])
     if not left:
         none = f"None of {numbers.plural(len(rows), 'result')} is sound (ok, or only unstable)"
         return [f"{none}: {which}." if which else f"{none}."]
@@ -167,11 +168,11 @@ def _started(view: View) -> Said:
 
 
 def _unstable(view: View, found: Sequence[Claim]) -> Said:
-    rows = view.analysis.rows
-    count = sum(Verdict.UNSTABLE in row.verdicts for row in rows)
-    if 4 * count < len(rows) or not count:
+    counts = count_verdicts(row.verdicts for row in view.analysis.rows)
+    count = counts.each.get(Verdict.UNSTABLE, 0) + counts.also.get(Verdict.UNSTABLE, 0)
+    if 4 * count < counts.total or not count:
         return []
-    what = f"{count:,} of {numbers.plural(len(rows), 'result')} {'is' if count == 1 else 'are'} unstable"
+    what = f"Of {numbers.plural(counts.total, 'result')}, {counts.of(Verdict.UNSTABLE)}"
     allow = " The bounds allow for it." if found else ""
     return [f"{what}: the repeats differ much.{allow}"]
 
@@ -181,9 +182,8 @@ def _as_far_as_seen(view: View) -> Said:
     every = sum(row.verdict is Verdict.OK for row in view.analysis.rows)
     if not count:
         return []
-    verb = "is" if count == 1 else "are"
-    what = f"{count:,} of {numbers.plural(every, 'result')} with the verdict ok {verb} so as far as seen"
-    return [f"{what}: some rules lacked evidence (see Verdicts)."]
+    what = f"{count:,} of {numbers.plural(every, 'result')} with the verdict ok"
+    return [f"For {what} not all checks could run (see Verdicts)."]
 
 
 def _this_run(view: View) -> Said:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from assay.analyse.scaling import BINDS, scalings
+from assay.model.result.counts import count_verdicts
 from assay.model.result.decision import Outcome
 from assay.model.result.first_page import CAVEATS_SHOWN
 from assay.model.result.result import Row
@@ -167,14 +168,15 @@ def _remarks(view: View, found: Sequence[Claim]) -> list[Text]:
             "Faster means: the difference is significant among all comparisons of this run together. At least means:"
             " the end of an interval so wide that those of all comparisons hold at once, in 95 of 100 such runs."
         )
-    counts: Counter[Verdict] = Counter(row.verdict for row in view.analysis.rows)
-    bad = [verdict for verdict in Verdict if verdict is not Verdict.OK and counts[verdict]]
-    results = numbers.plural(len(view.analysis.rows), "result")
-    spans: list[Span] = [f"{counts[Verdict.OK]:,} of {results} have the verdict ", Badge(Verdict.OK)]
+    counts = count_verdicts(row.verdicts for row in view.analysis.rows)
+    results = numbers.plural(counts.total, "result")
+    spans: list[Span] = [f"{counts.each.get(Verdict.OK, 0):,} of {results} have the verdict ", Badge(Verdict.OK)]
     if partly := sum(row.as_far_as_seen for row in view.analysis.rows):
-        spans.append(f" ({partly:,} of them as far as seen)")
-    for verdict in bad:
-        spans += [", ", f"{counts[verdict]:,} ", Badge(verdict)]
+        spans.append(f" (for {partly:,} of them not all checks could run)")
+    bad = {verdict: count for verdict, count in counts.each.items() if verdict is not Verdict.OK}
+    for verdict, count in bad.items():
+        spans += [", ", f"{count:,} ", Badge(verdict)]
+    spans += [f" ({counts.also_words})"] if counts.also else []
     said.append((*spans, f". {_WHAT_VERDICTS_DO}" if bad else ". No others occurred."))
     unit = "" if all(row.counted for row in view.analysis.rows) else "; MB is 10⁶ bytes"
     flush = " with the flush included" if view.flushes else ""

@@ -4,6 +4,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from assay.analyse.machine import machine_notes
+from assay.model.result.counts import count_verdicts
 from assay.model.result.result import Row
 from assay.model.result.verdict import RANK, Finding, Verdict
 from assay.report import numbers, reasons
@@ -25,7 +26,7 @@ _MEANING = {
     Verdict.UNVERIFIED: "what answered cannot be seen from here: the storage, or a cache before it",
     Verdict.OK: "nothing speaks against it",
 }
-_PARTLY = "nothing speaks against it as far as seen: rules that might have lacked evidence, see below"
+_PARTLY = "nothing speaks against it, but not all checks could run: see below"
 _MOST = 40
 """Reasons in the table."""
 _MOST_NAMED = 6
@@ -36,7 +37,7 @@ def section(view: View) -> Section:
     bad = [row for row in view.analysis.rows if row.verdict is not Verdict.OK]
     blocks: list[Block] = [*_machine(view), _counts(view)]
     if not bad:
-        far = ", some as far as seen only" if any(row.as_far_as_seen for row in view.analysis.rows) else ""
+        far = "; for some, not all checks could run" if any(row.as_far_as_seen for row in view.analysis.rows) else ""
         blocks.append(Note(f"Every result has the verdict ok{far}."))
     else:
         blocks += [Heading("Results that are not ok", "verdicts-list"), _list(bad, view)]
@@ -53,8 +54,8 @@ def _lacking(view: View) -> list[Block]:
     found = reasons.grouped(view.analysis.rows)
     if not found:
         return []
-    words = "A result is ok if every rule that could be evaluated was content, and ok as far as seen if one of these "
-    words += "lacked evidence. Rules that have nothing to say of a result take nothing from it:"
+    words = "A result is ok if it passed every check that could run; ok * if a check that might apply could not run. "
+    words += "Checks that do not apply to a result take nothing from it:"
     columns = (Column("Rules"), Column("Why"), Column("Results", f"of {len(view.analysis.rows):,}", numeric=True))
     rows = tuple(
         (
@@ -72,7 +73,7 @@ def _lacking(view: View) -> list[Block]:
 
 def _counts(view: View) -> Table:
     every = view.analysis.rows
-    counts = Counter((verdict, row.as_far_as_seen, row.case.target) for row in every for verdict in row.verdicts)
+    counts = Counter((row.verdict, row.as_far_as_seen, row.case.target) for row in every)
     kinds = [(verdict, partly) for verdict in Verdict for partly in (True, False)]
     seen = [kind for kind in kinds if any(counts[*kind, target] for target in view.targets)]
     columns = (Column("Verdict"), Column("What it means"), *(Column(target, numeric=True) for target in view.targets))
@@ -80,9 +81,9 @@ def _counts(view: View) -> Table:
     for verdict, partly in reversed(seen):
         cells = (Num(numbers.count(n), float(n)) for n in (counts[verdict, partly, target] for target in view.targets))
         rows.append((Badge(verdict, partly=partly), _PARTLY if partly else _MEANING[verdict], *cells))
-    caption = "Number of results per verdict and target."
-    if any(len(row.verdicts) > 1 for row in every):
-        caption += " A result with several verdicts counts for each."
+    caption = "Number of results per verdict and target; a result counts once, under its gravest verdict."
+    if also := count_verdicts(row.verdicts for row in every).also_words:
+        caption += f" {also}."
     return Table("verdict-counts", columns, tuple(rows), caption)
 
 
