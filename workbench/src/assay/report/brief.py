@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from assay.model.result.brief import Result
 from assay.model.result.first_page import CAVEATS_SHOWN, FirstPage, Line
-from assay.model.result.verdict import Verdict
 from assay.report import numbers
 from assay.report.document import Badge, Block, Bullets, Cell, Column, Heading, Num, Paragraph, Share, Table
 from assay.report.measure import COUNTED, DATA, Measure
@@ -60,7 +59,6 @@ def _table(results: Sequence[Result], measure: Measure) -> Table:
 
 def _cells(one: Result, measure: Measure, with_other: bool, limited: bool) -> tuple[Cell, ...]:
     rate, beside = (one.iops, one.throughput) if one.counted else (one.throughput, one.iops)
-    also = tuple(Verdict(name) for name in one.also.split(", ") if name)
     return (
         *(one.case, one.label, one.operation),
         rate_cell(rate, measure),
@@ -68,7 +66,7 @@ def _cells(one: Result, measure: Measure, with_other: bool, limited: bool) -> tu
         Num(str(one.n), one.n),
         *((rate_cell(beside, DATA if one.counted else COUNTED),) if with_other else ()),
         *(ceiling_cells(one.ceiling, one.share) if limited else ()),
-        Badge(Verdict(one.verdict), one.finding, also, one.as_far_as_seen),
+        Badge(one.verdicts[0], one.finding, one.verdicts[1:], one.as_far_as_seen),
     )
 
 

@@ -36,7 +36,7 @@ class Badge:
     Attributes:
         hint: Why, for a reader who points at it.
         also: Verdicts that the same result has besides.
-        partly: It is `ok` as far as seen only.
+        partly: It is `ok`, but not all checks could run.
     """
 
     verdict: "Verdict"

@@ -38,6 +38,7 @@ from assay.plan.jobs import PlannedJob, guarded, in_directory, plan_job, togethe
 from assay.plan.layout.legs import Leg
 from assay.plan.layout.shared_files import SharedFiles
 from assay.plan.methods import by_shape, with_methods
+from assay.run.added.repeats import AddedRounds
 from assay.run.claims import note_remounted, owner_of
 from assay.run.cleaning import Diary, RunCleaning, note_left
 from assay.run.control import Control
@@ -150,6 +151,7 @@ class Executor:
         launchers: Mapping[str, Launcher] | None = None,
         spending: Spending | None = None,
         remounting: Remounting | None = None,
+        rounds: "Rounds | AddedRounds | None" = None,
     ) -> None:
         """Nothing is started yet.
 
@@ -167,6 +169,7 @@ class Executor:
             launchers: Target -> where its engines run, if not by `launcher`.
             spending: What the run has spent before; nothing if left out.
             remounting: What is mounted on the fleet; only with one.
+            rounds: What ends the run between two rounds; by the study's rules if left out.
         """
         self.remounting = remounting
         self.between = between
@@ -188,7 +191,7 @@ class Executor:
         """Which limit of a target has ended the run, in words."""
         self.known = _Known(store)
         self.diary = Diary(store)
-        self.rounds = Rounds(store, study.repeating, cases)
+        self.rounds = rounds or Rounds(store, study.repeating, cases)
         self.shared = SharedFiles(study, cases)
         self.made: set[str] = set()
         """Names of directories with shared files that are whole; the targets are emptied at the end of the run."""

@@ -32,6 +32,7 @@ from assay.launch.room import Needs
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
 from assay.model.result.run import LAUNCHER
+from assay.model.result.settling import Settling
 from assay.model.secret import redacted_line
 from assay.model.study.blocks import Blocks
 from assay.model.units import about_duration, about_size
@@ -43,6 +44,7 @@ from assay.plan.methods import open_shapes
 from assay.plan.schedule import Job, due_times
 from assay.run import claims, targets
 from assay.run import meter as meters
+from assay.run.added.repeats import AddedRounds, add_repeats, end_added, settling_of, with_repeats
 from assay.run.answers import conclude
 from assay.run.batch.facts import own_job
 from assay.run.below import layer_notes
@@ -136,6 +138,7 @@ def resume(
     stage: bool = False,
     how: str = GOING_ON,
     on_root: bool = False,
+    settle: bool = False,
 ) -> RunStore:
     """Measure what is missing of a run; arguments, result and errors as in `start`, but the run keeps its budget.
 
@@ -143,6 +146,9 @@ def resume(
 
     With `stage` that is only what is missing up to the first stage that was not measured yet. Stages that were are
     accepted then; `how` says by whom, as `StageDone.accepted_how` has it.
+
+    With `settle` a run that is over gets repeats for what it has left undecided; if there is nothing, all stays as it
+    is.
     """
     engine = load_engine()
     # Before it is opened for writing, which brings the store to this version.
@@ -174,12 +180,16 @@ def resume(
         for name, place in found.items() if begins else ():
             listener.say(f"{name} lies on {place.words}")
         meter = meters.make_meter(amount, prices, store, estimate)
+        if settle and not add_repeats(store, listener.say):
+            return store
+        if (settling := settling_of(store)) is not None:
+            plan = replace(plan, study=with_repeats(plan.study, settling))
         store.close_lost_attempts("the workbench died")
         store.begin_session(meters.now())
         meters.keep_budget(store, amount, given=budget is not None, say=listener.say)
         store.save_results(())
         store.set_status("running")
-        return _Session(plan, store, engine, estimate, destroy, meter, listener).run()
+        return _Session(plan, store, engine, estimate, destroy, meter, listener, settling).run()
     except BaseException:
         store.close()
         raise
@@ -354,7 +364,11 @@ class _Session:
         destroy: bool,
         meter: meters.Meter | None,
         listener: Listener,
+        settling: Settling | None = None,
     ) -> None:
+        self.begun = time.monotonic()
+        self.settling = settling
+        """The repeats that are added, if that is what it does."""
         self.plan = plan
         self.meter = meter
         self.executor: Executor | None = None
@@ -424,6 +438,8 @@ class _Session:
     def _pending(self, settled_too: bool = False) -> list[Job]:
         """What is to be done of the stage, or of the whole run."""
         cases = {case.id for case in self.plan.cases}
+        if self.settling is not None:
+            cases &= self.settling.repeats.keys()
         return [job for job in self.store.pending(settled_too) if job[0] in cases]
 
     def _planned(self) -> int:
@@ -635,6 +651,10 @@ class _Session:
         seconds = {case.case: case.seconds for case in self.estimate.cases}
         fixed = not repeating.adaptive and blocks is None
         left = TimeLeft(sum(seconds.get(case, 0.0) for case, _ in pending), not fixed, len(pending))
+        added = None
+        if self.settling is not None:
+            added = AddedRounds(self.store, self.plan.cases, self.settling, self.begun)
+            left.limit(added.left)
         if blocks is not None:
             left.limit(blocks.seconds - spent(self.store))
         for line in self._beyond_limits():
@@ -657,9 +677,10 @@ class _Session:
             self._own_launchers(),
             self._spending(),
             self.remounting,
+            added,
         )
         with self._counting(), self.listener.progress(total, total - len(pending), left) as progress:
-            due = due_times(self.plan.study, self.plan.cases)
+            due = due_times(self.plan.study, self.plan.cases) if added is None else {}
             begun = self.store.info().created_at
             moments = {job: begun + seconds for job, seconds in due.items()}
             if blocks is not None:
@@ -736,6 +757,8 @@ class _Session:
 
     def _conclude(self) -> None:
         """Write what can be computed from the events, then call the run complete."""
+        if self.settling is not None:
+            end_added(self.store, self.settling)
         self.store.write_intervals(run_rows(self.store, self.say))
         describe_machine(self.store)
         conclude(self.store)

@@ -40,7 +40,7 @@ def said(seen: View) -> tuple[str, str]:
 
 
 def step(seen: View) -> str:
-    return words(next_step(seen, (), set()))
+    return words(next_step(seen, set()))
 
 
 SKEWED, CACHED = finding(Verdict.SKEWED, CPUS), finding(Verdict.CACHED, FLUSH)
@@ -50,7 +50,7 @@ BOUND = finding(Verdict.CLIENT_BOUND, CPUS)
 def test_the_remedy_is_against_the_verdict_that_most_have_though_others_are_worse() -> None:
     # Four are cached first; against what is skewed, nothing but the other remedy helps.
     seen = view(*[(SKEWED, CACHED)] * 4, *[(SKEWED,)] * 7, *[(CACHED,)] * 2)
-    assert said(seen) == ("None of 13 results is usable: 11 are skewed.", CPUS)
+    assert said(seen) == ("None of 13 results is usable: 7 are skewed, 4 more are also skewed.", CPUS)
     assert step(seen).startswith("See why 11 results are skewed, and what to do: assay show ")
 
 

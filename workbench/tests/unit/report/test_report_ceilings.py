@@ -190,8 +190,8 @@ def test_ok_says_how_far_it_goes() -> None:
     whole = judged(row(), not_evaluated=("cached_read: not applicable: x",))
     partly = judged(row(), not_evaluated=("bursting: too few", "cached_read: not applicable: x"))
     worse = judged(row(), Verdict.CACHED, not_evaluated=("bursting: too few",))
-    assert [one.verdict_words for one in (whole, partly, worse)] == ["ok", "ok as far as seen", "cached"]
-    assert [brief(one).finding for one in (whole, partly)] == ["", "ok as far as seen: bursting lacked evidence"]
+    assert [one.verdict_words for one in (whole, partly, worse)] == ["ok", "ok, but not all checks could run", "cached"]
+    assert [brief(one).finding for one in (whole, partly)] == ["", "ok, but not all checks could run: bursting"]
     assert [brief(one).as_far_as_seen for one in (whole, partly, worse)] == [False, True, False]
     (table,) = results.results_tables(View(with_rows(whole, partly, worse)))
     assert [(badge.verdict, badge.partly) for badge in column(table, "Verdict")] == [

@@ -7,6 +7,7 @@ from assay.analyse.decide import MOST_NEEDED
 from assay.analyse.machine import busy_words
 from assay.analyse.odd.wrong_way import WRONG_WAY
 from assay.analyse.scaling import Scaling
+from assay.model.result.counts import count_verdicts
 from assay.model.result.decision import Outcome
 from assay.model.result.first_page import Caveat
 from assay.model.result.result import Row
@@ -93,7 +94,7 @@ def _few_sound(view: View, answered: set[Verdict]) -> Said:
     common = commonest(bad)
     if common is not None and common[0] is Verdict.INCOMPLETE and _unfinished(view):
         return []
-    which = "" if common is None else f"{common[1]:,} {'is' if common[1] == 1 else 'are'} {common[0]}"
+    which = "" if common is None else count_verdicts(row.verdicts for row in bad).of(common[0])
     if not left:
         none = f"None of {numbers.plural(len(rows), 'result')} is usable"
         return [Caveat(text=f"{none}: {which}." if which else f"{none}.", remedy=remedy_of(bad))]
@@ -206,14 +207,13 @@ def _started(view: View) -> Said:
 
 
 def _unstable(view: View, found: Sequence[Claim]) -> Said:
-    rows = view.analysis.rows
-    count = sum(Verdict.UNSTABLE in row.verdicts for row in rows)
-    if 4 * count < len(rows) or not count:
+    counts = count_verdicts(row.verdicts for row in view.analysis.rows)
+    count = counts.each.get(Verdict.UNSTABLE, 0) + counts.also.get(Verdict.UNSTABLE, 0)
+    if 4 * count < counts.total or not count:
         return []
-    what = f"{count:,} of {numbers.plural(len(rows), 'result')} {'is' if count == 1 else 'are'} unstable"
-    allow = _HOLDS if _decided(found) else ""
-    remedy = remedy_of([row for row in rows if row.verdict is Verdict.UNSTABLE])
-    return [Caveat(text=f"{what}: their repeats vary widely.{allow}", remedy=remedy)]
+    text = f"Of {numbers.plural(counts.total, 'result')}, {counts.of(Verdict.UNSTABLE)}: their repeats vary widely."
+    remedy = remedy_of([row for row in view.analysis.rows if row.verdict is Verdict.UNSTABLE])
+    return [Caveat(text=f"{text}{_HOLDS if _decided(found) else ''}", remedy=remedy)]
 
 
 def _this_run(view: View) -> Said:

@@ -96,7 +96,7 @@ def first_page(view: View) -> Page:
         said.more,
         cheapest(target_costs(view)) or "",
         tuple(caveats(view, found, growth)),
-        next_step(view, found, answered),
+        next_step(view, answered),
     )
 
 

@@ -1,25 +1,20 @@
 """What to do next, from what the run left open: each step with the command for it."""
 
-from collections.abc import Sequence
-
-from assay.analyse.decide import MOST_NEEDED, TOO_FEW
+from assay.analyse.more_repeats import more_repeats
 from assay.analyse.needs import Met, answers
-from assay.model.result.decision import Outcome
 from assay.model.result.verdict import SOUND, Verdict
 from assay.model.units import about_duration
 from assay.report import numbers
-from assay.report.claims import Claim
 from assay.report.document import Mono, Text
 from assay.report.first.caveats import absent, commonest, held, not_sound
 from assay.report.view import View
 
 
-def next_step(view: View, found: Sequence[Claim], answered: set[Verdict]) -> Text:
+def next_step(view: View, answered: set[Verdict]) -> Text:
     """The most useful one.
 
     Args:
         view: The run.
-        found: What it claims.
         answered: Verdicts that are part of the answer.
     """
     run = view.run
@@ -34,7 +29,7 @@ def next_step(view: View, found: Sequence[Claim], answered: set[Verdict]) -> Tex
         which = f"{common[1]:,} {'result is' if common[1] == 1 else 'results are'} {common[0]}"
         case = next(row.case.id for row in bad if common[0] in row.verdicts)
         return (f"See why {which}, and what to do: ", Mono(f"assay show {run.id} {case}"))
-    for step in (*_settle(view, found), *_unknown_needs(view)):
+    for step in (*_settle(view), *_unknown_needs(view)):
         return step
     return ("See whether it holds on other days: run it again, then ", Mono(f"assay history {run.study}"))
 
@@ -54,18 +49,18 @@ def _unknown_needs(view: View) -> list[Text]:
     return [(f"{repeats:,} repeats may decide {what}{_whole(view, repeats)}: ", Mono(_again(view, repeats)))]
 
 
-def _settle(view: View, found: Sequence[Claim]) -> list[Text]:
-    """How many repeats would likely tell what is open, and how long the study takes with so many."""
-    points = [point for claim in found for point in claim.of(Outcome.OPEN)]
-    few = all(point.why == TOO_FEW for point in points)
-    counts = [point.needs for point in points if point.needs is not None and point.needs <= MOST_NEEDED]
-    if not counts:
+def _settle(view: View) -> list[Text]:
+    """The command that adds repeats for what is undecided, and how long that takes."""
+    run = view.run
+    if run.blocks is not None or not run.status.startswith("complete"):
         return []
-    what, most = numbers.plural(len(counts), "undecided comparison"), max(counts)
-    command = Mono(_again(view, most))
-    if few:
-        return [(f"{what[0].upper()}{what[1:]} cannot be decided with fewer than {most:,} repeats: ", command)]
-    return [(f"About {most:,} repeats of each case are likely to decide {what}{_whole(view, most)}: ", command)]
+    more = more_repeats(view.analysis.rows, view.analysis.decisions, run.created_at)
+    if not more.repeats:
+        return []
+    would = "get the fewest repeats that can show a difference" if more.few else "would likely be decided"
+    what = f"{numbers.plural(more.points, 'undecided comparison')} {would}"
+    command = Mono(f"assay run {run.id} --resume --settle")
+    return [(f"With more repeats, in at most {about_duration(more.seconds)}, {what}: ", command)]
 
 
 def _again(view: View, repeats: int) -> str:
