@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from assay.store import RunStore
 
 LEAST_SECONDS, MOST_SECONDS = 5.0, 86_400.0
-FIRST_SHARE = 0.5
+FIRST_SHARE = 0.6
 """Of the time, that a first look may take."""
 FIRST_AFTER = 0.1
 """CPU time that is needed after it."""

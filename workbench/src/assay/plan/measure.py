@@ -38,6 +38,8 @@ SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...], str], ...] = (
 """Record sizes and depths, and what is left out: as much as there is time for, the most first."""
 FEWEST = 3
 """Repeats that give an interval."""
+SPARE = 2
+"""More repeats are planned by so many times, for they may be shorter than the first look says."""
 MOST_ROUNDS = 60
 """After so many, a phase is short, and more of them show little more."""
 _NAME = re.compile(r"[^A-Za-z0-9]+")
@@ -73,7 +75,7 @@ class Scale:
 
     file_size: int
     phase_ns: int
-    repeats: dict[str, Any]
+    repeats: int | dict[str, Any]
     rounds: int
     records: tuple[int, ...] = (SMALL, LARGE)
     depths: tuple[int, ...] = DEPTHS
@@ -143,8 +145,9 @@ def scale(left: float, speeds: Mapping[str, Speeds], free: Mapping[str, int | No
         rounds = int(budget / seconds)
         if rounds >= FEWEST or not speeds:
             rounds = max(1, min(rounds, MOST_ROUNDS))
-            time = f"{max(1, round(left))}s"
-            repeats = {"within": "5%", "least": LEAST_BEFORE_STOP, "max": MOST_ROUNDS, "time": time}
+            most = min(MOST_ROUNDS, SPARE * max(FEWEST, rounds))
+            known = {"within": "5%", "least": LEAST_BEFORE_STOP, "max": most}
+            repeats = known if most > LEAST_BEFORE_STOP else most
             written = rounds * sum(amount for _, amount in one)
             return Scale(size, phase_ns, repeats, rounds, records, depths, left_out, written)
     return TooShort((FEWEST * seconds - budget) / (1 - CEILING_SHARE))

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from assay.kinds.spelled import spelled
 from assay.model.base import AssayError
+from assay.plan.doubts import doubts
 from assay.plan.estimate import estimate_study
 from assay.plan.expand import expand
 from assay.plan.load import load_study
@@ -24,7 +25,7 @@ from assay.plan.measure import (
     scale,
 )
 
-SCALE = Scale(64 << 20, 50_000_000, {"within": "5%", "least": 8, "max": 60, "time": "20s"}, 10)
+SCALE = Scale(64 << 20, 50_000_000, {"within": "5%", "least": 8, "max": 60}, 10)
 DISK = {"kind": "file", "path": "/var/tmp/assay-measure"}
 BUCKET = {"kind": "s3", "bucket": "logs", "existing": ""}
 
@@ -110,6 +111,20 @@ def test_the_study_is_one_that_loads_and_can_be_planned(targets: dict[str, dict[
     if "a" in targets:
         depths = {(case.parameters.record_size, case.parameters.queue_depth) for case in cases if case.target == "a"}
         assert depths == {(4096, 1), (4096, 32), (1 << 20, 1), (1 << 20, 32)}
+
+
+@pytest.mark.parametrize("seconds", [2, 4, 10, 30, 60, 600])
+@pytest.mark.parametrize("speed", [Speeds(2e6, 2e7), Speeds(1e8, 1e9), Speeds(2e9, 1e10)])
+def test_check_has_no_doubts_of_what_is_saved(seconds: float, speed: Speeds) -> None:
+    for places in (["a"], ["a", "b"]):
+        found = scale(seconds * len(places), dict.fromkeys(places, speed), {})
+        if isinstance(found, TooShort):
+            continue
+        targets = {name: {"kind": "file", "path": f"/var/tmp/{name}"} for name in places}
+        study = load_study(measure_text(measure_study(targets, found, "direct"), places).encode()).study
+        assert study is not None
+        cases = expand(study).cases
+        assert doubts(study, cases, estimate_study(study, cases)) == ()
 
 
 def test_the_first_look_is_a_study_too() -> None:
