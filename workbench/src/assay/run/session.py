@@ -19,6 +19,7 @@ from assay.contract._answers import BackendCapabilities, Look
 from assay.journal.entry import DIRECTORY, MOUNT, REMOTE
 from assay.kinds.place import keeper_of
 from assay.launch.binary import Engine, load_engine
+from assay.launch.busy import busy_line, look_around
 from assay.launch.cgroup import remove_leftovers
 from assay.launch.cold.remounted import Remounting
 from assay.launch.counting import Counting
@@ -32,7 +33,7 @@ from assay.launch.room import Needs
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.deadline import Deadline
 from assay.model.foreign import plain
-from assay.model.result.run import LAUNCHER
+from assay.model.result.run import LAUNCHER, Place
 from assay.model.secret import redacted_line
 from assay.model.study.blocks import Blocks
 from assay.model.units import about_duration, about_size
@@ -77,6 +78,8 @@ CLAIMED: dict[str, type] = {DIRECTORY: str, REMOTE: dict}
 GOING_ON = "by going on"
 OUT_OF_TIME = "the time is over"
 """Why a case is not repeated any more."""
+WORTH_SECONDS = 3.0
+"""A run that is expected to take so long is worth a look at what else the machine does."""
 FEWEST = 3
 """Repeats that give an interval."""
 CEILING_SHARE, NETWORK_SHARE = 0.4, 0.25
@@ -469,6 +472,7 @@ class _Session:
         places = targets.make_places(study, backends, looks)
         for line in (*targets.space_notes(self.estimate.peak_space, places), *layer_notes(places)):
             self.say(line)
+        self._look_around(places)
         self._describe(looks)
         hosts = [host.name for host in self.fleet.hosts] if self.fleet is not None else None
         self.store.describe(places=places, hosts=hosts)
@@ -478,6 +482,14 @@ class _Session:
                 self.store.describe(network=measure_network(study, self.fleet, self.say, limit))
         self._find_methods()
         self._measure_ceilings(backends)
+
+    def _look_around(self, places: Sequence[Place]) -> None:
+        """Say what else this machine does, before it is measured for longer than a moment."""
+        if self.fleet is not None or self.estimate.seconds < WORTH_SECONDS:
+            return
+        devices = [layer.number for place in places for level in place.device_levels for layer in level]
+        if line := busy_line(look_around(devices)):
+            self.say(line)
 
     def _joined(self) -> bool:
         """Nobody has measured the links yet, or not those of hosts that are there since a later stage."""
