@@ -19,6 +19,7 @@ from assay.contract._answers import BackendCapabilities, Look
 from assay.journal.entry import DIRECTORY, MOUNT, REMOTE
 from assay.kinds.place import keeper_of
 from assay.launch.binary import Engine, load_engine
+from assay.launch.busy import busy_line, look_around
 from assay.launch.cgroup import remove_leftovers
 from assay.launch.cold.remounted import Remounting
 from assay.launch.counting import Counting
@@ -30,8 +31,9 @@ from assay.launch.placing import patience_of
 from assay.launch.remote_places import mount_facts
 from assay.launch.room import Needs
 from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.deadline import Deadline
 from assay.model.foreign import plain
-from assay.model.result.run import LAUNCHER
+from assay.model.result.run import LAUNCHER, Place
 from assay.model.result.settling import Settling
 from assay.model.secret import redacted_line
 from assay.model.study.blocks import Blocks
@@ -76,6 +78,14 @@ from assay.store.prices import prices_of
 CLAIMED: dict[str, type] = {DIRECTORY: str, REMOTE: dict}
 """Kind of the journal's entries -> what `claimed` and `above` are in its details, once they are known."""
 GOING_ON = "by going on"
+OUT_OF_TIME = "the time is over"
+"""Why a case is not repeated any more."""
+WORTH_SECONDS = 3.0
+"""A run that is expected to take so long is worth a look at what else the machine does."""
+FEWEST = 3
+"""Repeats that give an interval."""
+CEILING_SHARE, NETWORK_SHARE = 0.4, 0.25
+"""Of the time that is left before the ceilings, or the network, at most; what does not fit is not measured."""
 ENGINE_WAIT_SECONDS = 30.0
 """How long to wait for the engine of a workbench that died; it ends by itself when it notices."""
 
@@ -88,6 +98,7 @@ def start(
     budget: str | None = None,
     on_root: bool = False,
     stage: bool = False,
+    deadline: Deadline | None = None,
 ) -> RunStore:
     """Measure a study from the beginning.
 
@@ -99,6 +110,7 @@ def start(
         budget: What the designs may cost meanwhile, such as `5USD`; None: anything.
         on_root: The user has confirmed that directories for mounts may lie on the root file system.
         stage: Measure the first stage only.
+        deadline: When it ends, whatever is left to do; whoever gives one says how long it takes.
 
     Returns:
         The run, still open for writing; its status tells whether it is complete.
@@ -111,17 +123,18 @@ def start(
     whole, plan = plan, staged(plan) if stage else plan
     study = plan.study
     estimate = estimate_study(study, plan.cases)
-    listener.say(beforehand(plan, estimate))
+    if deadline is None:
+        listener.say(beforehand(plan, estimate))
     asked = Asked(plan, engine, destroy, Needs(estimate.peak_space, on_root), out)
     for name, place in refuse_impossible(asked).items():
         listener.say(f"{name} lies on {place.words}")
-    if plan.blocks is None:
+    if plan.blocks is None and deadline is None:
         listener.say(f"whole run: {whole_time(plan, estimate, past_of(out, study.name)).words}")
     store = RunStore.create(out, meta_of(plan), whole.cases, plan.excluded, whole.order, plan.text, plan.prices)
     try:
         meters.keep_budget(store, amount, given=True, say=listener.say)
         meter = meters.make_meter(amount, plan.prices, store, estimate)
-        return _Session(plan, store, engine, estimate, destroy, meter, listener).run()
+        return _Session(plan, store, engine, estimate, destroy, meter, listener, deadline=deadline).run()
     except BaseException:
         if not store.attempts() and not store.journal():
             store.discard()
@@ -365,10 +378,12 @@ class _Session:
         meter: meters.Meter | None,
         listener: Listener,
         settling: Settling | None = None,
+        deadline: Deadline | None = None,
     ) -> None:
         self.begun = time.monotonic()
         self.settling = settling
         """The repeats that are added, if that is what it does."""
+        self.deadline = deadline
         self.plan = plan
         self.meter = meter
         self.executor: Executor | None = None
@@ -474,14 +489,24 @@ class _Session:
         places = targets.make_places(study, backends, looks)
         for line in (*targets.space_notes(self.estimate.peak_space, places), *layer_notes(places)):
             self.say(line)
+        self._look_around(places)
         self._describe(looks)
         hosts = [host.name for host in self.fleet.hosts] if self.fleet is not None else None
         self.store.describe(places=places, hosts=hosts)
         if study.network == "measure" and self._joined():
             with self.interruption.raising():
-                self.store.describe(network=measure_network(study, self.fleet, self.say))
+                limit = NETWORK_SHARE * self.deadline.left() if self.deadline is not None else None
+                self.store.describe(network=measure_network(study, self.fleet, self.say, limit))
         self._find_methods()
         self._measure_ceilings(backends)
+
+    def _look_around(self, places: Sequence[Place]) -> None:
+        """Say what else this machine does, before it is measured for longer than a moment."""
+        if self.fleet is not None or self.estimate.seconds < WORTH_SECONDS:
+            return
+        devices = [layer.number for place in places for level in place.device_levels for layer in level]
+        if line := busy_line(look_around(devices)):
+            self.say(line)
 
     def _joined(self) -> bool:
         """Nobody has measured the links yet, or not those of hosts that are there since a later stage."""
@@ -528,15 +553,16 @@ class _Session:
             self.say,
             self.plan.cases,
             self.store.info().places,
-            stop=lambda: self.interruption.count,
+            stop=self._stop,
             here=self.fleet is None,
             silent=self.silent,
         )
         if not self.store.info().ceilings:
             if meter.stored:
-                seconds = self.estimate.ceilings_before
-                self.say(f"ceilings first: what memory, devices and the engine can do at most, about {seconds:.0f} s")
-            ceilings = meter.measure()
+                about = "" if self.deadline else f", about {self.estimate.ceilings_before:.0f} s"
+                self.say(f"ceilings first: what memory, devices and the engine can do at most{about}")
+            with self.deadline.part(CEILING_SHARE) if self.deadline else contextlib.nullcontext():
+                ceilings = meter.measure()
             own = [ceiling for ceiling in ceilings if ceiling.target]
             same = [ceiling.model_copy(update={"target": name}) for name in self.plan.twins for ceiling in own]
             if not self.interruption.count:
@@ -549,10 +575,17 @@ class _Session:
         schedule, blocks = self.plan.study.schedule, self.plan.blocks
         if blocks is not None:
             return blocks.seconds
+        if self.deadline is not None:
+            return max(0.0, self.deadline.left())
         return max(self.estimate.seconds, 0.0 if schedule is None else schedule.over / 1e9)
 
     def _affords(self, seconds: float) -> bool:
-        return self.meter is None or self.meter.affords(seconds)
+        in_time = self.deadline is None or self.deadline.allows(seconds)
+        return in_time and (self.meter is None or self.meter.affords(seconds))
+
+    def _stop(self) -> int:
+        """Whether ceilings are to end: as of `run_job`."""
+        return max(self.interruption.count, self.deadline.stop() if self.deadline is not None else 0)
 
     def _first_launcher(self) -> Launcher:
         return self.fleet.launchers[0] if self.fleet is not None else self._launcher()
@@ -657,11 +690,14 @@ class _Session:
             left.limit(added.left)
         if blocks is not None:
             left.limit(blocks.seconds - spent(self.store))
+        if self.deadline is not None:
+            left.limit(self.deadline.left())
         for line in self._beyond_limits():
             self.say(f"warning: {line}")
-        about = "about" if fixed else "at most about"
-        to_do = f"{len(pending)} of {total} repeats to do, {about} {about_duration(left.seconds())}"
-        self.say(f"run {self.store.folder.name}: {to_do}{self._patience_text(seconds)}")
+        if self.deadline is None:
+            about = "about" if fixed else "at most about"
+            to_do = f"{len(pending)} of {total} repeats to do, {about} {about_duration(left.seconds())}"
+            self.say(f"run {self.store.folder.name}: {to_do}{self._patience_text(seconds)}")
         launcher = self._launcher()
         executor = self.executor = Executor(
             self.plan.study,
@@ -678,6 +714,7 @@ class _Session:
             self._spending(),
             self.remounting,
             added,
+            self.deadline,
         )
         with self._counting(), self.listener.progress(total, total - len(pending), left) as progress:
             due = due_times(self.plan.study, self.plan.cases) if added is None else {}
@@ -687,8 +724,21 @@ class _Session:
                 self._measure_rounds(blocks, executor, seconds, progress, left)
             else:
                 executor.run(self._pending(settled_too=True), seconds, progress, left, moments)
+        self._end_in_time()
         if self.passes is not None and not self._pending():
             self.passes.finish()
+
+    def _end_in_time(self) -> None:
+        """What is left of a run that must end is not asked for any more."""
+        pending = Counter(case for case, _ in self._pending())
+        if self.deadline is None or self.interruption.count or not pending:
+            return
+        for case in pending:
+            self.store.settle(case, OUT_OF_TIME)
+        done = Counter(case for case, _ in self.store.order())
+        few = sum(done[case] - count < FEWEST for case, count in pending.items())
+        if few:
+            self.say(f"{OUT_OF_TIME}: {few} of {len(self.plan.cases)} cases have fewer than {FEWEST} repeats")
 
     def _mounted(self) -> AbstractContextManager[Mounting | None]:
         """What the study has mounted on the hosts that generate the load."""
@@ -746,7 +796,7 @@ class _Session:
                 self.say(f"warning: what lies there is not removed: {error.message}")
         keep = self.plan.study.output.keep_files
         patience = patience_of(self.plan.study)
-        if self.interruption.count:
+        if self.interruption.count or self.deadline is not None:
             patience = min(patience, LEAVING_SECONDS)
         left = claims.release_targets(
             self.store, self.plan.study, self._first_launcher(), self.fleet, keep, self.silent, patience
