@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import platform
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,9 +34,8 @@ from assay.model.deadline import Deadline
 from assay.model.foreign import plain
 from assay.model.result.run import LAUNCHER, Place
 from assay.model.result.settling import Settling
-from assay.model.secret import redacted_line
 from assay.model.study.blocks import Blocks
-from assay.model.units import about_duration, about_size
+from assay.model.units import about_duration
 from assay.plan.ceilings import stated_ceilings
 from assay.plan.doubts import beyond_limits
 from assay.plan.estimate import StudyEstimate, estimate_study
@@ -59,7 +57,7 @@ from assay.run.fleet import Fleet
 from assay.run.gather import gathered, keep_companions
 from assay.run.listener import Listener, Progress, TimeLeft
 from assay.run.methods import find_methods
-from assay.run.planned import Plan
+from assay.run.planned import Plan, beforehand, meta_of
 from assay.run.preconditions import Asked, refuse_impossible
 from assay.run.rounds import run_rounds
 from assay.run.series import run_rows
@@ -69,7 +67,7 @@ from assay.run.staged.stages import accept, end_stage, staged
 from assay.run.whole import past_of, whole_time
 from assay.run.wires import measure_network
 from assay.site.site import Standing
-from assay.store import RunMeta, RunStore, list_runs, lock_holders, new_run_id
+from assay.store import RunStore, list_runs, lock_holders
 from assay.store.entries import ENGINE_LOCK, RUN_LOCK
 from assay.store.heartbeat import Heartbeat
 from assay.store.lock import is_locked
@@ -317,52 +315,6 @@ def measured_seconds(store: RunStore) -> dict[str, float]:
             least[attempt.case] = max(attempt.seconds, least.get(attempt.case, 0.0))
     means = {case: sum(seconds) / len(seconds) for case, seconds in found.items()}
     return {case: max(means.get(case, 0.0), least.get(case, 0.0)) for case in means | least}
-
-
-def estimate_text(estimate: StudyEstimate, cases: int, repeats: str) -> str:
-    """One line that says beforehand how long it takes and how much is written."""
-    about = "about" if estimate.least_seconds == estimate.seconds else "up to about"
-    return (
-        f"{cases} case{'s' * (cases != 1)} x {repeats}: {estimate.words}, "
-        f"writes {about} {about_size(estimate.written)}, reads {estimate.read_words(f'{about} ')}"
-        f"{estimate.requests_words}"
-    )
-
-
-def beforehand(plan: Plan, estimate: StudyEstimate) -> str:
-    """`estimate_text` of a plan; of two sides the length of their rounds."""
-    blocks, cases = plan.blocks, len(plan.cases)
-    if blocks is None:
-        return estimate_text(estimate, cases, plan.study.repeating.words)
-    seconds = sum(case.seconds for case in estimate.cases)
-    rounds = f"{blocks.least} to {blocks.most} rounds of about {about_duration(seconds)}"
-    until = f"until they are told apart or {about_duration(blocks.seconds)} are spent"
-    return f"{cases // 2} case{'s' * (cases != 2)} on each side, {rounds}, {until}"
-
-
-def meta_of(plan: Plan) -> RunMeta:
-    """What a run of a study is called, and what is known of it before it begins."""
-    study, now = plan.study, time.time()
-    repeating, blocks = study.repeating, plan.blocks
-    least = repeating.least if repeating.adaptive else None
-    return RunMeta(
-        id=new_run_id(study.name, now),
-        study=study.name,
-        question=study.question,
-        description=study.description,
-        created_at=now,
-        seed=study.seed,
-        order=study.order,
-        repeats=study.repeats,
-        repeats_within=repeating.within,
-        repeats_decide=repeating.decide,
-        repeats_least=least if blocks is None else blocks.least,
-        repeats_time=None if repeating.time is None else repeating.time / 1e9,
-        blocks=blocks,
-        needs=study.needs,
-        command=redacted_line(["assay", *sys.argv[1:]]),
-        base=str(Path.cwd()),
-    )
 
 
 class _Session:

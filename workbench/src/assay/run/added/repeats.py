@@ -9,11 +9,13 @@ from assay.analyse.compare import compare
 from assay.analyse.decide import decide
 from assay.analyse.more_repeats import More, more_repeats
 from assay.model.base import EXIT_USAGE, AssayError, Say
+from assay.model.named import read_named
 from assay.model.result.settling import Settling
 from assay.model.study.case import Case
 from assay.model.study.repeats import Repeats
 from assay.model.study.study import Study
 from assay.model.units import about_duration
+from assay.model.written import MOST_BYTES
 from assay.plan.schedule import Job
 from assay.run.analysis import judged_rows, with_seen
 from assay.run.settle import took
@@ -111,8 +113,9 @@ def changed_since(store: RunStore) -> list[str]:
         return []
     file = Path(store.base(), words[2])
     try:
-        same = not file.is_file() or file.read_bytes().decode("utf-8-sig", "replace") == store.study_text()
-    except OSError:
+        text = read_named(file, str(file), "", MOST_BYTES).decode("utf-8-sig", "replace")
+        same = text == store.study_text()
+    except AssayError:
         return []
     return [] if same else [f"{file} was changed since: the run goes on with the study that it was started with"]
 
