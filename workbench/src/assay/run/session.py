@@ -12,6 +12,7 @@ from pathlib import Path
 
 from assay import __version__
 from assay.analyse.environments.diff import environment_diff
+from assay.analyse.environments.limits import AT_END, GROUPS, changed
 from assay.analyse.environments.settings import WANTED, setting_lines
 from assay.contract import SPEC_VERSION
 from assay.contract._answers import BackendCapabilities, Look
@@ -23,6 +24,8 @@ from assay.launch.cgroup import remove_leftovers
 from assay.launch.cold.remounted import Remounting
 from assay.launch.counting import Counting
 from assay.launch.environment import capture_environment, sources_sha256
+from assay.launch.environment.groups import describe_groups
+from assay.launch.environment.reading import Files
 from assay.launch.launcher import Launcher, LocalLauncher
 from assay.launch.locks import close_all
 from assay.launch.mounting import Mounting
@@ -757,11 +760,19 @@ class _Session:
             self.say(f"warning: could not be removed: {line}")
         close_all(self.devices)
 
+    def _keep_limits(self) -> None:
+        """Control groups may have got other limits meanwhile, which would make two parts of the run unlike."""
+        environment = self.store.info().environment
+        before, now = environment.get(GROUPS), describe_groups(Files())
+        if self.fleet is None and before is not None and changed(before, now):
+            self.store.describe(environment={**environment, AT_END: dict(now)})
+
     def _conclude(self) -> None:
         """Write what can be computed from the events, then call the run complete."""
         if self.settling is not None:
             end_added(self.store, self.settling)
         self.store.write_intervals(run_rows(self.store, self.say))
+        self._keep_limits()
         describe_machine(self.store)
         conclude(self.store)
         bad = set(self.store.outcome_counts()) - {"ok"}

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from assay.analyse.decide import MOST_NEEDED
+from assay.analyse.environments.limits import AT_END, limited
 from assay.analyse.machine import busy_words
 from assay.analyse.odd.wrong_way import WRONG_WAY
 from assay.analyse.scaling import Scaling
@@ -35,6 +36,8 @@ def caveats(view: View, found: Sequence[Claim], growth: Sequence[Scaling]) -> li
         lambda: _unfinished(view),
         lambda: _absent(view),
         lambda: _disturbed(view, found),
+        lambda: _limited(view),
+        lambda: _compressed(view),
         lambda: _few_sound(view, answered),
         lambda: _held(view, answered, bool(found)),
         lambda: _left_out(view, found),
@@ -148,6 +151,37 @@ def _disturbed(view: View, found: Sequence[Claim]) -> Said:
     holds = _HOLDS if _decided(found) else ""
     remedy = "For higher and steadier rates, repeat it on an idle machine."
     return [Caveat(text=f"{words}{holds}", remedy=remedy)]
+
+
+def _limited(view: View) -> Said:
+    """Limits that a control group of this machine sets to the engine or to the devices that it used."""
+    environment, places = view.run.environment, view.run.places
+    if view.run.hosts:
+        return []
+    before = limited(environment, places).words
+    if AT_END in environment:
+        after = limited(environment, places, AT_END).words
+        text = f"Limits of control groups changed while it ran: from {before or 'none'} to {after or 'none'}."
+        return [Caveat(text=text, remedy="Repeat it with the same limits from start to end.")]
+    if not before:
+        return []
+    text = f"A control group limits {before}: rates are those under this limit."
+    return [Caveat(text=text, remedy="To measure the storage itself, lift it (cpu.max, io.max).")]
+
+
+def _compressed(view: View) -> Said:
+    """File systems that store less than they are given, as far as the data allow."""
+    found: list[Caveat] = []
+    for place in view.run.places:
+        layer = next((layer for layer in place.layers if layer.compresses == "does"), None)
+        cases = [case for case in view.analysis.cases if case.target == place.target]
+        shares = sorted({int(case.parameters.known("compressible") or 0) for case in cases})
+        if layer is None or not shares:
+            continue
+        data = f"{' to '.join(f'{share} %' for share in dict.fromkeys((shares[0], shares[-1])))} compressible"
+        text = f"{place.target} is compressed ({layer.words}), and the data of this run are {data}."
+        found.append(Caveat(text=text, remedy="Set `compressible` to what your data are: rates depend on it."))
+    return found
 
 
 def _left_out(view: View, found: Sequence[Claim]) -> Said:
