@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain, islice
 
-from assay.model.result.percentile import PERCENTILES, WIDEST
+from assay.model.result.percentile import LEAST_BEYOND, PERCENTILES, WIDEST
 from assay.model.result.result import Row
 from assay.report import figures, numbers, percentiles
 from assay.report.brief import interval_cell, other_measure, rate_cell
@@ -16,6 +16,10 @@ from assay.report.view import View, Workload, unseen
 _MARKS = (
     "Filled marks are ok, hollow ones have another verdict; hatched cells are not sound. ± is half the 95 % confidence "
     "interval. Cached and impossible results never set a scale."
+)
+_CURVES = (
+    "Percentile curves of all repeats together; 90, 99, 99.9 % and so on are equally far apart. A curve ends where "
+    f"{LEAST_BEYOND} operations took longer."
 )
 _MOST_OPEN = 10
 """Charts that are not folded."""
@@ -88,7 +92,8 @@ def _latency_charts(view: View) -> list[Block]:
     marks = [(workload, str(view.workloads.index(workload))) for workload in view.main_workloads()]
     curves = chain.from_iterable(figures.percentile_charts(view, workload, mark) for workload, mark in marks)
     lines = chain.from_iterable(over(workload, mark) for workload, mark in marks)
-    return [*figures.capped(curves, "charts"), *figures.capped(lines, "charts")]
+    drawn = figures.capped(curves, "charts")
+    return [*([Paragraph(_CURVES)] if drawn else []), *drawn, *figures.capped(lines, "charts")]
 
 
 def results_tables(view: View, short: bool = False) -> list[Table]:
