@@ -157,6 +157,8 @@ def _badge(row: Row) -> Badge:
 
 def _setting(axis: str, row: Row) -> Cell:
     setting = row.case.parameters.known(axis, row.case.axes.get(axis))
+    if setting is None:
+        return numbers.NONE
     text = numbers.axis_value(axis, setting)
     return Num(text, float(setting)) if isinstance(setting, int | float) else text
 
