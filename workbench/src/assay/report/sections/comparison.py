@@ -13,6 +13,7 @@ from assay.report.document import Block, Cell, Chart, Column, Fold, Gallery, Not
 from assay.report.first.words import bound
 from assay.report.view import View
 
+_SIZES = " Two sizes are file size / record size."
 _MOST_POINTS = 30
 """Points in one chart."""
 _MOST_ROWS = 5000
@@ -47,7 +48,8 @@ def open_blocks(view: View) -> list[Block]:
         blocks.append(Note(words, "warning"))
     blocks.append(_summary(view))
     if charts := tuple(islice(_charts(view, True), _MOST_OPEN)):
-        blocks += [Gallery(charts), Paragraph(_CHART)]
+        two = any({"file_size", "record_size"} <= workload.swept.keys() for workload in view.workloads)
+        blocks += [Gallery(charts), Paragraph(f"{_CHART}{_SIZES if two else ''}")]
     return blocks
 
 
@@ -129,6 +131,7 @@ def _charts(view: View, leading: bool) -> Iterator[Chart]:
     for pair in view.analysis.comparisons:
         groups.setdefault((pair.workload, pair.operation, pair.base, pair.other), []).append(pair)
     several = len({workload for workload, *_ in groups}) > 1
+    pairs_of = {tuple(sides) for _, _, *sides in groups}
     seen: set[tuple[str, ...]] = set()
     for place, ((workload, operation, base, other), pairs) in enumerate(groups.items()):
         if not any(view.comparable(pair) for pair in pairs):
@@ -139,7 +142,7 @@ def _charts(view: View, leading: bool) -> Iterator[Chart]:
         if first is not leading:
             continue
         title = numbers.operation_title(operation) + (f" · {workload}" if several else "")
-        title += f" · {other} ÷ {base}" if len(view.targets) > 2 else ""
+        title += f" · {other} ÷ {base}" if len(pairs_of) > 1 else ""
         more = f"The first {_MOST_POINTS} of {len(pairs)} points." if len(pairs) > _MOST_POINTS else ""
         yield Chart(f"ratio-{place}", title, more, ratio_chart(pairs[:_MOST_POINTS], view))
 
