@@ -1,6 +1,8 @@
 """The report in a real browser: it renders, its charts have data, it fetches nothing, its tables sort."""
 
+import base64
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +153,19 @@ def test_no_heading_is_printed_alone_and_the_first_page_goes_on(browser: Any) ->
     after = browser.execute_script("return getComputedStyle(document.querySelector('#answer')).breakAfter")
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     assert (alone, after) == ([], "auto")
+
+
+def test_print_is_short_and_has_what_was_opened(browser: Any) -> None:
+    closed = pages(browser)
+    browser.execute_script("location.hash = '#results'")
+    assert browser.execute_script("return document.getElementById('results').open")
+    assert closed <= 6 < pages(browser)
+
+
+def pages(browser: Any) -> int:
+    """Printed on A4."""
+    data = browser.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})["data"]
+    return len(re.findall(rb"/Type\s*/Page[^s]", base64.b64decode(data)))
 
 
 def test_report_of_names_is_drawn_in_operations(browser: Any, tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_a_table_is_made_and_nothing_of_it_stays(tmp_path: Path, server: S3Serve
     shown = assay(folder, "show", "last", "c0001").stdout
     assert "first byte p50" in shown
     report = Path(assay(folder, "report", "last").stdout.strip()).read_text()
-    assert "What the services told" in report and "services-table" in report
+    assert "Service counters" in report and "services-table" in report
     for column in ("Read units", "Write units", "Throttled", "Left undone"):
         assert column in report
     exported = assay(folder, "export", "last", "--format", "csv", "--output", "-").stdout
@@ -138,7 +138,7 @@ def test_a_run_ends_before_it_sends_more_requests(tmp_path: Path, server: S3Serv
         assert counts.get("ok", 0) == limit // EACH and store.journal() == []
         assert len(list(store.jobs())) <= limit // EACH + 1, "no further repeat is begun"
     report = Path(assay(folder, "report", "last").stdout.strip()).read_text()
-    assert "What the services told" in report or limit < EACH
+    assert "Service counters" in report or limit < EACH
 
 
 def test_a_run_ends_before_it_consumes_more_units(tmp_path: Path, server: S3Server) -> None:

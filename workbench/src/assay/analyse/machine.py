@@ -221,9 +221,15 @@ def machine_notes(finding: MachineFinding | None) -> tuple[str, ...]:
     return (f"{finding.text}{aside} {finding.remedy}",)
 
 
+_PARTS = {"waits": "while it waits", "works": "while it copies memory"}
+"""Part of the control -> what it does, in words."""
+
+
 def moved_words(controls: Controls) -> str:
     """How much control and results moved, in one sentence."""
-    parts = " and ".join(f"{_percent(moved)} where it {part}" for part, moved in sorted(controls.moved.items()))
+    parts = " and ".join(
+        f"{_percent(moved)} {_PARTS.get(part, part)}" for part, moved in sorted(controls.moved.items())
+    )
     words = f"A test without storage, run {len(controls.readings)} times between the repeats, varied by {parts}"
     if controls.store_moved is None:
         return f"{words}."

@@ -39,11 +39,11 @@ def skewed(evidence: Evidence) -> Answer:
     finish = 0.0 if worn else median(sample.finish_spread_ns / sample.elapsed_ns for sample in samples)
     parts = []
     if start > SKEW_SHARE or start_ns > SKEW_NS:
-        parts.append(f"lanes started {start_ns / 1e6:,.3g} ms apart, {percent(start)} of the elapsed time")
+        parts.append(f"jobs started {start_ns / 1e6:,.3g} ms apart, {percent(start)} of the elapsed time")
     if finish > FINISH_SHARE:
         last = _slowest_host(samples)
         of = f", on host {last}," if last else ""
-        parts.append(f"the last lane{of} ended {percent(finish)} of the elapsed time after the first")
+        parts.append(f"the last job{of} ended {percent(finish)} of the elapsed time after the first")
     if not parts:
         return None
     return Finding(
@@ -80,7 +80,7 @@ def uneven_lanes(evidence: Evidence) -> Answer:
     return Finding(
         verdict=Verdict.SKEWED,
         rule="uneven_lanes",
-        text=f"the slowest lane{on} did {percent(share)} of the operations of the median lane",
+        text=f"the slowest job{on} did {percent(share)} of the operations of the median job",
         remedy="Find out what that lane has of its own (a file, a path, a CPU): the total hides two different speeds.",
         numbers={"slowest_lane_share": share},
     )

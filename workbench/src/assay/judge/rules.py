@@ -353,7 +353,7 @@ def unstable(evidence: Evidence) -> Answer:
     if reach <= limit:
         return None
     low, high = (_rate(value, evidence) for value in (estimate.low, estimate.high))
-    far = f"known only within {percent(reach)}" if reach < HARDLY else "hardly known at all"
+    far = f"uncertain by {percent(reach)}" if reach < HARDLY else "very uncertain"
     text = f"{far}: the 95 % interval of {estimate.n} repeats is {low} to {high}"
     if limit != KNOWN:
         text += f"; {percent(limit)} was asked for"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from assay.model.result.percentile import LEAST_BEYOND, WIDEST
+from assay.model.result.percentile import WIDEST
 from assay.model.result.result import Row
 from assay.model.study.axis import AxisValue
 from assay.report import numbers
@@ -136,15 +136,9 @@ def percentile_charts(view: View, workload: Workload, mark: str) -> Iterator[Cha
         rows = _ends(view, workload, operation)
         if rows:
             where = numbers.listing(list(dict.fromkeys(view.point_of(row) for row in rows if view.point_of(row))))
-            words = f"At {where}. " if where else ""
-            caption = f"{words}All repeats merged; 90, 99, 99.9 % and so on are equally far apart. A curve ends where "
-            caption += f"{LEAST_BEYOND} operations took longer."
-            yield Chart(
-                f"percentiles-{mark}-{operation}",
-                _title(view, workload, operation),
-                caption,
-                percentile_chart(rows, view),
-            )
+            caption = f"At {where}." if where else ""
+            title = _title(view, workload, operation)
+            yield Chart(f"percentiles-{mark}-{operation}", title, caption, percentile_chart(rows, view))
 
 
 def _ends(view: View, workload: Workload, operation: str) -> list[Row]:

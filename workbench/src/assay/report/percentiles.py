@@ -6,10 +6,10 @@ from assay.report import numbers
 from assay.report.document import Num
 
 READING = (
-    "A percentile is the median of the repeats' own, with its 95 % interval over repeats. It takes ten operations "
-    "beyond it in each repeat (p50: 20, p90: 100, p99: 1,000, p99.9: 10,000, p99.99: 100,000); if only all repeats "
-    "together have them, it is given without interval, and if not even these, not at all. It is uncertain if the upper "
-    f"end of its interval is more than {WIDEST:g} times the lower one."
+    "A percentile is the median of those of the repeats, with its 95 % confidence interval. Each repeat needs ten "
+    "slower operations for it (p50: 20 operations in all, p90: 100, p99: 1,000, p99.9: 10,000, p99.99: 100,000); if "
+    "only all repeats together have as many, there is no interval, and with fewer no number. It is uncertain if the "
+    f"upper end of its interval is more than {WIDEST:g} times the lower one."
 )
 
 

@@ -96,7 +96,7 @@ class Workload:
         return [row for row in self.rows if row.operation == operation]
 
     def shows_cache(self) -> bool:
-        """Its results belong beside the honest ones, not among them.
+        """Its results belong beside those of the storage, not among them.
 
         Either the cache was kept on purpose and did answer, or on some target nothing but a cache answered. Metadata
         operations keep the caches as a rule, which answer those that look at names but not those that change them;

@@ -86,7 +86,7 @@ def test_two_controls_say_nothing() -> None:
 def test_what_the_machine_did_is_said_with_its_numbers(fields: dict[str, Any], words: str) -> None:
     found = machine_finding(controls(**fields))
     assert found is not None and words in found.text
-    assert "run 9 times between the repeats, varied by 1 % where it waits and 12 % where it works" in found.text
+    assert "run 9 times between the repeats, varied by 1 % while it waits and 12 % while it copies memory" in found.text
     assert "a typical result varied by 10 %" in found.text
     assert (found.explained is not None) == ("explains" in found.text and "cannot" not in found.text)
 

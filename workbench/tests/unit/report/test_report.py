@@ -56,7 +56,7 @@ def test_sections_come_in_order() -> None:
     names = " ".join(part.id for part in document().sections)
     assert names == "answer evidence ceilings verdicts environment method appendix"
     folds = " ".join(block.id for block in section("appendix").blocks if isinstance(block, Fold))
-    front = "results results-charts latency comparison variation verdicts-list"
+    front = "results results-charts latency comparison comparison-charts variation verdicts-list"
     assert folds == f"{front} verdicts-skipped ceilings-all method-all environment-all notes appendix-repeat"
 
 

@@ -15,7 +15,7 @@ from assay.report.measure import measure_of
 
 
 def totals_table(scaled: Sequence[Scaling]) -> Table:
-    """Total, efficiency and time at each number of hosts, tasks or lanes."""
+    """Total, efficiency and time at each number of hosts, tasks or jobs."""
     columns = (
         Column("Result", facet=True),
         Column("With", facet=True),

@@ -1,17 +1,19 @@
 """The comparison between targets: a chart and a line for each operation, and a folded table of all points."""
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 
 from assay.model.result.decision import Decision, Outcome, PointDecision
 from assay.model.result.result import Comparison
 from assay.model.study.repeats import LEAST_COMPARED
 from assay.report import figures, numbers
 from assay.report.charts.dots import ratio_chart
+from assay.report.claims import kind_of
 from assay.report.document import Block, Cell, Chart, Column, Fold, Gallery, Note, Num, Paragraph, Table
 from assay.report.first.words import bound
 from assay.report.view import View
 
+_SIZES = " Two sizes are file size / record size."
 _MOST_POINTS = 30
 """Points in one chart."""
 _MOST_ROWS = 5000
@@ -45,8 +47,9 @@ def open_blocks(view: View) -> list[Block]:
         words = f"{few:,} of {of} have fewer than {LEAST_COMPARED} repeats of a side: too few to show a difference."
         blocks.append(Note(words, "warning"))
     blocks.append(_summary(view))
-    if charts := tuple(islice(_charts(view), _MOST_OPEN)):
-        blocks += [Gallery(charts), Paragraph(_CHART)]
+    if charts := tuple(islice(_charts(view, True), _MOST_OPEN)):
+        two = any({"file_size", "record_size"} <= workload.swept.keys() for workload in view.workloads)
+        blocks += [Gallery(charts), Paragraph(f"{_CHART}{_SIZES if two else ''}")]
     return blocks
 
 
@@ -56,7 +59,8 @@ def folds(view: View) -> Iterator[Fold]:
     if not pairs:
         return
     yield Fold(f"All {numbers.plural(len(pairs), 'comparison')}", (Paragraph(RULE), _table(view)), "comparison")
-    if charts := figures.capped(islice(_charts(view), _MOST_OPEN, None), "charts"):
+    every = chain(islice(_charts(view, True), _MOST_OPEN, None), _charts(view, False))
+    if charts := figures.capped(every, "charts"):
         yield Fold("More charts of comparisons", (*charts, Paragraph(_CHART)), "comparison-charts")
 
 
@@ -121,16 +125,24 @@ def _lower(ratio: float) -> str:
     return f"{numbers.ratio(ratio if ratio > 1 else 1 / ratio)} {'higher' if ratio > 1 else 'lower'}"
 
 
-def _charts(view: View) -> Iterator[Chart]:
+def _charts(view: View, leading: bool) -> Iterator[Chart]:
+    """Of the first operation of each kind of work in each workload, or of all others."""
     groups: dict[tuple[str, str, str, str], list[Comparison]] = {}
     for pair in view.analysis.comparisons:
         groups.setdefault((pair.workload, pair.operation, pair.base, pair.other), []).append(pair)
     several = len({workload for workload, *_ in groups}) > 1
+    pairs_of = {tuple(sides) for _, _, *sides in groups}
+    seen: set[tuple[str, ...]] = set()
     for place, ((workload, operation, base, other), pairs) in enumerate(groups.items()):
         if not any(view.comparable(pair) for pair in pairs):
             continue
+        kind = (workload, kind_of(operation), base, other)
+        first = kind not in seen
+        seen.add(kind)
+        if first is not leading:
+            continue
         title = numbers.operation_title(operation) + (f" · {workload}" if several else "")
-        title += f" · {other} ÷ {base}" if len(view.targets) > 2 else ""
+        title += f" · {other} ÷ {base}" if len(pairs_of) > 1 else ""
         more = f"The first {_MOST_POINTS} of {len(pairs)} points." if len(pairs) > _MOST_POINTS else ""
         yield Chart(f"ratio-{place}", title, more, ratio_chart(pairs[:_MOST_POINTS], view))
 

@@ -7,7 +7,6 @@ from assay.model.result.run import Place
 from assay.report import numbers
 from assay.report.document import Block, Bullets, Cell, Column, Facts, Fold, Heading, Mono, Note, Num, Section, Table
 from assay.report.environments import readable
-from assay.report.first.caveats import started
 from assay.report.sections.existing import existing_table
 from assay.report.view import View
 
@@ -46,7 +45,6 @@ def section(view: View) -> Section:
     existing = existing_table(view)
     blocks: list[Block] = [_targets(view)] if view.run.places else []
     blocks += [existing] if existing else []
-    blocks += [Note(words, "warning") for words in started(view)]
     blocks += [Facts(tuple(facts))] if facts else []
     blocks += [Bullets(tuple(lines))] if (lines := setting_lines(view.run.environment)) else []
     if not environment:

@@ -211,7 +211,12 @@ def _parameters(view: View) -> Table:
     facts = [_facts(workload) for workload in view.workloads]
     names = list(dict.fromkeys(name for fact in facts for name in fact))
     rows = tuple((name, *(fact.get(name, numbers.NONE) for fact in facts)) for name in names)
-    return Table("method-table", columns, rows, "Several values: swept, all combinations that the study allows.")
+    return Table(
+        "method-table",
+        columns,
+        rows,
+        "Several values: swept, all combinations that the study allows. Lanes: parallel jobs (threads) on each host.",
+    )
 
 
 def _facts(workload: Workload) -> dict[str, str]:

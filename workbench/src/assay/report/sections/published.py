@@ -22,8 +22,8 @@ def section(view: View, beside: Beside) -> Section:
     both = View(merged)
     others = list(dict.fromkeys(figure.target for figure in beside.figures))
     words = (
-        f"{numbers.listing(others)}: figures of {beside.source}, as they were published. Nobody has repeated or judged "
-        "them here, and other machines, sizes of memory and rules of caching stand behind them: they show shapes, and "
+        f"{numbers.listing(others)}: figures of {beside.source}, as published. They were not repeated or judged here, "
+        "and other machines, sizes of memory and rules of caching stand behind them: they show shapes, and "
         "no difference that was measured."
     )
     blocks: list[Block] = [Paragraph(words)]

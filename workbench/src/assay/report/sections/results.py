@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain, islice
 
-from assay.model.result.percentile import PERCENTILES, WIDEST
+from assay.model.result.percentile import LEAST_BEYOND, PERCENTILES, WIDEST, Standing
 from assay.model.result.result import Row
 from assay.report import figures, numbers, percentiles
 from assay.report.brief import interval_cell, other_measure, rate_cell
@@ -16,6 +16,10 @@ from assay.report.view import View, Workload, unseen
 _MARKS = (
     "Filled marks are ok, hollow ones have another verdict; hatched cells are not sound. ± is half the 95 % confidence "
     "interval. Cached and impossible results never set a scale."
+)
+_CURVES = (
+    "Percentile curves of all repeats together; 90, 99, 99.9 % and so on are equally far apart. A curve ends where "
+    f"{LEAST_BEYOND} operations took longer."
 )
 _MOST_OPEN = 10
 """Charts that are not folded."""
@@ -88,7 +92,8 @@ def _latency_charts(view: View) -> list[Block]:
     marks = [(workload, str(view.workloads.index(workload))) for workload in view.main_workloads()]
     curves = chain.from_iterable(figures.percentile_charts(view, workload, mark) for workload, mark in marks)
     lines = chain.from_iterable(over(workload, mark) for workload, mark in marks)
-    return [*figures.capped(curves, "charts"), *figures.capped(lines, "charts")]
+    drawn = figures.capped(curves, "charts")
+    return [*([Paragraph(_CURVES)] if drawn else []), *drawn, *figures.capped(lines, "charts")]
 
 
 def results_tables(view: View, short: bool = False) -> list[Table]:
@@ -114,7 +119,8 @@ _Part = tuple[Column, Callable[[Row], Cell]]
 def _table(view: View, rows: list[Row], workloads: list[Workload], measure: Measure, short: bool) -> Table:
     with_other = other_measure(measure, any(row.throughput for row in rows))
     axes = dict.fromkeys(axis for workload in workloads for axis in workload.swept)
-    parts: list[_Part] = [(Column("Verdict", facet=True), _badge), (Column("Case"), lambda row: row.case.id)]
+    about: list[_Part] = [(Column("Verdict", facet=True), _badge), (Column("Case"), lambda row: row.case.id)]
+    parts: list[_Part] = []
     if not short or len(view.targets) > 1:
         parts.append((Column("Target", facet=True), lambda row: row.case.target))
     if not short or len(view.workloads) > 1:
@@ -130,18 +136,24 @@ def _table(view: View, rows: list[Row], workloads: list[Workload], measure: Meas
         parts.append((with_other, _beside))
     parts += [(Column("Nearest limit", facet=True), _limit), (Column("% of limit", numeric=True), _share)]
     for name in _SHORT if short else PERCENTILES:
-        parts.append((Column(name, "µs", numeric=True), partial(_percentile, name, not short)))
+        parts.append((Column(name, "µs", numeric=True), partial(_brief_percentile if short else _percentile, name)))
+    # What a narrow screen shows first of a table that is not searched are the numbers.
+    parts = [*parts, *about] if short else [*about, *parts]
     cells = tuple(tuple(cell(row) for _, cell in parts) for row in rows)
     name = "metadata-table" if measure.counted else "results-table"
     return Table(name, tuple(column for column, _ in parts), cells, _caption(measure, short), interactive=not short)
 
 
 def _caption(measure: Measure, short: bool) -> str:
-    spread = "" if short else " Spread: coefficient of variation of the repeats."
+    if short:
+        return (
+            f"{measure.title}: median of n repeats with its 95 % confidence interval. Percentiles: median of those of "
+            f"each repeat; a star: not known within a factor of {WIDEST:g}."
+        )
     return (
-        f"{measure.title}: median of n repeats with its 95 % confidence interval.{spread} Percentiles: median of those "
-        f"of each repeat, with a remark unless known within a factor of {WIDEST:g}. A bar ends at 125 % of the limit; "
-        "the mark in it is 100 %."
+        f"{measure.title}: median of n repeats with its 95 % confidence interval. Spread: coefficient of "
+        "variation of the repeats. Percentiles: median of those of each repeat, with a remark unless known within a "
+        f"factor of {WIDEST:g}. A bar ends at 125 % of the limit; the mark in it is 100 %."
     )
 
 
@@ -152,6 +164,8 @@ def _badge(row: Row) -> Badge:
 
 def _setting(axis: str, row: Row) -> Cell:
     setting = row.case.parameters.known(axis, row.case.axes.get(axis))
+    if setting is None:
+        return numbers.NONE
     text = numbers.axis_value(axis, setting)
     return Num(text, float(setting)) if isinstance(setting, int | float) else text
 
@@ -190,5 +204,13 @@ def _share(row: Row) -> Share:
     )
 
 
-def _percentile(name: str, interval: bool, row: Row) -> Num:
-    return percentiles.cell(row.percentile(name), interval)
+def _percentile(name: str, row: Row) -> Num:
+    return percentiles.cell(row.percentile(name), interval=True)
+
+
+def _brief_percentile(name: str, row: Row) -> Num:
+    """With a star for a remark, which `assay show` has in words."""
+    item = row.percentile(name)
+    if item is None or item.value is None or item.standing is Standing.KNOWN:
+        return percentiles.cell(item)
+    return Num(f"{numbers.microseconds(item.value)}*", item.value)

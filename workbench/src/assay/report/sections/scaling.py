@@ -17,10 +17,10 @@ from assay.report.view import View
 MOST = 12
 """Totals of which sentences say something; the table has all."""
 _BENDS = (
-    "Where a total bends is told with a 95 % interval, by a bootstrap over repeats, from one of two curves: the sharp "
-    "one if it is within 2 % of all totals, else the one that the repeats contradict less. Sharply: each adds as much "
-    "as the first until something is full (the asymptotic bounds of Lazowska and others, 1984). Smoothly: the "
-    "universal scalability law (Gunther, 2007), which has no corner; what is told of it is where efficiency is a half."
+    "Where a total bends is estimated with a 95 % interval, by a bootstrap over repeats, from one of two curves: the "
+    "sharp one if it is within 2 % of all totals, else the one that the repeats contradict less. Sharply: each adds as "
+    "much as the first until something is full (the asymptotic bounds of Lazowska and others, 1984). Smoothly: the "
+    "universal scalability law (Gunther, 2007), which has no corner; the number given is where efficiency is a half."
 )
 
 

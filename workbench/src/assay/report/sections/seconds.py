@@ -9,14 +9,16 @@ from assay.model.result.course import Segments
 from assay.model.result.result import Row
 from assay.report import figures, numbers
 from assay.report.charts.course import course_chart, latency_chart
-from assay.report.document import Block, Cell, Chart, Column, Fold, Heading, Num, Table
+from assay.report.document import Block, Cell, Chart, Column, Fold, Heading, Num, Paragraph, Table
 from assay.report.measure import measure_of
 from assay.report.sections.lead import LEAD, lead
 from assay.report.view import View
 
 _MOST_ROWS = 500
 _MARKS = (
-    " Crosses: operations failed, in a repeat that does not count. Upright lines: changes that a finding speaks of."
+    f"Dots: each second. Lines: the mean of it and its neighbours, {REACH} on either side, for each repeat; of "
+    "latencies the median (whole) and the 99th percentile (dashed). Crosses: operations failed, in a repeat "
+    "that does not count. Upright lines: changes of the rate that a verdict speaks of."
 )
 
 
@@ -27,7 +29,7 @@ def folds(view: View) -> Iterator[Fold]:
         return
     title = f"Moving averages over {2 * REACH + 1} seconds"
     charts = figures.capped(_charts(view, [row for row, _ in found]), "charts")
-    drawn: list[Block] = [Heading(title, "results-moving", 4), *charts] if charts else []
+    drawn: list[Block] = [Heading(title, "results-moving", 4), Paragraph(_MARKS), *charts] if charts else []
     latencies = figures.capped(_latencies(view, [row for row, _ in found]), "charts")
     title = "Latency second by second, repeat by repeat"
     drawn += [Heading(title, "results-latencies", 4), *latencies] if latencies else []
@@ -49,7 +51,7 @@ def _table(view: View, found: Sequence[tuple[Row, list[Segments]]]) -> Table:
         Column("Slowest / median", numeric=True),
     )
     caption = (
-        "Of each second in which every lane worked, of all repeats that count. What was under way at the border of two "
+        "Of each second in which every job worked, of all repeats that count. What was under way at the border of two "
         "seconds counts in both, by the time that it spent in each."
     )
     if view.flushes:
@@ -79,20 +81,14 @@ def _line(view: View, row: Row, every: Sequence[Segments]) -> tuple[Cell, ...]:
 def _charts(view: View, rows: Sequence[Row]) -> Iterator[Chart]:
     """One for each operation at each point of the axes, with a line for each repeat."""
     for number, (title, group) in enumerate(_groups(view, rows)):
-        words = f"Dots: each second. Lines: the mean of it and its neighbours, {REACH} on either side, for each repeat."
-        words += _MARKS
-        yield Chart(f"moving-{number}", title, words, course_chart(group, view.targets))
+        yield Chart(f"moving-{number}", title, "", course_chart(group, view.targets))
 
 
 def _latencies(view: View, rows: Sequence[Row]) -> Iterator[Chart]:
     """Likewise of the latencies, as far as they were kept."""
     for number, (title, group) in enumerate(_groups(view, rows)):
-        words = (
-            "Each line is a repeat: the median (whole) and the 99th percentile (dashed) of what ended in each second, "
-            "where that is enough to tell."
-        )
         if (drawing := latency_chart(group, view.targets)) is not None:
-            yield Chart(f"seconds-latency-{number}", title, words + _MARKS, drawing)
+            yield Chart(f"seconds-latency-{number}", title, "", drawing)
 
 
 def _groups(view: View, rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:

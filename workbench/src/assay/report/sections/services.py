@@ -1,4 +1,4 @@
-"""What services have told of the work: objects of batches and pages, capacity units, throttles."""
+"""What services report of the work: objects of batches and pages, capacity units, throttles."""
 
 from assay.analyse.services import told_of
 from assay.model.result.result import Row
@@ -10,7 +10,7 @@ from assay.report.view import View
 
 
 def services_table(view: View) -> Table | None:
-    """A line for each result of which a service told something; None without any."""
+    """A line for each result of which a service reported something; None without any."""
     lines = tuple(line for row in view.analysis.rows if (line := _line(view, row)) is not None)
     if not lines:
         return None

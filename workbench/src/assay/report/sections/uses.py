@@ -17,7 +17,7 @@ from assay.report.view import View
 _MOST_ROWS = 500
 _WORDS = (
     "Counted on each host about twice a second by the engine: bytes of network interfaces, time of CPUs and disks "
-    "whoever used them, TCP segments sent again, frames thrown away. Of the repeat whose rate is the median one."
+    "by all programs, TCP segments sent again, frames thrown away. Of the repeat whose rate is the median one."
 )
 _SHARED = (
     " The hosts of a cluster in a box share the CPUs and disks of one machine, so that those stand in one line for "

@@ -105,19 +105,23 @@ def _remedies(rows: tuple[Row, ...]) -> dict[Verdict, str]:
 
 def _excluded(view: View) -> list[Block]:
     """How far a cache led astray, where the run has the same work without it."""
-    found = [(row, honest) for row in view.analysis.rows if false(row) and (honest := _honest(row, view)) is not None]
-    factors = [(row.rate.median / honest.rate.median, row, honest) for row, honest in found if row.rate and honest.rate]
+    found = [
+        (row, uncached) for row in view.analysis.rows if false(row) and (uncached := _uncached(row, view)) is not None
+    ]
+    factors = [
+        (row.rate.median / uncached.rate.median, row, uncached) for row, uncached in found if row.rate and uncached.rate
+    ]
     if not factors:
         return []
-    factor, row, honest = max(factors, key=lambda item: item[0])
+    factor, row, uncached = max(factors, key=lambda item: item[0])
     measure = measure_of(row.operation)
     words = f"{numbers.operation_title(row.operation)} on {row.case.target}, workload {row.case.workload}: "
     words += f"{measure.text(row.rate.median if row.rate else 0.0)}, {numbers.ratio(factor)} the "
-    words += f"{measure.text(honest.rate.median if honest.rate else 0.0)} of the same work without the cache."
+    words += f"{measure.text(uncached.rate.median if uncached.rate else 0.0)} of the same work without the cache."
     return [Paragraph(f"Excluded results (served from cache): {words}")]
 
 
-def _honest(row: Row, view: View) -> Row | None:
+def _uncached(row: Row, view: View) -> Row | None:
     """The sound result of the same work on the same target, for which the cache was not kept."""
 
     def alike(other: Row) -> bool:

@@ -70,7 +70,7 @@ def test_unstable_can_be_cured_by_repeats() -> None:
     """Where a limit of the scatter called a true spread of 12 % in 95 of 100 cases, the more often it was repeated."""
     few = unstable(evidence(noisy(4, 0.3)))
     assert isinstance(few, Finding) and few.verdict is Verdict.UNSTABLE
-    assert "known only within" in few.text
+    assert "uncertain by" in few.text
     assert few.numbers["repeats_needed"] > 4
     assert unstable(evidence(noisy(60, 0.3))) is None
     assert unstable(evidence(noisy(5, 0.05))) is None
