@@ -323,7 +323,7 @@ def beforehand(plan: Plan, estimate: StudyEstimate) -> str:
         return estimate_text(estimate, cases, plan.study.repeating.words)
     seconds = sum(case.seconds for case in estimate.cases)
     rounds = f"{blocks.least} to {blocks.most} rounds of about {about_duration(seconds)}"
-    until = f"until they are told apart or {about_duration(blocks.seconds)} are spent"
+    until = f"until the difference is decided, or for {about_duration(blocks.seconds)}"
     return f"{cases // 2} case{'s' * (cases != 2)} on each side, {rounds}, {until}"
 
 
@@ -735,7 +735,7 @@ class _Session:
         longest = max(seconds.values(), default=0.0)
         interval = max(study.output.interval_for(case.parameters.runtime) for case in self.plan.cases)
         patience = (study.patience or 0) / 1e9 or silence_limit(interval, longest)
-        return f"; storage on which nothing ends for {about_duration(patience)} is given up"
+        return f"; stall timeout {about_duration(patience)}"
 
     def _give_back(self) -> None:
         if self.remounting is not None:

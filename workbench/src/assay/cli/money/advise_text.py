@@ -113,7 +113,7 @@ def _more_words(need: Need) -> Iterator[str]:
     if need.active is not None:
         yield f"{percent(need.active)} of the data in use"
     if need.availability is not None:
-        yield f"there {need.availability:g} % of the time"
+        yield f"available {need.availability:g} % of the time"
     if need.most_loss is not None:
         yield f"lost with a chance of {percent(need.most_loss)} a year at most"
     if need.recovery is not None:
