@@ -217,7 +217,7 @@ def test_a_book_of_old_prices_is_warned_of_loudly_and_only_on_standard_error(fol
         (("s3", "--use", f"egress={'9' * 30}PB"), 2, "--use egress: these are more bytes than can be", "2PB"),
         (("s3", "--use", f"egress={'9' * 5000}"), 2, "--use egress: ", "sizes as"),
         (("nfs-volumes", "--use", "job_egress=1TB"), 2, "--use job_egress: nothing says what the job is", "job_hours"),
-        (("nfs-volumes", "--use", "job_hours=0"), 2, "--use job_hours: a job of 0 is none", "leave it out"),
+        (("nfs-volumes", "--use", "job_hours=0"), 2, "--use job_hours: 0 is not the size of a job", "leave it out"),
         (("nfs-volumes", "--book", "small.yaml"), 2, "--book is given twice", "once"),
         (("/dev/zero",), 2, "/dev/zero: not a regular file", "give a file, or one of: aoe-rack"),
         ((".",), 2, ".: is a directory", "give a file, or one of: aoe-rack"),

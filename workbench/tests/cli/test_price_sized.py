@@ -91,7 +91,7 @@ def test_capacity_sizes_each_design_to_it(folder: Path) -> None:
         in text
     )
     assert (
-        "Each is as small as it can be had with that capacity and its other values; what it holds beyond is paid for."
+        "Each is the smallest available with that capacity and its other values; capacity beyond it is in the price."
         in text
     )
 
@@ -142,7 +142,7 @@ def test_own_and_rented_are_compared_each_by_its_book(folder: Path) -> None:
         (("nfs-volumes:volumes=1", "--capacity", "1PB"),
          "design nfs-volumes volumes=1 cannot hold 1PB", "take another type, instance or number"),
         (("nfs-volumes", "--capacity", "much"), "--capacity: `much` is not a size", "write sizes"),
-        (("nfs-volumes", "--capacity", "0TB"), "--capacity: nothing is to be stored", "40TB"),
+        (("nfs-volumes", "--capacity", "0TB"), "--capacity: 0 bytes is not a capacity", "40TB"),
         (("nfs-volumes", "--capacity", "-1TB"), "--capacity: ", ""),
         (("--preset", "nfs-aws-2016", "--capacity", "1TB"), "a preset has its own designs", "leave all"),
     ],

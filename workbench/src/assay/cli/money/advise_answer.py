@@ -12,7 +12,7 @@ from assay.money.advice.words import counted, percent, term_words
 
 HEADS = {
     "recommended": "Recommended",
-    "unproven": "Not proven to meet the need, but the best that may",
+    "unproven": "Best candidate, not proven to meet the need",
     "not separable": "Not separable",
     "none": "Nothing meets this need",
 }

@@ -54,8 +54,8 @@ def _meeting(options: Sequence[Option], sized: bool) -> list[Block]:
         blocks.insert(
             0,
             Paragraph(
-                "Each is as small as it can be had with that capacity and its other values; "
-                "what it holds beyond is paid for."
+                "Each is the smallest available with that capacity and its other values; "
+                "capacity beyond it is in the price."
             ),
         )
     accepted = {option.chosen.design: option.design.conditions for option in options if option.design.conditions}

@@ -1,5 +1,7 @@
 """What to do next, from what the run left open: each step with the command for it."""
 
+import math
+import shlex
 from collections import Counter
 
 from assay.analyse.more_repeats import more_repeats
@@ -54,15 +56,32 @@ def _against(view: View, answered: set[Verdict]) -> list[Text]:
 def _settle(view: View) -> list[Text]:
     """The command that adds repeats for what is undecided, and how long that takes."""
     run = view.run
-    if run.blocks is not None or not run.status.startswith("complete"):
+    if not run.status.startswith("complete"):
         return []
     more = more_repeats(view.analysis.rows, view.analysis.decisions, run.created_at)
     if not more.repeats:
         return []
     would = "get the fewest repeats that can show a difference" if more.few else "would likely be decided"
     what = f"{numbers.plural(more.points, 'undecided comparison')} {would}"
+    if run.blocks is not None:
+        return _longer(view, run.blocks.seconds + more.seconds, what)
     command = Mono(f"assay run {run.id} --resume --settle")
     return [(f"With more repeats, in at most {about_duration(more.seconds)}, {what}: ", command)]
+
+
+def _longer(view: View, seconds: float, what: str) -> list[Text]:
+    """The command that compares two sides for longer: its rounds are planned from the beginning."""
+    words = shlex.split(view.run.command)
+    if words[:2] != ["assay", "compare"]:
+        return []
+    kept = [
+        word
+        for before, word in zip(("", *words), words, strict=False)
+        if "--time" not in (before, word) and not word.startswith("--time=")
+    ]
+    whole = math.ceil(seconds)
+    command = Mono(shlex.join([*kept, "--time", f"{whole}s"]))
+    return [(f"In {about_duration(whole)}, {what}: ", command)]
 
 
 def _case(view: View) -> str:
