@@ -57,4 +57,8 @@ def decided_cases(cases: Iterable[Case], rows: Sequence[Row], blocks: Blocks) ->
 
 def _words(point: PointDecision, other: str) -> str:
     known = told(point, other)
-    return f"{known}: {point.why}" if known in ("open", "no result") else f"told apart: {other} is {known}"
+    return (
+        f"{'undecided' if known == 'open' else known}: {point.why}"
+        if known in ("open", "no result")
+        else f"decided: {other} is {known}"
+    )

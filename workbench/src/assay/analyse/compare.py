@@ -44,7 +44,7 @@ from assay.model.study.parameters import DEFINITIONS
 from assay.model.study.repeats import LEAST_COMPARED
 
 MOST_NAMED = 3
-"""So many parameters that nobody told are named."""
+"""So many parameters that are not known are named."""
 TRIMMED = 0.2
 """Share of the rounds at either end that is cut off."""
 LEAST_TRIMMED = 12
@@ -403,7 +403,7 @@ def not_told(base: Row, other: Row) -> str:
     names = dict.fromkeys((*base.case.parameters.not_told, *other.case.parameters.not_told))
     whats = [f"{DEFINITIONS[name].untold} ({name})" for name in names]
     more = f", nor {len(whats) - MOST_NAMED} more" if len(whats) > MOST_NAMED else ""
-    return f"nobody told {', '.join(whats[:MOST_NAMED])}{more}" if whats else ""
+    return f"it is not known {', '.join(whats[:MOST_NAMED])}{more}" if whats else ""
 
 
 def _unsound(row: Row) -> list[str]:

@@ -89,9 +89,9 @@ def print_answer(answer: Answer) -> None:
     if equal:
         say(f"equal within {within}: {plural(len(equal), 'row')}")
     for row in left[:SHOWN]:
-        say(f"open: {row.what}: {_open(answer, row)}")
+        say(f"undecided: {row.what}: {_open(answer, row)}")
     if len(left) > SHOWN:
-        say(f"open: {plural(len(left) - SHOWN, 'row')} more")
+        say(f"undecided: {plural(len(left) - SHOWN, 'row')} more")
     none = answer.of("no result")
     for row in none[:SHOWN]:
         say(f"no result: {row.what}: {answer.point(row).why}")
@@ -110,8 +110,8 @@ def _open(answer: Answer, row: ComparedRow) -> str:
         return f"{_between(answer, row)}; {point.why}"
     if point.needs > MOST_NEEDED:
         return f"{_between(answer, row)}; it would take more than {MOST_NEEDED:,} rounds"
-    more = f", about {about_duration(point.seconds)} more" if point.seconds else ""
-    return f"{_between(answer, row)}; {point.needs} rounds would likely tell{more}"
+    more = f" ({about_duration(point.seconds)} more)" if point.seconds else ""
+    return f"{_between(answer, row)}; about {point.needs} rounds{more} would likely decide it"
 
 
 def _between(answer: Answer, row: ComparedRow) -> str:
@@ -119,7 +119,7 @@ def _between(answer: Answer, row: ComparedRow) -> str:
     pair = row.comparison
     assert pair.sure_low is not None and pair.sure_high is not None
     if pair.sure_high > UNKNOWN * pair.sure_low:
-        return f"how {answer.blocks.other} compares is not known at all, the rounds differ too much"
+        return f"too noisy to compare {answer.blocks.other}: the rounds differ too much"
     return f"{answer.blocks.other} is {change(pair.sure_low)} to {change(pair.sure_high)}"
 
 
@@ -135,7 +135,7 @@ def gate_code(answer: Answer, allowed: float) -> int:
     if slow or result.broken:
         return EXIT_INCOMPLETE
     if not any(answer.of(told) for told in ("faster", "slower", "equal")):
-        note("error: no row is decided, so that nothing can be judged")
+        note("error: no row is decided, so nothing can be judged")
         more = "give it more time with --time" if answer.rounds < LOOKS[-1] else "make the repeats of the study longer"
         note(f"hint: {more}, or see what else the machine is doing")
         return EXIT_REFUSED
@@ -151,7 +151,7 @@ def not_judged(answer: Answer, result: Gate) -> list[Unjudged]:
     """What is open, too, says nothing of a slowdown."""
     known = {row.name for row in answer.found.rows if row.comparison.too_few}
     left = (row for row in answer.of("open") if row.name not in known)
-    more = [Unjudged(row.name, f"open: {_between(answer, row)}; {answer.point(row).why}") for row in left]
+    more = [Unjudged(row.name, f"undecided: {_between(answer, row)}; {answer.point(row).why}") for row in left]
     return [*result.unjudged, *more]
 
 

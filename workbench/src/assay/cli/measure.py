@@ -294,7 +294,8 @@ def _print(store: "RunStore", places: Mapping[str, str]) -> None:
     width = terminal_width() or measured.WIDTH
     for name, rows in groups:
         lies = where[name].lies_on if name in where else ""
-        say(f"\n{places[name]}{f' ({lies})' if lies else ''}, in the results {name}")
+        named = "" if places[name] == name else f", named {name} below"
+        say(f"\n{places[name]}{f' ({lies})' if lies else ''}{named}")
         _lines(measured.table(rows, len(analysis.rows), width))
         _lines(measured.limits(rows))
     if len(groups) > 1:

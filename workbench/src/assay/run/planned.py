@@ -99,7 +99,7 @@ def beforehand(plan: Plan, estimate: StudyEstimate) -> str:
         return estimate_text(estimate, cases, plan.study.repeating.words)
     seconds = sum(case.seconds for case in estimate.cases)
     rounds = f"{blocks.least} to {blocks.most} rounds of about {about_duration(seconds)}"
-    until = f"until they are told apart or {about_duration(blocks.seconds)} are spent"
+    until = f"until the difference is decided, or for {about_duration(blocks.seconds)}"
     return f"{cases // 2} case{'s' * (cases != 2)} on each side, {rounds}, {until}"
 
 

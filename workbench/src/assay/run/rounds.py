@@ -45,7 +45,7 @@ def run_rounds(store: RunStore, blocks: Blocks, jobs: Sequence[Job], execute: Ex
         if number >= done and (late or number in blocks.looks):
             _look(store, blocks, number, settled)
         if late:
-            _end(store, f"the time is spent: {about_duration(now - begun)}, {number} rounds", settled)
+            _end(store, f"time is up: {about_duration(now - begun)}, {number} rounds", settled)
         if len(store.settled()) == store.case_count():
             return
 

@@ -741,7 +741,7 @@ class _Session:
         longest = max(seconds.values(), default=0.0)
         interval = max(study.output.interval_for(case.parameters.runtime) for case in self.plan.cases)
         patience = (study.patience or 0) / 1e9 or silence_limit(interval, longest)
-        return f"; storage on which nothing ends for {about_duration(patience)} is given up"
+        return f"; stall timeout {about_duration(patience)}"
 
     def _give_back(self) -> None:
         if self.remounting is not None:

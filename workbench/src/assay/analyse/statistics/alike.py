@@ -165,7 +165,7 @@ def alike_notes(correlation: float | None, counts: Sequence[int]) -> tuple[str, 
     if correlation is None:
         return (
             f"From {len(several):,} {'result' if len(several) == 1 else 'results'} of at most {max(several):,} repeats"
-            " it cannot be told whether a repeat resembles the one before it. If it does, the intervals are too short.",
+            " it is not known whether a repeat resembles the one before it. If it does, the intervals are too short.",
         )
     count = sorted(several)[len(several) // 2]
     factor = math.sqrt(widening(correlation, count) / shrinking(correlation, count))
