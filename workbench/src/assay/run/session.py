@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay import __version__
+from assay.analyse.blocks import USUAL_DEVIATION, findable
 from assay.analyse.environments.diff import environment_diff
 from assay.analyse.environments.settings import WANTED, setting_lines
 from assay.contract import SPEC_VERSION
@@ -36,7 +37,7 @@ from assay.model.foreign import plain
 from assay.model.result.run import LAUNCHER, Place
 from assay.model.secret import redacted_line
 from assay.model.study.blocks import Blocks
-from assay.model.units import about_duration, about_size
+from assay.model.units import about_duration, about_number, about_size
 from assay.plan.ceilings import stated_ceilings
 from assay.plan.doubts import beyond_limits
 from assay.plan.estimate import StudyEstimate, estimate_study
@@ -327,7 +328,12 @@ def beforehand(plan: Plan, estimate: StudyEstimate) -> str:
     seconds = sum(case.seconds for case in estimate.cases)
     rounds = f"{blocks.least} to {blocks.most} rounds of about {about_duration(seconds)}"
     until = f"until they are told apart or {about_duration(blocks.seconds)} are spent"
-    return f"{cases // 2} case{'s' * (cases != 2)} on each side, {rounds}, {until}"
+    count = max(blocks.least, min(blocks.most, int(blocks.seconds / max(seconds, 1e-3))))
+    rows = max(1, sum(len(case.operations) for case in plan.cases) // 2)
+    least = max(blocks.within, findable(USUAL_DEVIATION, count, rows, len(blocks.looks)))
+    found = about_number(100 * least, 2)
+    usual = f"if rounds differ by {100 * USUAL_DEVIATION:.0f} %, that finds a difference of about {found} % or more"
+    return f"{cases // 2} case{'s' * (cases != 2)} on each side, {rounds}, {until}; {usual}"
 
 
 def meta_of(plan: Plan) -> RunMeta:
@@ -754,7 +760,7 @@ class _Session:
             left.dropped(fewer * seconds.get(case, 0.0), fewer)
             progress.left_out(fewer)
 
-        run_rounds(self.store, blocks, self._pending(settled_too=True), execute, settled)
+        run_rounds(self.store, blocks, self._pending(settled_too=True), execute, settled, progress.say)
 
     def _patience_text(self, seconds: Mapping[str, float]) -> str:
         """How long storage may be silent at most; nothing where there is no storage."""
