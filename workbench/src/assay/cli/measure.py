@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LEAST_SECONDS, MOST_SECONDS = 5.0, 86_400.0
 FIRST_SHARE = 0.6
 """Of the time, that a first look may take."""
-FIRST_AFTER = 0.1
+FIRST_AFTER = 0.3
 """CPU time that is needed after it."""
 PAGE_SECONDS = 0.5
 """CPU time that a report takes."""
@@ -161,9 +161,10 @@ def _scaled(
     Raises:
         AssayError: That is too little for anything.
     """
+    from assay.model.deadline import MOST_DELAYED
     from assay.plan.measure import TooShort, scale
 
-    chosen = scale(deadline.left(), speeds, free)
+    chosen = scale(deadline.left(), speeds, free, min(MOST_DELAYED, deadline.delayed()))
     if isinstance(chosen, TooShort):
         least = STEP * math.ceil((seconds + chosen.lacks) / STEP)
         message = f"--time {about_duration(seconds)} is too short for places as slow as a first write has shown"

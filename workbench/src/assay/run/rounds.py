@@ -92,8 +92,8 @@ class _Looking:
             self._say(f"{begin} no difference below a factor of 2 can be found: the rounds differ too much")
             return
         least, most = about_number(100 * low, 2), about_number(100 * min(high, HOPELESS), 2)
-        span = f"{least} %" if least == most else f"{least} to {most} %, by row,"
-        self._say(f"{begin} a difference of about {span} or more can be found")
+        worst = "" if least == most else f", in the row that varies most {most} %"
+        self._say(f"{begin} a difference of about {least} % or more can be found{worst}")
 
 
 def _end(store: RunStore, why: str, settled: Settled) -> None:
