@@ -31,6 +31,8 @@ FIRST_AFTER = 0.3
 """CPU time that is needed after it."""
 PAGE_SECONDS = 0.5
 """CPU time that a report takes."""
+ENGINES_DELAYED = 2.0
+"""Engines start at most so many times as slowly on a busy machine: they compute little."""
 STEP = 5.0
 """Times that are named are whole numbers of so many seconds."""
 
@@ -161,14 +163,13 @@ def _scaled(
     Raises:
         AssayError: That is too little for anything.
     """
-    from assay.model.deadline import MOST_DELAYED
     from assay.plan.measure import TooShort, scale
 
-    chosen = scale(deadline.left(), speeds, free, min(MOST_DELAYED, deadline.delayed()))
+    chosen = scale(deadline.left(), speeds, free, min(ENGINES_DELAYED, deadline.delayed()))
     if isinstance(chosen, TooShort):
         least = STEP * math.ceil((seconds + chosen.lacks) / STEP)
-        message = f"--time {about_duration(seconds)} is too short for places as slow as a first write has shown"
-        raise AssayError(message, f"write --time {least:.0f}s, the least for a result there, or more", EXIT_REFUSED)
+        message = f"--time {about_duration(seconds)} is too short: so slow are a first short write and this machine now"
+        raise AssayError(message, f"write --time {least:.0f}s, the least for a result here, or more", EXIT_REFUSED)
     return chosen
 
 
