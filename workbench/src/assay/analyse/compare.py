@@ -227,6 +227,12 @@ def _rounds(here: Mapping[int, float], there: Mapping[int, float], stage: int) -
     return _Difference.trimmed(series)
 
 
+def deviation_of(values: Sequence[float]) -> float | None:
+    """The standard deviation that a comparison takes for a series of rounds; None of fewer than two values."""
+    variance = _Difference.trimmed(tuple(values)).variance
+    return None if variance is None else math.sqrt(variance)
+
+
 def _apart(here: Sequence[float], there: Sequence[float]) -> _Difference:
     series = tuple(tuple(math.log(value) for value in values) for values in (here, there))
     return _Difference.of(series, _mean(series[1]) - _mean(series[0]))

@@ -12,7 +12,7 @@ from assay.model.result.comparison import ComparedRow, RunsComparison
 from assay.model.result.decision import PointDecision
 from assay.model.result.result import RunAnalysis
 from assay.model.study.blocks import LOOKS, Blocks
-from assay.model.units import about_duration
+from assay.model.units import about_duration, about_number
 from assay.report.numbers import change, plural
 
 SHOWN = 12
@@ -92,12 +92,26 @@ def print_answer(answer: Answer) -> None:
         say(f"undecided: {row.what}: {_open(answer, row)}")
     if len(left) > SHOWN:
         say(f"undecided: {plural(len(left) - SHOWN, 'row')} more")
+    if words := _no_difference(left):
+        say(words)
     none = answer.of("no result")
     for row in none[:SHOWN]:
         say(f"no result: {row.what}: {answer.point(row).why}")
     if not left and len(none) < len(answer.found.rows):
         every = "every row" if not none else "every other row"
         say(f"decided: {every} shows whether {other} is faster, slower, or equal within {within}")
+
+
+def _no_difference(left: list[ComparedRow]) -> str:
+    """How large a difference may be in rows that show none; empty where nothing is known of that."""
+    bounds = [(row.comparison.sure_low, row.comparison.sure_high) for row in left]
+    known = [(low, high) for low, high in bounds if low is not None and high is not None and low <= 1 <= high]
+    sized = [(low, high) for low, high in known if low > 0 and high <= UNKNOWN * low]
+    if not sized:
+        return ""
+    slower, faster = 1 - min(low for low, _ in sized), max(high for _, high in sized) - 1
+    most = about_number(100 * max(slower, faster), 2)
+    return f"no difference found in {plural(len(sized), 'row')}: where there is one, it is smaller than {most} %"
 
 
 def _open(answer: Answer, row: ComparedRow) -> str:

@@ -731,7 +731,7 @@ class _Session:
             left.dropped(fewer * seconds.get(case, 0.0), fewer)
             progress.left_out(fewer)
 
-        run_rounds(self.store, blocks, self._pending(settled_too=True), execute, settled)
+        run_rounds(self.store, blocks, self._pending(settled_too=True), execute, settled, progress.say)
 
     def _patience_text(self, seconds: Mapping[str, float]) -> str:
         """How long storage may be silent at most; nothing where there is no storage."""
