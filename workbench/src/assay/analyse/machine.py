@@ -180,7 +180,7 @@ def busy_words(controls: Controls | None) -> str:
         return ""
     waited, stolen, away = controls.waited or 0.0, controls.stolen or 0.0, controls.away or 0.0
     if waited > WAIT_SHARE:
-        return f"The machine was busy: a job without storage waited for a CPU {_percent(waited)} of the time."
+        return f"The machine was busy: a thread that used no storage waited for a CPU {_percent(waited)} of the time."
     if stolen - controls.stolen_error > WAIT_SHARE:
         return f"The machine was busy: the hypervisor took {_percent(stolen)} of its CPU time."
     if away > WAIT_SHARE:

@@ -110,7 +110,7 @@ def _machine(evidence: Evidence, samples: list[Sample]) -> NotEvaluated:
     """Why the course of the rate tells nothing of the store."""
     share = median(evidence.without_cpu(sample) for sample in samples)
     reasons = [reason for sample in samples if (reason := disturbed(sample, evidence))]
-    lacked = f"jobs had no CPU {percent(share)} of the time" if share >= LACKED else "each repeat goes another way"
+    lacked = f"threads had no CPU {percent(share)} of the time" if share >= LACKED else "each repeat goes another way"
     why = max(reasons, key=reasons.count, default=lacked)
     return NotEvaluated(
         f"the rate goes up and down within repeats, and nothing tells the store from the machine: {why}"

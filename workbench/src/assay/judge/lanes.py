@@ -39,11 +39,11 @@ def skewed(evidence: Evidence) -> Answer:
     finish = 0.0 if worn else median(sample.finish_spread_ns / sample.elapsed_ns for sample in samples)
     parts = []
     if start > SKEW_SHARE or start_ns > SKEW_NS:
-        parts.append(f"jobs started {start_ns / 1e6:,.3g} ms apart, {percent(start)} of the elapsed time")
+        parts.append(f"threads started {start_ns / 1e6:,.3g} ms apart, {percent(start)} of the elapsed time")
     if finish > FINISH_SHARE:
         last = _slowest_host(samples)
         of = f", on host {last}," if last else ""
-        parts.append(f"the last job{of} ended {percent(finish)} of the elapsed time after the first")
+        parts.append(f"the last thread{of} ended {percent(finish)} of the elapsed time after the first")
     if not parts:
         return None
     return Finding(
@@ -57,7 +57,7 @@ def skewed(evidence: Evidence) -> Answer:
 
 def _remedy(evidence: Evidence) -> str:
     if evidence.case.parameters.runtime is not None:
-        return "Find out what keeps a lane from starting or ending with the others; compare the steady rate."
+        return "Find out what keeps a thread from starting or ending with the others; compare the steady rate."
     files = {"data": "larger files", "names": "more files", "objects": "more objects"}[evidence.case.group]
     together = "so that all lanes work together for most of the time"
     return f"Use {files} or a runtime, {together}; compare the steady rate."
@@ -80,7 +80,7 @@ def uneven_lanes(evidence: Evidence) -> Answer:
     return Finding(
         verdict=Verdict.SKEWED,
         rule="uneven_lanes",
-        text=f"the slowest job{on} did {percent(share)} of the operations of the median job",
+        text=f"the slowest thread{on} did {percent(share)} of the operations of the median thread",
         remedy="Find out what that lane has of its own (a file, a path, a CPU): the total hides two different speeds.",
         numbers={"slowest_lane_share": share},
     )

@@ -237,7 +237,7 @@ def starved_client(evidence: Evidence) -> Answer:
     wait, steal = median(waits or [0.0]), median(stolen or [0.0])
     parts = []
     if wait > WAIT_SHARE:
-        parts.append(f"jobs that were ready to run waited for a CPU {percent(wait)} of the time")
+        parts.append(f"threads that were ready to run waited for a CPU {percent(wait)} of the time")
     if steal > WAIT_SHARE:
         parts.append(f"the hypervisor took {percent(steal)} of the host's CPU time")
     if not parts:

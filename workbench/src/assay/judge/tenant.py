@@ -186,7 +186,7 @@ def disturbed(sample: Sample, evidence: Evidence) -> str:
     if found is not None and found.matter:
         return "others used the device meanwhile"
     if evidence.without_cpu(sample) > WAIT_SHARE:
-        return "jobs had too little CPU"
+        return "threads had too little CPU"
     idle, busy = sample.host_idle_ns or 0, sample.host_busy_ns or 0
     foreign = busy - sample.cpu_user_ns - sample.cpu_system_ns
     full = idle < LEAST_IDLE * (idle + busy) and foreign > FOREIGN * (idle + busy)

@@ -332,10 +332,10 @@ def test_lanes_are_shown_but_only_hosts_are_an_answer() -> None:
     found = report(rows)
     assert found is not None
     sentence, bend, _law = said(found)
-    assert sentence.startswith("Read, store: 1 job alone reaches 30.0 MB/s.")
-    assert bend.startswith("Read, store, where it bends: sharply, with 3 jobs (")
+    assert sentence.startswith("Read, store: 1 thread alone reaches 30.0 MB/s.")
+    assert bend.startswith("Read, store, where it bends: sharply, with 3 threads (")
     (table,) = tables_of(found).values()
-    assert [line[1].text for line in table.rows] == ["1 job", "2 jobs", "4 jobs", "8 jobs"]  # type: ignore[union-attr]
+    assert [line[1].text for line in table.rows] == ["1 thread", "2 threads", "4 jobs", "8 jobs"]  # type: ignore[union-attr]
 
 
 def test_intervals_of_efficiency_hold_what_was_put_in() -> None:

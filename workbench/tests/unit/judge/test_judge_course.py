@@ -249,13 +249,13 @@ UNANSWERED: list[tuple[Rule, str, Evidence]] = [
     (course.throttled, "needs 3 repeats, or phases", held(course=make_course(intervals=4), speeds=(1e8, 1e8))),
     (course.throttled, "needs 3 repeats, or phases", held(course=None, speeds=(1e8, 1e8))),
     (course.throttled, "memory itself", held(place=MEMORY_PLACE)),
-    (course.no_steady_state, "jobs had no CPU 9 % of the time", went(range_share=0.6, cpu_wait_ns=SHORT)),
-    (course.no_steady_state, "jobs had no CPU", went(slope_share=-0.45, cpu_wait_ns=SHORT, speeds=(1e8, 1e8))),
+    (course.no_steady_state, "threads had no CPU 9 % of the time", went(range_share=0.6, cpu_wait_ns=SHORT)),
+    (course.no_steady_state, "threads had no CPU", went(slope_share=-0.45, cpu_wait_ns=SHORT, speeds=(1e8, 1e8))),
     (course.no_steady_state, "others used the device", went(range_share=0.9, block=TENANT)),
-    (course.bursting, "jobs had no CPU 9 % of the time", strewn(100, 80, cpu_wait_ns=SHORT)),
-    (course.no_steady_state, "jobs had too little CPU", went(range_share=2.0, cpu_wait_ns=STARVED)),
+    (course.bursting, "threads had no CPU 9 % of the time", strewn(100, 80, cpu_wait_ns=SHORT)),
+    (course.no_steady_state, "threads had too little CPU", went(range_share=2.0, cpu_wait_ns=STARVED)),
     (course.no_steady_state, "others kept the CPUs busy", went(range_share=2.0, **ALL_BUSY)),
-    (course.bursting, "jobs had too little CPU", strewn(100, 10, cpu_wait_ns=STARVED)),
+    (course.bursting, "threads had too little CPU", strewn(100, 10, cpu_wait_ns=STARVED)),
     (course.bursting, "others used the device", strewn(100, 50, block=TENANT)),
 ]
 

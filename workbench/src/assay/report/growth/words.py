@@ -17,13 +17,13 @@ from assay.report.measure import measure_of
 _NOUNS = {
     "hosts": ("host", "hosts"),
     "tasks_per_host": ("task on each host", "tasks on each host"),
-    "lanes": ("job", "jobs"),
+    "lanes": ("thread", "threads"),
     "streams": ("stream", "streams"),
 }
 
 
 def counted(axis: str, number: float) -> str:
-    """`4 hosts`, `1 job`, `3.4 hosts`."""
+    """`4 hosts`, `1 thread`, `3.4 hosts`."""
     one, many = _NOUNS[axis]
     return f"{number:,.3g} {one if number == 1 else many}" if number % 1 else numbers.plural(int(number), one, many)
 

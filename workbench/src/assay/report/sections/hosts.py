@@ -23,7 +23,7 @@ from assay.report.view import View
 
 _WORDS = (
     "all start at a barrier, at a time of the controller's clock. Least transferred is what the slowest host had moved "
-    "when the first job of any host ended: far from the others' amount, the hosts did not work together for most of "
+    "when the first thread of any host ended: far from the others' amount, the hosts did not work together for most of "
     "the time. All figures are medians over repeats."
 )
 _MOST_ROWS = 500

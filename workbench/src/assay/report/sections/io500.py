@@ -29,7 +29,7 @@ def _table(scores: tuple[Score, ...]) -> Table:
         Column("Time", "s", numeric=True),
     )
     caption = (
-        "Each phase from its start to the end of its last job. The score of bandwidth is the geometric mean of "
+        "Each phase from its start to the end of its last thread. The score of bandwidth is the geometric mean of "
         "the four phases in GiB/s, that of operations the geometric mean of the eight others, and the total the "
         "square root of their product (github.com/IO500/io500)."
     )

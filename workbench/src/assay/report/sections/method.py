@@ -49,7 +49,7 @@ _SYNC_WORDS = {
 }
 
 
-_FLUSHED = "each job flushes the file system (syncfs) after changes of names, inside the measured time"
+_FLUSHED = "each thread flushes the file system (syncfs) after changes of names, inside the measured time"
 _NAMES_SYNC_WORDS = {
     "none": "Flush none, metadata operations: changes may still be in memory when the clock stops",
     "fsync": f"Flush fsync, metadata operations: {_FLUSHED}",
@@ -67,7 +67,7 @@ _OBJECT_WORDS = (
 )
 _EXISTING_WORDS = (
     "Objects that were there already are got by the engine itself, so that no cache of its machine takes part. Nothing "
-    "is written or removed. Each job has objects of its own, drawn from their list before the clock starts; their "
+    "is written or removed. Each thread has objects of its own, drawn from their list before the clock starts; their "
     "sizes are those of the list. What the service keeps in its memory is not known. One request is one operation; "
     "nothing is sent twice."
 )
@@ -149,9 +149,9 @@ def _caches(view: View) -> Iterator[Text]:
 
 
 _DETAILS = (
-    "Throughput is all bytes of a phase divided by the time from the common start to the end of the last job; the "
+    "Throughput is all bytes of a phase divided by the time from the common start to the end of the last thread; the "
     "rate of operations that move none is their number divided by the same time.",
-    "Latencies are kept in HDR histograms with three significant digits, merged exactly over jobs and hosts. "
+    "Latencies are kept in HDR histograms with three significant digits, merged exactly over threads and hosts. "
     + percentiles.READING,
 )
 
@@ -215,7 +215,7 @@ def _parameters(view: View) -> Table:
         "method-table",
         columns,
         rows,
-        "Several values: swept, all combinations that the study allows. Lanes: parallel jobs (threads) on each host.",
+        "Several values: swept, all combinations that the study allows. Lanes: threads on each host.",
     )
 
 
@@ -240,7 +240,7 @@ def _facts(workload: Workload) -> dict[str, str]:
     if group != "objects" and (not (p.tells("lanes") and p.tells("hosts")) or p.all_lanes > 1):
         trees = group == "names" or any(case.parameters.on_set for case in cases)
         thing = "Directory trees" if trees else "Files"
-        layouts = {"separate": "one per job", "shared": "one, shared by all jobs"}
+        layouts = {"separate": "one per thread", "shared": "one, shared by all threads"}
         found[thing] = layouts.get(p.known("layout"), NOT_TOLD)
     if p.known("rate") is not None:
         found["Arrivals"] = f"{p.known('arrivals', NOT_TOLD)}; latency counts from the intended start"

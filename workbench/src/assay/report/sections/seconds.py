@@ -51,7 +51,7 @@ def _table(view: View, found: Sequence[tuple[Row, list[Segments]]]) -> Table:
         Column("Slowest / median", numeric=True),
     )
     caption = (
-        "Of each second in which every job worked, of all repeats that count. What was under way at the border of two "
+        "Of each second in which every thread worked, of all repeats that count. What was under way at the border of two "
         "seconds counts in both, by the time that it spent in each."
     )
     if view.flushes:

@@ -22,7 +22,7 @@ _MEANING = {
     Verdict.THROTTLED: "a limit before the device held the rate while the device was idle",
     Verdict.BURSTING: "fast at first, then slower: the first speed does not last",
     Verdict.UNSTABLE: "the repeats differ too much: quote the number with its interval",
-    Verdict.SKEWED: "jobs did not run at the same time, or the clock was set meanwhile",
+    Verdict.SKEWED: "threads did not run at the same time, or the clock was set meanwhile",
     Verdict.CONTENDED: "something else used the device meanwhile: a lower bound",
     Verdict.CLIENT_BOUND: "the client was the limit, not the storage: a lower bound",
     Verdict.NETWORK_BOUND: "the network was the limit, not the storage: a lower bound",
