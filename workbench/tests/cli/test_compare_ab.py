@@ -56,7 +56,7 @@ def refused(folder: Path, *words: object, expect: int = 2) -> str:
         (("--ab", "./a", "./b/../a"), "both sides are ./a"),
         (("--ab", "./a", "./link"), "both sides are ./a"),
         (("--ab", "./a", "one", "--study", "study.yaml"), "./a is a place, one a target of the study"),
-        (("--ab", "./a", "./study.yaml"), "./study.yaml: is a file that cannot be executed"),
+        (("--ab", "./a", "./study.yaml"), "./study.yaml: is not executable"),
         (("--ab", "./a", "/dev/null"), "/dev/null: is no directory, device or engine"),
         (("--ab", "./a", "./b", "--time", "5"), "--time: "),
         (("--ab", "./a", "./b", "--time", "1ms"), "--time 1ms is too short"),

@@ -384,7 +384,7 @@ def test_whoever_opens_it_to_others_is_warned(tmp_path: Path) -> None:
         os.kill(process.pid, signal.SIGINT)
         _, said = process.communicate(timeout=600)
     assert process.returncode == 0
-    assert said.splitlines()[0].startswith("warning: there is no password: whoever reaches http://0.0.0.0:")
+    assert said.splitlines()[0].startswith("warning: there is no password: anyone who reaches http://0.0.0.0:")
 
 
 def test_a_long_list_has_pages(tmp_path: Path) -> None:
