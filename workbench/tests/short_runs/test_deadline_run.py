@@ -26,6 +26,9 @@ order: sequential
 """
 
 
+SHORT = STUDY.replace("repeats: 40", "repeats: {within: 50%, max: 60, time: 1s}").replace("[4KiB, 64KiB]", "4KiB")
+
+
 class Asked:
     """Each time that it is asked the time, a second has gone by."""
 
@@ -75,3 +78,12 @@ def test_what_else_the_machine_does_is_one_line_before_a_run_and_no_time_is_said
     ]
     # Whoever gives a deadline has said the time.
     assert not [line for line in heard.said if "about" in line]
+
+
+def test_a_study_that_has_a_time_for_its_repeats_is_not_said_to_take_longer(tmp_path: Path) -> None:
+    heard = Heard()
+    start(check_study(Path("study.yaml"), SHORT.encode()), tmp_path, False, heard).close()
+    (line,) = [line for line in heard.said if "repeats to do" in line]
+    most = float(line.split("at most about ")[1].split(" s")[0])
+    # Sixty of them are estimated at more than that; eight are made in any case.
+    assert "60 of 60 repeats" in line and most < 5

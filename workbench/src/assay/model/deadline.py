@@ -1,5 +1,6 @@
 """When a command shall have ended, whatever it measures: what does not fit into the time is left out."""
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,6 +8,9 @@ from pathlib import Path
 
 SCHEDULED = Path("/proc/self/schedstat")
 """Of this process: nanoseconds on a CPU, nanoseconds that it was ready and waited for one."""
+STAT = Path("/proc/self/stat")
+MOST_START_SECONDS = 20.0
+"""No program takes longer to load; a process that seems older has another clock, or has not just begun."""
 STOPPING_SECONDS = 0.3
 """From the request to stop to the end of the engine and the removal of its files, on an idle machine."""
 JUDGING_SECONDS = 0.3
@@ -81,6 +85,17 @@ class Deadline:
             yield
         finally:
             self._until = float("inf")
+
+
+def process_age() -> float:
+    """Seconds since this process was started (proc_pid_stat(5), starttime); 0 if the kernel does not say."""
+    try:
+        # The name of the program, in brackets, may have spaces.
+        ticks = int(STAT.read_text("utf-8", "replace").rpartition(")")[2].split()[19])
+    except (OSError, ValueError, IndexError):
+        return 0.0
+    age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+    return age if 0 < age < MOST_START_SECONDS else 0.0
 
 
 def delayed_so_far() -> float:

@@ -645,6 +645,8 @@ class _Session:
             left.limit(added.left)
         if blocks is not None:
             left.limit(blocks.seconds - spent(self.store))
+        if repeating.time is not None:
+            left.limit(max(self.estimate.least_seconds, repeating.time / 1e9) - spent(self.store))
         if self.deadline is not None:
             left.limit(self.deadline.left())
         for line in self._beyond_limits():

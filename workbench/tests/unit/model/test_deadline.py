@@ -1,5 +1,11 @@
 """When a command shall have ended, by a clock of the test's own."""
 
+import os
+import time
+from pathlib import Path
+
+import pytest
+
 from assay.model.deadline import (
     ATTEMPT_SECONDS,
     PATIENCE_SECONDS,
@@ -7,6 +13,7 @@ from assay.model.deadline import (
     STOPPING_SECONDS,
     Deadline,
     delayed_so_far,
+    process_age,
 )
 
 
@@ -60,6 +67,21 @@ def test_a_part_has_its_share_and_what_it_leaves_is_there_for_the_rest() -> None
         clock.now += 0.4 * whole
         assert deadline.over()
     assert abs(deadline.left() - 0.6 * whole) < 1e-9
+
+
+@pytest.mark.parametrize(("started", "age"), [(0.0, 0.0), (4.0, 4.0), (400.0, 0.0)])
+def test_how_long_a_program_took_to_load_is_known(
+    started: float, age: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.clock_gettime(time.CLOCK_BOOTTIME)
+    ticks = int((now - started) * os.sysconf("SC_CLK_TCK"))
+    stat = tmp_path / "stat"
+    stat.write_text(f"7 (as (say) x) S {'0 ' * 18}{ticks} 0 0\n")
+    monkeypatch.setattr("assay.model.deadline.STAT", stat)
+    monkeypatch.setattr(time, "clock_gettime", lambda _clock: now)
+    assert abs(process_age() - age) < 0.1
+    monkeypatch.setattr("assay.model.deadline.STAT", tmp_path / "none")
+    assert process_age() == 0.0
 
 
 def test_a_process_is_never_faster_than_alone() -> None:
