@@ -10,6 +10,7 @@ from run_tools import assay, check_nothing_left, needs_engine, only_run
 from soak import times
 
 from assay.analyse.adaptive import case_enough
+from assay.model.result.verdict import Verdict
 from assay.model.study.case import Case
 from assay.store import RunStore, list_runs
 
@@ -67,7 +68,7 @@ def check_complete(folder: Path) -> dict[str, int]:
         assert store.outcome_counts() == {"ok": sum(done.values())}
         assert (info.planned, info.finished, info.status) == (sum(done.values()), sum(done.values()), "complete")
         assert store.pending() == []
-        assert "incomplete" not in store.verdict_counts()
+        assert Verdict.INCOMPLETE not in store.verdict_counts().each
         short = {case.id for case in store.cases() if done[case.target] < MOST}
         assert short <= set(store.settled())
     check_nothing_left(folder)

@@ -30,9 +30,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_two_places_are_measured_compared_and_left_as_they_were(here: Path) -> None:
-    done = assay("measure", "a", "b", "--time", "10s", "--save", "study.yaml", "--report")
+    done = assay("measure", "a", "b", "--time", "15s", "--save", "study.yaml", "--report")
     assert done.code == 0, done.err
-    for word in ("random read", "4 KiB x32", "1 MiB x1", "p99.9", "in 95 of 100", "in the results a"):
+    for word in ("random read", "1 MiB x1", "p99.9", "in 95 of 100", "in the results a"):
         assert word in done.out
     assert [path.name for path in here.iterdir() if path.name in "ab" and any(path.iterdir())] == []
     (run,) = list_runs(here / "assay-runs")
@@ -44,10 +44,15 @@ def test_two_places_are_measured_compared_and_left_as_they_were(here: Path) -> N
 
 
 def test_one_place_as_json(here: Path) -> None:
-    done = assay("measure", "a", "--time", "5s", "--json")
+    done = assay("measure", "a", "--time", "10s", "--json")
     assert done.code == 0, done.err
     value = json.loads(done.out)
-    assert value["places"] == {"a": "a"} and len(value["results"]) == 16
+    # On a busy machine there are fewer kinds of work, and that is said.
+    kinds = len(value["results"])
+    assert value["places"] == {"a": "a"} and kinds in (4, 8, 16)
+    assert (f"10 s from start to end: {kinds} kinds of work" in done.err) and ("no time for" in done.err) is (
+        kinds < 16
+    )
 
 
 @pytest.mark.parametrize(

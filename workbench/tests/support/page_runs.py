@@ -1,41 +1,13 @@
-"""Ten finished runs whose first pages are known: five as they should be, five as nobody wants them."""
+"""Twenty finished runs whose first pages are known: as they should be, and as nobody wants them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from builders import MEMORY_PLACE, make_case, make_meta, make_place, make_sample
-from stored_runs import STARTED, noisy
-
-from assay.model.result.run import Place
-from assay.model.study.case import Case
-from assay.store import RunStore
-
-KIB, MIB = 1024, 1024 * 1024
-SIZES = (4 * KIB, 64 * KIB, MIB)
-DISK = make_place("disk")
-NO_RATES: Sequence[float] = ()
-Rates = Callable[[str, str, Any], Sequence[float]]
-"""Target, operation, value of the axis -> rates of the repeats, in bytes per second; empty: all of them failed."""
-
-
-class PageRun(NamedTuple):
-    """A run.
-
-    Attributes:
-        axis: What is swept, and its values.
-        fields: Of all samples of an operation, besides the rate.
-        planned: Repeats, if fewer were done.
-    """
-
-    question: str
-    places: Sequence[Place]
-    rates: Rates
-    operations: tuple[str, ...] = ("write", "read")
-    axis: tuple[str, Sequence[Any]] = ("record_size", SIZES)
-    fields: Callable[[str, float], Mapping[str, Any]] = lambda operation, rate: {}
-    planned: int = 0
-    parameters: Mapping[str, Any] = {}
+from builders import MEMORY_PLACE, MIB, make_place
+from page_run import DISK, KIB, NO_RATES, PageRun, store
+from page_runs_more import MORE_RUNS
+from stored_runs import noisy
 
 
 def _plain(target: str, operation: str, size: int) -> Sequence[float]:
@@ -95,49 +67,10 @@ RUNS: dict[str, PageRun] = {
     "target-missing": PageRun("Disk or memory?", (DISK, MEMORY_PLACE), _missing),
     "crossing": PageRun("Disk or memory?", (DISK, MEMORY_PLACE), _crossing),
     "stopped-and-cached": PageRun("Disk or RAID?", (DISK, RAID), _three, fields=_from_memory, planned=20),
+    **MORE_RUNS,
 }
 
 
 def store_page_run(root: Path, name: str) -> Path:
     """Make one of the runs; its folder."""
-    run = RUNS[name]
-    axis, values = run.axis
-    points = [(place.target, value) for place in run.places for value in values]
-    cases = [
-        make_case(f"c{number:04}", target, run.operations, axes={axis: value}, **run.parameters)
-        for number, (target, value) in enumerate(points, start=1)
-    ]
-    done = max(len(run.rates(target, run.operations[0], value)) for target, value in points)
-    repeats = run.planned or done
-    meta = make_meta(
-        id=f"20261121-080000-{name}",
-        study=name,
-        question=run.question,
-        created_at=STARTED,
-        repeats=repeats,
-        command=f"assay run {name}.yaml",
-        versions={"assay": "0.1.0"},
-        environment={"memory": {"total": "8 GiB"}},
-        places=tuple(run.places),
-    )
-    order = [(case.id, repeat) for repeat in range(1, repeats + 1) for case in cases]
-    with RunStore.create(root, meta, cases, (), order, f"study: {meta.study}\n") as store:
-        for repeat in range(1, done + 1):
-            for case, (target, value) in zip(cases, points, strict=True):
-                _keep(store, case, repeat, {one: run.rates(target, one, value) for one in run.operations}, run)
-        store.set_status("complete" if repeats == done else "interrupted")
-        return store.folder
-
-
-def _keep(store: RunStore, case: Case, repeat: int, rates: Mapping[str, Sequence[float]], run: PageRun) -> None:
-    attempt = store.begin_attempt(case.id, repeat, {"id": f"{case.id}-r{repeat}"})
-    if not all(rates.values()):
-        store.finish_repeat(attempt, "failed", 0.1, "open /dev/shm: Permission denied (EACCES)", "", [])
-        return
-    samples = [
-        make_sample(
-            case.id, repeat, each[repeat - 1], operation, phase=phase, **run.fields(operation, each[repeat - 1])
-        )
-        for phase, (operation, each) in enumerate(rates.items())
-    ]
-    store.finish_repeat(attempt, "ok", 0.1, "", "", samples)
+    return store(root, name, RUNS[name])

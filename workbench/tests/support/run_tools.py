@@ -85,7 +85,7 @@ def check_whole(folder: Path, phases: int) -> None:
         assert store.info().status == "complete"
         assert store.pending() == []
         assert store.journal() == []
-        assert store.verdict_counts()
+        assert store.verdict_counts().total
     assert (run / "intervals.csv.gz").is_file()
     assert not run_is_alive(run)
     check_nothing_left(folder)

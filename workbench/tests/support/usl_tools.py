@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.analyse.usl import Law, fit_law
+from assay.analyse.growth.usl import Law, fit_law
 
 DOUBLING = (1, 2, 4, 8)
 

@@ -119,7 +119,7 @@ def _point(pair: Comparison, base: Row, other: Row, within: float, alike: Collec
         why = "; ".join(barred)
         return PointDecision(axes=pair.axes, outcome=Outcome.BARRED, ratio=pair.ratio, why=why)
     if pair.sure_low is None or pair.sure_high is None:
-        return _unsettled(pair, within)
+        return _unsettled(pair, within, base, other)
     if _rate_kept(base) and _rate_kept(other):
         why = "the study sets the rate, and both kept it: their latencies tell them apart"
         return PointDecision(axes=pair.axes, outcome=Outcome.BARRED, ratio=pair.ratio, why=why)
@@ -127,7 +127,7 @@ def _point(pair: Comparison, base: Row, other: Row, within: float, alike: Collec
         return _equal(pair, base, other)
     if pair.separable and (pair.sure_low > 1 or pair.sure_high < 1):
         return _faster(pair, base, other, alike)
-    return _unsettled(pair, within)
+    return _unsettled(pair, within, base, other)
 
 
 def _rate_kept(row: Row) -> bool:
@@ -199,7 +199,7 @@ def _open(pair: Comparison, why: str, needs: int | None = None) -> PointDecision
     return PointDecision(axes=pair.axes, outcome=Outcome.OPEN, ratio=pair.ratio, why=why, needs=needs)
 
 
-def _unsettled(pair: Comparison, within: float) -> PointDecision:
+def _unsettled(pair: Comparison, within: float, base: Row, other: Row) -> PointDecision:
     """Open because of noise: the sure interval must become so short that it leaves out 1, or lies within `within`."""
     count = min(pair.n_base, pair.n_other)
     if pair.too_few or pair.sure_low is None or pair.sure_high is None:
@@ -210,7 +210,10 @@ def _unsettled(pair: Comparison, within: float) -> PointDecision:
     # So few repeats do not tell how much they resemble each other, and more of them will.
     allowed = widening(GREATEST, count) if (pair.likeness or 0.0) >= GREATEST else 1.0
     needs = math.ceil(count * (reach / room) ** 2 / allowed)
-    return _open(pair, "the repeats do not show which one is faster", max(needs, count + 1))
+    point = _open(pair, "the repeats do not show which one is faster", max(needs, count + 1))
+    if any(_named(row, HELD | DOUBTFUL) for row in (base, other)):
+        return point
+    return point.model_copy(update={"low": pair.sure_low, "high": pair.sure_high})
 
 
 def undecided(decisions: Iterable[Decision], cases: Iterable[Case]) -> dict[str, int]:

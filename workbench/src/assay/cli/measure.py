@@ -1,7 +1,9 @@
 """`assay measure`."""
 
+import math
 import shutil
 import sys
+import time as clock
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,15 +14,25 @@ from assay.cli.changes import ON_ROOT
 from assay.cli.output import note, print_json, say, terminal_width
 from assay.cli.settings import RUNS
 from assay.cli.written import FORCE, PAGE, Output, edited, output_option, printing
-from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, AssayError
+from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, EXIT_REFUSED, AssayError
 from assay.model.foreign import plain
-from assay.model.units import UnitError, parse_duration
+from assay.model.units import UnitError, about_duration, about_size, parse_duration
 
 if TYPE_CHECKING:
-    from assay.plan.measure import Scale
+    from assay.model.deadline import Deadline
+    from assay.plan.measure import Scale, Speeds
+    from assay.run.planned import Plan
     from assay.store import RunStore
 
 LEAST_SECONDS, MOST_SECONDS = 5.0, 86_400.0
+FIRST_SHARE = 0.6
+"""Of the time, that a first look may take."""
+FIRST_AFTER = 0.1
+"""CPU time that is needed after it."""
+PAGE_SECONDS = 0.5
+"""CPU time that a report takes."""
+STEP = 5.0
+"""Times that are named are whole numbers of so many seconds."""
 
 
 class Confirmed(NamedTuple):
@@ -37,7 +49,7 @@ def command(
         help="Directory, device, nfs://SERVER/EXPORT, smb://USER@SERVER/SHARE, aoe://INTERFACE/eSHELF.SLOT, "
         "s3://BUCKET/KEYS, dynamodb://TABLE.",
     ),
-    time: str = typer.Option("30s", "--time", help="How long it may take, about."),
+    time: str = typer.Option("30s", "--time", help="How long it takes, from start to end."),
     report: bool = typer.Option(False, "--report", help="Write the HTML report into the run, too."),
     output: Path | None = output_option("Write the HTML report to a file, too."),
     save: Path | None = typer.Option(None, "--save", metavar="FILE", help="Write the study that was measured."),
@@ -55,9 +67,10 @@ def command(
     Example: `assay measure .`, `assay measure /var/tmp /dev/shm --report`
     """
     from assay.kinds.spelled import spelled
+    from assay.model.deadline import JUDGING_SECONDS, Deadline
     from assay.plan.measure import measure_study, measure_text, names_of
 
-    seconds, how = _seconds(time), Confirmed(destroy, on_root)
+    begun, seconds, how = clock.monotonic(), _seconds(time), Confirmed(destroy, on_root)
     _check_words(places)
     page = None if output is None else Output(output, PAGE, force)
     study = None if save is None else Output(save, edited, force, "--save")
@@ -66,9 +79,12 @@ def command(
         name: spelled(place, destroy)
         for name, place in zip(names_of([_whole(place) for place in places]), places, strict=True)
     }
-    cache, chosen = _first_look(targets, places, seconds, how, out)
+    deadline = Deadline(begun + seconds, JUDGING_SECONDS + PAGE_SECONDS * (report + (page is not None)))
+    cache, chosen = _first_look(targets, places, seconds, deadline, how, out)
     text = measure_text(measure_study(targets, chosen, cache), places)
-    store = _run(text, out, how, quiet=False)
+    plan = _planned(text)
+    note(_beforehand(plan, chosen, seconds))
+    store = _run(plan, out, how, deadline, quiet=False)
     try:
         printed = any(file is not None and file.prints for file in (page, study))
         code = _tell(store, {} if printed else dict(zip(targets, places, strict=True)), as_json)
@@ -104,20 +120,27 @@ def _seconds(written: str) -> float:
 
 
 def _first_look(
-    targets: Mapping[str, Mapping[str, Any]], places: Sequence[str], seconds: float, how: Confirmed, out: Path
+    targets: Mapping[str, Mapping[str, Any]],
+    places: Sequence[str],
+    seconds: float,
+    deadline: "Deadline",
+    how: Confirmed,
+    out: Path,
 ) -> "tuple[str, Scale]":
-    """How the page cache is kept out, and how much can be done in the time: from a first short write to each place."""
-    from assay.plan.measure import holds_files, probe_study, scale
+    """How the page cache is kept out, and how much can be done in the time: from first short writes to each place."""
+    from assay.model.deadline import Deadline
+    from assay.plan.measure import holds_files, probe_study
     from assay.run.first_look import first_look
 
     files = {name: target for name, target in targets.items() if holds_files(target)}
     if not files:
-        return "keep", scale(seconds, {}, {})
+        return "keep", _scaled(seconds, deadline, {}, {})
     note("a first look, to see how much can be done in the time")
+    end = Deadline(deadline.end - (1 - FIRST_SHARE) * seconds, FIRST_AFTER)
     for cache in ("direct", "evict"):
         try:
             with first_look(out, note) as folder:
-                speeds, free = _probed(probe_study(files, cache, _room(places)), folder, how)
+                speeds, free = _probed(probe_study(files, cache, _room(places)), folder, end, how)
         except KeyboardInterrupt:
             note("stopped: nothing was measured, and what was made is removed")
             raise typer.Exit(EXIT_INTERRUPTED) from None
@@ -126,8 +149,42 @@ def _first_look(
                 note(f"{error.message}: the page cache is emptied instead")
                 continue
             raise
-        return cache, scale(seconds, speeds, free)
+        return cache, _scaled(seconds, deadline, speeds, free)
     raise AssayError("no way to keep the page cache out of the numbers was found", "`assay doctor` says more")
+
+
+def _scaled(
+    seconds: float, deadline: "Deadline", speeds: "Mapping[str, Speeds]", free: Mapping[str, int | None]
+) -> "Scale":
+    """How much is done in the time that is left.
+
+    Raises:
+        AssayError: That is too little for anything.
+    """
+    from assay.plan.measure import TooShort, scale
+
+    chosen = scale(deadline.left(), speeds, free)
+    if isinstance(chosen, TooShort):
+        least = STEP * math.ceil((seconds + chosen.lacks) / STEP)
+        message = f"--time {about_duration(seconds)} is too short for places as slow as a first write has shown"
+        raise AssayError(message, f"write --time {least:.0f}s, the least for a result there, or more", EXIT_REFUSED)
+    return chosen
+
+
+def _beforehand(plan: "Plan", chosen: "Scale", seconds: float) -> str:
+    """One line: the time that all of it takes, and what is done in it."""
+    from assay.plan.estimate import estimate_study
+    from assay.report.numbers import plural
+
+    kinds = {(case.workload, *case.axes.items(), word) for case in plan.cases for word in case.operations}
+    where = "" if len(plan.study.targets) == 1 else f" at {len(plan.study.targets)} places"
+    estimate = estimate_study(plan.study, plan.cases)
+    bytes_words = f", writes about {about_size(chosen.written)}" if chosen.written else ""
+    times = f"about {plural(chosen.rounds, 'time')}"
+    work = f"{plural(len(kinds), 'kind')} of work{where}, each {times}"
+    words = f"{about_duration(seconds)} from start to end: {work}{bytes_words}"
+    left_out = f"; no time for {chosen.left_out}" if chosen.left_out else ""
+    return f"{words}{estimate.requests_words}{left_out}"
 
 
 def _room(places: Sequence[str]) -> int | None:
@@ -139,32 +196,47 @@ def _room(places: Sequence[str]) -> int | None:
     return min((*free, *(size for size in sizes if size is not None)), default=None)
 
 
-def _probed(study: Mapping[str, Any], folder: Path, how: Confirmed) -> tuple[dict[str, float], dict[str, int | None]]:
-    from assay.plan.measure import measure_text
+def _probed(
+    study: Mapping[str, Any], folder: Path, deadline: "Deadline", how: Confirmed
+) -> "tuple[dict[str, Speeds], dict[str, int | None]]":
+    from assay.plan.measure import LARGE, SMALL, Speeds, measure_text
     from assay.run.analysis import analyse_store
 
-    store = _run(measure_text(study, []), folder, how, quiet=True)
+    store = _run(_planned(measure_text(study, [])), folder, how, deadline, quiet=True)
     try:
         analysis = analyse_store(store, quick=True)
         places = {place.target: place.free_bytes for place in analysis.run.places}
     finally:
         store.close()
-    speeds = {row.case.target: row.throughput.median for row in analysis.rows if row.throughput is not None}
+    rates = {
+        (row.case.target, row.case.parameters.record_size): row.throughput.median
+        for row in analysis.rows
+        if row.throughput is not None
+    }
+    speeds = {}
     for name in study["targets"]:
-        if name not in speeds:
-            why = next((job.reason for job in analysis.jobs if job.reason), "the first write failed")
-            raise AssayError(f"{name}: {why}", "`assay check` on a study of it says more", EXIT_INCOMPLETE)
+        if (name, LARGE) not in rates or (name, SMALL) not in rates:
+            late = "a first short write did not end in time" if deadline.over() else "the first write failed"
+            why = next((job.reason for job in analysis.jobs if job.reason), late)
+            hint = "write twice the --time, or more" if deadline.over() else "`assay check` on a study of it says more"
+            raise AssayError(f"{name}: {why}", hint, EXIT_REFUSED if deadline.over() else EXIT_INCOMPLETE)
+        speeds[name] = Speeds(rates[name, SMALL], rates[name, LARGE])
     return speeds, places
 
 
-def _run(text: str, out: Path, how: Confirmed, quiet: bool) -> "RunStore":
+def _planned(text: str) -> "Plan":
+    from assay.cli.studyfile import check_study
+
+    return check_study(Path("assay-measure.yaml"), text.encode())
+
+
+def _run(plan: "Plan", out: Path, how: Confirmed, deadline: "Deadline", quiet: bool) -> "RunStore":
     from assay.cli.progress import TerminalListener
     from assay.cli.quiet import QuietListener
-    from assay.cli.studyfile import check_study
     from assay.run.session import start
 
-    plan = check_study(Path("assay-measure.yaml"), text.encode())
-    return start(plan, out, how.destroy, QuietListener() if quiet else TerminalListener(), on_root=how.on_root)
+    listener = QuietListener() if quiet else TerminalListener()
+    return start(plan, out, how.destroy, listener, on_root=how.on_root, deadline=deadline)
 
 
 def _save(file: Output, text: str) -> None:
@@ -205,7 +277,10 @@ def _tell(store: "RunStore", places: Mapping[str, str], as_json: bool) -> int:
     elif places:
         _print(store, places)
     note(f"results: {store.folder}; all of it: assay show {store.folder}; report: assay report {store.folder}")
-    return EXIT_INCOMPLETE if set(store.outcome_counts()) - {"ok"} else EXIT_OK
+    counts = store.outcome_counts()
+    if not counts:
+        note("nothing was measured in the time: write twice the --time, or more")
+    return EXIT_OK if set(counts) == {"ok"} else EXIT_INCOMPLETE
 
 
 def _print(store: "RunStore", places: Mapping[str, str]) -> None:

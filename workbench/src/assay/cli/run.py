@@ -27,6 +27,12 @@ def command(
     resume: bool = typer.Option(
         False, "--resume", help="Go on with the newest unfinished run of STUDY, or with that run."
     ),
+    settle: bool = typer.Option(
+        False,
+        "--settle",
+        help="With --resume: add repeats to what RUN, which is complete, has left undecided, within a time that is "
+        "printed first.",
+    ),
     values: list[str] = SET,
     repeats: int | None = REPEATS,
     only: list[str] = ONLY,
@@ -66,10 +72,14 @@ def command(
     Example: `assay run studies/quickstart/study.yaml`, then, if it was interrupted, `assay run --resume`
     """
     change = asked(values, repeats, only, targets)
-    how = How(out, destroy, on_root, budget, change, listener_for(quiet), stage, slurm)
+    how = How(out, destroy, on_root, budget, change, listener_for(quiet), stage, slurm, settle)
     known = 0
+    if settle and (not resume or stage):
+        raise AssayError(
+            "--settle adds repeats to a run that is complete", "name the run: `assay run RUN --resume --settle`"
+        )
     if resume:
-        folder = _unfinished(study, how)
+        folder = _complete(study, how) if settle else _unfinished(study, how)
         known = _stages(folder) if stage else 0
         store = _go_on(folder, how)
     else:
@@ -102,6 +112,7 @@ class How(NamedTuple):
     listener: "Listener"
     stage: bool = False
     slurm: str | None = None
+    settle: bool = False
 
 
 def listener_for(quiet: bool) -> "Listener":
@@ -146,6 +157,16 @@ def _unfinished(study: str, how: How) -> Path:
     return find_run(study, how.out) if study else find_unfinished(how.out)
 
 
+def _complete(ref: str, how: How) -> Path:
+    """The folder of the run that is to get more repeats."""
+    from assay.store import find_run
+
+    if how.change is not None:
+        message = f"--settle measures with the settings of the run, without {how.change.words}"
+        raise AssayError(message, "leave the change out, or start a new run")
+    return find_run(ref or "last", how.out)
+
+
 def _go_on(folder: Path, how: How, by: str = "by going on") -> "RunStore":
     from assay.run.session import resume
 
@@ -153,10 +174,10 @@ def _go_on(folder: Path, how: How, by: str = "by going on") -> "RunStore":
         from assay.cli.scheduler.following import resumed
 
         def measured(listener: "Listener") -> "RunStore":
-            return resume(folder, how.destroy, listener, how.budget, how.stage, by, how.on_root)
+            return resume(folder, how.destroy, listener, how.budget, how.stage, by, how.on_root, how.settle)
 
         return resumed(folder, how.slurm, _words(how), how.listener, measured)
-    return resume(folder, how.destroy, how.listener, how.budget, how.stage, by)
+    return resume(folder, how.destroy, how.listener, how.budget, how.stage, by, settle=how.settle)
 
 
 def _stages(folder: Path) -> int:
@@ -171,6 +192,7 @@ def _words(how: How) -> list[str]:
     """The options of `assay run` that hold in a job, too."""
     words = ["--destroy"] if how.destroy else []
     words += ["--yes-on-root"] if how.on_root else []
+    words += ["--settle"] if how.settle else []
     words += ["--stage"] if how.stage else []
     return words + (["--budget", how.budget] if how.budget is not None else [])
 
@@ -217,12 +239,12 @@ def tell_stopped(store: "RunStore", stage: bool = False) -> int:
 def tell_results(store: "RunStore", as_json: bool, quiet: bool, stage: bool = False) -> int:
     """Print what came out; returns the exit code."""
     from assay.cli.output import note, print_json, say
-    from assay.cli.show import print_page, print_results, result_json, verdict_text
+    from assay.cli.show import print_page, print_results, result_json
 
     info = store.info()
     folder = store.folder
     interrupted = info.status == "interrupted"
-    counts = store.outcome_counts()
+    counts, verdicts = store.outcome_counts(), store.verdict_counts()
     if as_json:
         value: dict[str, Any] = {
             "run": info.id,
@@ -231,7 +253,8 @@ def tell_results(store: "RunStore", as_json: bool, quiet: bool, stage: bool = Fa
             "planned": info.planned,
             "finished": info.finished,
             "outcomes": counts,
-            "verdicts": store.verdict_counts(),
+            "verdicts": verdicts.each,
+            "verdicts_also": verdicts.also,
             "answers": info.answers,
             "page": info.page,
             "machine": info.machine,
@@ -251,7 +274,7 @@ def tell_results(store: "RunStore", as_json: bool, quiet: bool, stage: bool = Fa
     bad = {status: count for status, count in counts.items() if status != "ok"}
     if quiet:
         return EXIT_INCOMPLETE if bad else EXIT_OK
-    note(f"{info.status}: {verdict_text(store.verdict_counts(), store.count_as_far_as_seen())}")
+    note(f"{info.status}: {verdicts.words}")
     if bad:
         note("repeats that did not go well: " + ", ".join(f"{count} {status}" for status, count in bad.items()))
     note(f"results: {folder}; report: assay report {folder}")

@@ -74,8 +74,8 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
     print_results(store, limit)
     _print_io500(store)
     counts = store.verdict_counts()
-    if counts:
-        show(Facts((("verdicts", verdict_text(counts, store.count_as_far_as_seen())),)))
+    if counts.total:
+        show(Facts((("verdicts", "; ".join(filter(None, (counts.words, counts.also_words)))),)))
 
 
 def _print_io500(store: "RunStore") -> None:
@@ -129,6 +129,9 @@ def _head(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
         stopped += f", {unknown} of them without an answer" if unknown else ""
         until = until_words(info.repeats_within, info.repeats_decide)
         yield "repeats", f"{info.repeats_least} to {info.repeats} of each case, {until}: {stopped}"
+    if added := [one for one in info.settlings if one.done]:
+        cases = len({case for one in added for case in one.repeats})
+        yield "repeats", f"`--settle` added some to {cases} {'case' if cases == 1 else 'cases'}"
     for line in stage_lines(info):
         yield "stages", line
     if info.blocks is not None:
@@ -188,24 +191,11 @@ def print_results(store: "RunStore", limit: int | None) -> None:
 
     say()
     show(*result_tables(shown))
+    if any(one.as_far_as_seen for one in shown):
+        say("* ok, but not all checks could run; `assay show RUN CASE` names them")
     say()
     if count > len(shown):
         say(f"{count - len(shown)} more results: assay show {store.folder} --all")
-
-
-def verdict_text(counts: dict[str, int], as_far_as_seen: int = 0) -> str:
-    """Such as `12 ok (5 * as far as seen: ...), 2 cached`, the worst first but ok in front.
-
-    Args:
-        counts: Verdict -> number of results.
-        as_far_as_seen: How many of those that are ok are so as far as seen only.
-    """
-    from assay.model.result.verdict import RANK, Verdict
-
-    order = sorted(counts, key=lambda name: (name != Verdict.OK, RANK[Verdict(name)]))
-    limits = f" ({as_far_as_seen} * as far as seen: rules lacked evidence, which `assay show RUN CASE` names)"
-    words = [f"{counts[name]} {name}{limits if as_far_as_seen and name == Verdict.OK else ''}" for name in order]
-    return ", ".join(words) or "no results"
 
 
 def result_json(result: "Result") -> dict[str, Any]:

@@ -60,6 +60,7 @@ def examine() -> list[Fact]:
         _clock,
         lambda: _space("/var/tmp"),
         lambda: _space("/dev/shm"),
+        _others,
     ]
     return [check() for check in checks] + [_tool(name, remedy) for name, remedy in TOOLS.items()]
 
@@ -203,6 +204,17 @@ def _clock() -> Fact:
             "clock source", "limited", f"{source}: reading it is slow", "boot with a stable tsc, if there is one"
         )
     return Fact("clock source", "ok", source)
+
+
+def _others() -> Fact:
+    """What else goes on at this moment."""
+    from assay.launch.busy import look_around
+
+    found = look_around()
+    if not found:
+        return Fact("other work", "ok", "none that would move results, at this moment")
+    text = ", and ".join(cause.text for cause in found)
+    return Fact("other work", "limited", text, "; ".join(dict.fromkeys(cause.remedy for cause in found)))
 
 
 def _space(folder: str) -> Fact:

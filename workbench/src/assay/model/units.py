@@ -264,6 +264,12 @@ def about_rate(per_second: float | None, counted: bool) -> str:
     return f"{about_count(per_second)} ops/s" if counted else f"{about_size(per_second)}/s"
 
 
+def about_latency(nanoseconds: float) -> str:
+    """A latency with the unit that fits, for reading: `10 ms`, `1.23 µs`."""
+    unit, size = next((pair for pair in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)) if nanoseconds >= pair[1]), ("ns", 1.0))
+    return f"{about_number(nanoseconds / size)} {unit}"
+
+
 def about_duration(seconds: float) -> str:
     """`seconds` rounded for reading: `0.4 s`, `12 s`, `3 min 20 s`, `5 h 10 min`, `3 d 4 h`."""
     if seconds < 9.95:

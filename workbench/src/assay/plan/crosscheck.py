@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from assay.model.source import Fault
 from assay.model.study.kinds import kinds
 from assay.model.study.names import METADATA, MIXABLE, MIXES, OBJECTS, WORK, Group
+from assay.model.study.needs import FSYNC, Need
 from assay.model.study.parameters import DEFINITIONS, default_of, fields_of_others
 from assay.model.study.study import KINDS, Study, Workload
 from assay.model.study.target import Target
@@ -26,6 +27,7 @@ def crosscheck(study: Study) -> Iterator[Fault]:
     yield from _mounts(study)
     yield from _ranks(study)
     yield from _priced_targets(study)
+    yield from _needs(study)
     if study.stages is not None and study.stages.cost is not None and study.prices is None:
         message = "a cost needs prices, and the study names none"
         yield Fault(path=("stages", "cost"), message=message, hint="add a section `prices:` to the study")
@@ -68,6 +70,26 @@ def _ranks(study: Study) -> Iterator[Fault]:
         if target.through_mpi and study.launcher == "ssh":
             message = f"target {name} is reached through MPI, whose ranks only mpirun or srun can start"
             yield Fault(path=("targets", name, "kind"), message=message, hint="add a line such as `launcher: mpirun`")
+
+
+def _needs(study: Study) -> Iterator[Fault]:
+    """A need that no workload measures could be answered by nothing."""
+    for need in study.needs:
+        words = " ".join(word for word in (need.workload, need.operation, need.measure) if word)
+        if need.workload and need.workload not in study.workloads:
+            hint = one_of(need.workload, study.workloads)
+            yield Fault(path=("need",), message=f"`{need.workload}` is not a workload", hint=hint)
+        elif need.measure == "throughput" and WORK[need.operation].group == "names":
+            message = f"{need.operation} moves no data, so that it has no MB/s"
+            yield Fault(path=("need",), message=message, hint=f"write `{need.operation}: 20k IOPS`")
+        elif not any(_measures(need, name, work) for name, work in study.workloads.items()):
+            by = f"add a workload with {'sync: o_dsync' if need.operation == FSYNC else need.operation}, or remove it"
+            yield Fault(path=("need",), message=f"no workload measures {words}", hint=by)
+
+
+def _measures(need: Need, name: str, workload: Workload) -> bool:
+    syncs = workload.axis("sync").values()
+    return any(need.covers(name, operation, str(sync)) for operation in workload.operations for sync in syncs)
 
 
 def _mounts(study: Study) -> Iterator[Fault]:

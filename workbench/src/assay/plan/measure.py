@@ -15,8 +15,6 @@ from assay.plan.text import study_text
 LARGE, SMALL = 1 << 20, 4 << 10
 DEPTHS = (1, 32)
 DATA_OPERATIONS = ("write", "read", "random_write", "random_read")
-POINTS = len(DATA_OPERATIONS) * len(DEPTHS) * 2
-"""Phases of one round on a target that holds files."""
 SMALL_FILE, LARGE_FILE = 4 << 20, 64 << 20
 """Two sizes only: what was measured on one day shall be comparable with that of another."""
 FAST = 200e6
@@ -26,15 +24,38 @@ FREE_SHARE = 50
 LEAST_PHASE_NS, MOST_PHASE_NS = 40_000_000, 2_000_000_000
 ROUNDS = 10
 """That the time is shared out among, if there is enough of it."""
-FIXED_SECONDS, CEILING_SECONDS = 3.0, 3.0
-"""For starting and ending, and for the ceilings of each place, before and after."""
-CASE_SECONDS = 0.12
-"""What a case takes besides its phases: the engine starts, and the data is laid out."""
+CEILING_SECONDS, CEILING_SHARE = 3.3, 0.4
+"""For the ceilings of each place; of the time that is left at most such a share is for those of all."""
+PREPARING_SECONDS = 0.3
+"""Until the ceilings begin."""
+CASE_SECONDS = 0.15
+"""What a case takes besides its phases: the engine starts, and goes."""
+SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...], str], ...] = (
+    ((SMALL, LARGE), DEPTHS, ""),
+    ((SMALL, LARGE), DEPTHS[:1], "32 operations at once"),
+    ((LARGE,), DEPTHS[:1], "4 KiB records, and 32 operations at once"),
+)
+"""Record sizes and depths, and what is left out: as much as there is time for, the most first."""
 FEWEST = 3
 """Repeats that give an interval."""
+SPARE = 2
+"""More repeats are planned by so many times, for they may be shorter than the first look says."""
 MOST_ROUNDS = 60
+"""After so many, a phase is short, and more of them show little more."""
 _NAME = re.compile(r"[^A-Za-z0-9]+")
 _SHORT, _MOST_NAME = 16, 40
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """Bytes per second of a first write to a place, by the size of its records."""
+
+    small: float
+    large: float
+
+    def of(self, record: int) -> float:
+        """Of records of that size, above 0."""
+        return max(1.0, self.small if record == SMALL else self.large)
 
 
 @dataclass(frozen=True)
@@ -45,11 +66,32 @@ class Scale:
         file_size: Bytes of the file of each case.
         phase_ns: A phase ends after so long.
         repeats: As a study has them.
+        rounds: Repeats of each case for which there is time.
+        records: Sizes of records, in bytes.
+        depths: Operations at once.
+        left_out: Work for which there is no time, in words; empty if there is for all of it.
+        written: Bytes that all repeats write to the places that hold files.
     """
 
     file_size: int
     phase_ns: int
     repeats: int | dict[str, Any]
+    rounds: int
+    records: tuple[int, ...] = (SMALL, LARGE)
+    depths: tuple[int, ...] = DEPTHS
+    left_out: str = ""
+    written: float = 0.0
+
+
+@dataclass(frozen=True)
+class TooShort:
+    """There is no time for anything that is of use.
+
+    Attributes:
+        lacks: Seconds that are missing for the least of it.
+    """
+
+    lacks: float
 
 
 def names_of(places: Sequence[str]) -> list[str]:
@@ -79,30 +121,45 @@ def _end(parts: Sequence[str], length: int) -> tuple[str, ...]:
     return tuple(parts[-length:])
 
 
-def scale(seconds: float, speeds: Mapping[str, float], free: Mapping[str, int | None]) -> Scale:
-    """How much can be done in so much time.
+def scale(left: float, speeds: Mapping[str, Speeds], free: Mapping[str, int | None]) -> Scale | TooShort:
+    """How much can be done in so much time: fewer repeats where it is short, then fewer kinds of work.
 
     Args:
-        seconds: For all of it.
-        speeds: Target -> bytes per second of a first write of large records.
-        free: Target -> bytes that are free; None if nobody knows.
+        left: Seconds for ceilings and repeats.
+        speeds: Target that holds files -> what a first write has shown.
+        free: The same targets -> bytes that are free; None if nobody knows.
     """
     count = max(1, len(speeds))
-    cases = POINTS // len(DATA_OPERATIONS)
-    budget = max(1.0, seconds - FIXED_SECONDS - CEILING_SECONDS * count)
-    phase = (budget / ROUNDS / count - cases * CASE_SECONDS) / (POINTS + cases)
-    phase_ns = min(MOST_PHASE_NS, max(LEAST_PHASE_NS, round(phase * 1e9, -7)))
-    slowest = min(speeds.values(), default=FAST)
+    around = left - PREPARING_SECONDS
+    budget = max(0.0, around - min(CEILING_SECONDS * count, CEILING_SHARE * around))
+    slowest = min((speed.large for speed in speeds.values()), default=FAST)
     room = min((amount // FREE_SHARE for amount in free.values() if amount is not None), default=LARGE_FILE)
     size = LARGE_FILE if slowest >= FAST and room >= LARGE_FILE else SMALL_FILE
-    laid_out = sum(cases * size / speed for speed in speeds.values() if speed > 0)
-    around = count * (POINTS * phase_ns / 1e9 + cases * CASE_SECONDS) + laid_out
-    rounds = int(budget / around)
-    if rounds < LEAST_BEFORE_STOP:
-        return Scale(size, int(phase_ns), max(FEWEST, rounds))
-    most = max(MOST_ROUNDS, rounds)
-    time = f"{max(1, round(budget))}s"
-    return Scale(size, int(phase_ns), {"within": "5%", "least": LEAST_BEFORE_STOP, "max": most, "time": time})
+    for records, depths, left_out in SHAPES:
+        cases = len(records) * len(depths)
+        phase = (budget / ROUNDS / count / cases - CASE_SECONDS) / (len(DATA_OPERATIONS) + 1)
+        phase_ns = int(min(MOST_PHASE_NS, max(LEAST_PHASE_NS, round(phase * 1e9, -7))))
+        shapes = [(speed, record, depth) for speed in speeds.values() for record in records for depth in depths]
+        one = [_case(size, phase_ns / 1e9, *shape) for shape in shapes]
+        seconds = sum(took for took, _ in one) or cases * (CASE_SECONDS + phase_ns / 1e9)
+        rounds = int(budget / seconds)
+        if rounds >= FEWEST or not speeds:
+            rounds = max(1, min(rounds, MOST_ROUNDS))
+            most = min(MOST_ROUNDS, SPARE * max(FEWEST, rounds))
+            known = {"within": "5%", "least": LEAST_BEFORE_STOP, "max": most}
+            repeats = known if most > LEAST_BEFORE_STOP else most
+            written = rounds * sum(amount for _, amount in one)
+            return Scale(size, phase_ns, repeats, rounds, records, depths, left_out, written)
+    return TooShort((FEWEST * seconds - budget) / (1 - CEILING_SHARE))
+
+
+def _case(size: int, phase: float, speed: Speeds, record: int, depth: int) -> tuple[float, float]:
+    """Seconds of one repeat of a case, and bytes that it writes; reads count as fast as writes."""
+    # What is on its way when the time of a phase is over is waited for.
+    in_phase = min(float(size), phase * speed.of(record) + depth * record)
+    seconds = CASE_SECONDS + len(DATA_OPERATIONS) * in_phase / speed.of(record)
+    # What the first write has not come to is written before the reads.
+    return seconds + (size - in_phase) / speed.of(LARGE), size + in_phase
 
 
 def probe_study(targets: Mapping[str, Mapping[str, Any]], cache: str, free: int | None = None) -> dict[str, Any]:
@@ -114,8 +171,9 @@ def probe_study(targets: Mapping[str, Mapping[str, Any]], cache: str, free: int 
         free: Bytes that are free in the fullest of them; None if nobody knows.
     """
     size = LARGE_FILE if free is None or free >= FREE_SHARE * LARGE_FILE else SMALL_FILE
-    work = {"operations": ["write"], "file_size": format_size(size), "record_size": "1MiB", "queue_depth": 4}
-    limits = {"cache": cache, "sync": "fsync", "time_limit": "200ms"}
+    work: dict[str, Any] = {"operations": ["write"], "file_size": format_size(size), "queue_depth": 4}
+    work["record_size"] = [format_size(SMALL), format_size(LARGE)]
+    limits = {"cache": cache, "sync": "fsync", "time_limit": "150ms"}
     return {
         "study": "measure-first",
         "targets": {name: dict(target) for name, target in targets.items()},
@@ -152,8 +210,8 @@ def measure_study(targets: Mapping[str, Mapping[str, Any]], chosen: Scale, cache
         workloads["files"] = {
             "operations": list(DATA_OPERATIONS),
             "file_size": format_size(chosen.file_size),
-            "record_size": [format_size(SMALL), format_size(LARGE)],
-            "queue_depth": list(DEPTHS),
+            "record_size": [format_size(record) for record in chosen.records],
+            "queue_depth": list(chosen.depths),
             "cache": cache,
             "sync": "fsync",
             "time_limit": limit,

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from assay.model.result.brief import Result
-from assay.model.result.first_page import CAVEATS_SHOWN, FirstPage
-from assay.model.result.verdict import Verdict
+from assay.model.result.first_page import CAVEATS_SHOWN, FirstPage, Line
 from assay.report import numbers
 from assay.report.document import Badge, Block, Bullets, Cell, Column, Heading, Num, Paragraph, Share, Table
 from assay.report.measure import COUNTED, DATA, Measure
@@ -60,7 +59,6 @@ def _table(results: Sequence[Result], measure: Measure) -> Table:
 
 def _cells(one: Result, measure: Measure, with_other: bool, limited: bool) -> tuple[Cell, ...]:
     rate, beside = (one.iops, one.throughput) if one.counted else (one.throughput, one.iops)
-    also = tuple(Verdict(name) for name in one.also.split(", ") if name)
     return (
         *(one.case, one.label, one.operation),
         rate_cell(rate, measure),
@@ -68,24 +66,58 @@ def _cells(one: Result, measure: Measure, with_other: bool, limited: bool) -> tu
         Num(str(one.n), one.n),
         *((rate_cell(beside, DATA if one.counted else COUNTED),) if with_other else ()),
         *(ceiling_cells(one.ceiling, one.share) if limited else ()),
-        Badge(Verdict(one.verdict), one.finding, also, one.as_far_as_seen),
+        Badge(one.verdicts[0], one.finding, one.verdicts[1:], one.as_far_as_seen),
     )
+
+
+_CAPTIONS = (
+    "Medians over the repeats.",
+    "Medians over the repeats, with 95 % intervals.",
+    "Medians over the repeats; of several combinations of sizes and settings the least to the greatest.",
+)
+
+
+def line_tables(found: tuple[Line, ...], title: str, more: int | None = None) -> list[Table]:
+    """Lines as tables: those with the same columns in one.
+
+    Args:
+        found: The lines.
+        title: Of the first column.
+        more: How many more lines there would be; None: no caption.
+    """
+    groups: dict[tuple[str, ...], list[Line]] = {}
+    for line in found:
+        groups.setdefault(tuple(line.values), []).append(line)
+    tables = []
+    for place, (names, group) in enumerate(groups.items()):
+        texts, limits = any(line.text for line in group), any(line.limit for line in group)
+        columns = (title, *names, *(("Result",) if texts else ()), *(("Limit",) if limits else ()))
+        rows = tuple(
+            (
+                line.label,
+                *(line.values[name] for name in names),
+                *((line.text,) if texts else ()),
+                *((line.limit,) if limits else ()),
+            )
+            for line in group
+        )
+        caption = "" if more is None else _CAPTIONS[min(2, max(line.points for line in group))]
+        last = more and place == len(groups) - 1
+        caption += f" {numbers.plural(more or 0, 'more line', 'more lines')} under Evidence." if last else ""
+        tables.append(Table(f"answer-{title.lower()}-{place}", tuple(map(Column, columns)), rows, caption))
+    return tables
 
 
 def page_blocks(page: FirstPage) -> tuple[Block, ...]:
-    """What a run keeps of its first page, as blocks: the answer, a line for each kind of work, cost, caveats, steps."""
-    lines = tuple(f"{line.label}: {line.text}" for line in page.lines)
-    # Of one kind of work the answer is the line.
-    told = lines if len(lines) > 1 or page.answer not in lines else ()
-    more = (f"{numbers.plural(page.more, 'more', 'more')}: `assay report` has all.",) if page.more else ()
-    blocks: list[Block] = (
-        [Paragraph(page.answer), Bullets((*told, *more))] if told or more else [Paragraph(page.answer)]
-    )
+    """What a run keeps of its first page, as blocks: the answer, its tables, cost, caveats, the next step."""
     rest = len(page.caveats) - CAVEATS_SHOWN
-    minded = (*page.caveats[:CAVEATS_SHOWN], *((f"{rest:,} more: `assay report` has all.",) if rest > 0 else ()))
+    more = (f"{rest:,} more: `assay report` has all.",) if rest > 0 else ()
+    minded = (*(one.words for one in page.caveats[:CAVEATS_SHOWN]), *more)
     return (
-        *blocks,
+        Paragraph(page.answer),
+        *line_tables(page.needs, "Needed"),
+        *line_tables(page.lines, "Work", page.more),
         *((Heading("Cost", ""), Bullets((page.cost,))) if page.cost else ()),
-        *((Heading("Mind", ""), Bullets(minded)) if minded else ()),
-        *((Heading("Next", ""), Bullets(page.steps)) if page.steps else ()),
+        *((Heading("Caveats", ""), Bullets(minded)) if minded else ()),
+        *((Heading("Next step", ""), Bullets((page.next,))) if page.next else ()),
     )

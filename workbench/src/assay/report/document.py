@@ -36,7 +36,7 @@ class Badge:
     Attributes:
         hint: Why, for a reader who points at it.
         also: Verdicts that the same result has besides.
-        partly: It is `ok` as far as seen only.
+        partly: It is `ok`, but not all checks could run.
     """
 
     verdict: "Verdict"
@@ -193,17 +193,15 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class DotRow:
-    """What is said of one kind of work, and the repeats that it rests on."""
+    """The repeats of one kind of work."""
 
     label: str
-    text: Text
-    detail: str
     lanes: tuple[Lane, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Dots:
-    """Sentences, each beside the dots of all its repeats; the dots share a logarithmic scale.
+    """Kinds of work, each beside the dots of all its repeats; the dots share a logarithmic scale.
 
     A dot far from all others of its lane is an arrow at the edge.
 

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from assay.model.foreign import lines
+from assay.model.result.counts import count_verdicts
 from assay.model.result.result import RunAnalysis
 from assay.model.study.names import is_counted
 from assay.report.cost_sheet import write_cost
 from assay.report.environments import readable
 from assay.report.kinds_table import kinds_table
-from assay.report.tables import Column, Table, ceilings_table, results_table, samples_table, verdict_counts
+from assay.report.tables import Column, Table, ceilings_table, results_table, samples_table
 
 _WIDEST = 40
 _MOST_BARS = 60
@@ -161,8 +162,9 @@ def _write_summary(book: Any, sheet: Any, analysis: RunAnalysis, results: Table)
     sheet.write_string(line, 0, "Verdict", bold)
     sheet.write_string(line, 1, "Results", bold)
     first = line + 1
-    for line, (name, count) in enumerate(verdict_counts(analysis).items(), start=first):
-        sheet.write_string(line, 0, name)
+    counts = count_verdicts(row.verdicts for row in analysis.rows)
+    for line, (verdict, count) in enumerate(counts.each.items(), start=first):
+        sheet.write_string(line, 0, verdict)
         sheet.write_number(line, 1, count)
     _verdict_chart(book, sheet, first, line)
     _rate_charts(book, sheet, results)

@@ -147,7 +147,7 @@ def _facts(block: doc.Facts) -> str:
 
 
 def _dots(block: doc.Dots) -> str:
-    return dots_html(block, _text)
+    return dots_html(block)
 
 
 def _panels(block: doc.Panels) -> str:

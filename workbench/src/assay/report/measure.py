@@ -43,6 +43,15 @@ class Measure:
 
 DATA = Measure("Throughput", "MB/s", 1e6, counted=False)
 COUNTED = Measure("Rate", "operations/s", 1.0, counted=True)
+IOPS = Measure("IOPS", "IOPS", 1.0, counted=True)
+_SMALL = 16 * 1024
+"""Up to this record size, in bytes, operations per second say more than MB/s."""
+
+
+def is_small(row: "Row") -> bool:
+    """It moved data in records so small that their number per second matters, not their bytes."""
+    size = row.case.parameters.known("record_size")
+    return not row.counted and row.iops is not None and isinstance(size, int) and size <= _SMALL
 
 
 def measure_of(operation: str) -> Measure:

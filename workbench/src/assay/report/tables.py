@@ -12,7 +12,6 @@ from assay.model.result.ceiling import Ceiling
 from assay.model.result.percentile import LEAST_OPS
 from assay.model.result.result import Estimate, Percentile, Row, RunAnalysis
 from assay.model.result.sample import Sample
-from assay.model.result.verdict import Verdict
 from assay.model.study.axis import ColumnKind as Kind
 from assay.model.study.parameter import Parameter
 from assay.model.study.parameters import DEFINITIONS
@@ -407,11 +406,3 @@ def samples_table(analysis: RunAnalysis) -> Table:
 def ceilings_table(analysis: RunAnalysis) -> Table:
     """One record for each ceiling that was measured or stated, also those that could not be."""
     return Table("ceilings", CEILING_COLUMNS, tuple(_records(_CEILINGS, analysis.run.ceilings)))
-
-
-def verdict_counts(analysis: RunAnalysis) -> dict[str, int]:
-    """Verdict -> number of results, the worst first; only those that occur."""
-    counts = {str(verdict): 0 for verdict in Verdict}
-    for row in analysis.rows:
-        counts[str(row.verdict)] += 1
-    return {name: count for name, count in counts.items() if count}

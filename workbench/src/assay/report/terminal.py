@@ -110,11 +110,6 @@ def _facts(block: doc.Facts, width: int | None) -> list[Line]:
     ]
 
 
-def _dots(block: doc.Dots, width: int | None) -> list[Line]:
-    """The sentences; a page draws the dots."""
-    return [line for row in block.rows for line in _folded(f"{row.label}: {doc.words(row.text)}", width, "  ", "    ")]
-
-
 def _panels(block: doc.Panels, width: int | None) -> list[Line]:
     found: list[Line] = []
     for title, items in block.items:
@@ -254,7 +249,7 @@ _WRITERS: dict[type[Any], Callable[[Any, int | None], list[Line]]] = {
     doc.Paragraph: _paragraph,
     doc.Bullets: _bullets,
     doc.Facts: _facts,
-    doc.Dots: _dots,
+    doc.Dots: _nothing,
     doc.Panels: _panels,
     doc.Table: _table,
     doc.Chart: _nothing,

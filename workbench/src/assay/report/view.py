@@ -22,7 +22,7 @@ Axes = dict[str, AxisValue]
 def unseen(row: Row) -> str:
     """Which rules lacked evidence, of a result that is ok; else empty."""
     names = ", ".join(rule.replace("_", " ") for rule in row.unseen)
-    return f"{AS_FAR_AS_SEEN}: {names} lacked evidence" if row.as_far_as_seen else ""
+    return f"{AS_FAR_AS_SEEN}: {names}" if row.as_far_as_seen else ""
 
 
 def sound(row: Row) -> bool:

@@ -25,7 +25,7 @@ def results_of(store: "RunStore", limit: int = -1) -> "list[Result]":
 
 def first_results(store: "RunStore", limit: int | None) -> "tuple[list[Result], int]":
     """The first results as `results_of` has them, all of them if None, and how many there are."""
-    if count := sum(store.verdict_counts().values()):
+    if count := store.verdict_counts().total:
         return results_of(store, -1 if limit is None else limit), count
     found = results_of(store)
     return found[:limit], len(found)

@@ -26,6 +26,7 @@ from assay.launch.looking import MachineLooking
 from assay.launch.placing import SilentError, patience_of
 from assay.launch.shell import make_shell
 from assay.model.base import AssayError
+from assay.model.deadline import Deadline
 from assay.model.result.ceiling import Binding
 from assay.model.result.run import Place
 from assay.model.result.sample import Sample
@@ -38,6 +39,7 @@ from assay.plan.jobs import PlannedJob, guarded, in_directory, plan_job, togethe
 from assay.plan.layout.legs import Leg
 from assay.plan.layout.shared_files import SharedFiles
 from assay.plan.methods import by_shape, with_methods
+from assay.run.added.repeats import AddedRounds
 from assay.run.claims import note_remounted, owner_of
 from assay.run.cleaning import Diary, RunCleaning, note_left
 from assay.run.control import Control
@@ -66,6 +68,7 @@ LOOK_SECONDS = 0.2
 SILENT_INTERVALS = 10
 BY_BUDGET = "stopped by the budget"
 """Reason of an attempt that took longer than the budget lasted."""
+BY_TIME = "stopped because the time was over"
 SILENT_ESTIMATES = 10
 
 
@@ -150,6 +153,8 @@ class Executor:
         launchers: Mapping[str, Launcher] | None = None,
         spending: Spending | None = None,
         remounting: Remounting | None = None,
+        rounds: "Rounds | AddedRounds | None" = None,
+        deadline: Deadline | None = None,
     ) -> None:
         """Nothing is started yet.
 
@@ -167,7 +172,10 @@ class Executor:
             launchers: Target -> where its engines run, if not by `launcher`.
             spending: What the run has spent before; nothing if left out.
             remounting: What is mounted on the fleet; only with one.
+            rounds: What ends the run between two rounds; by the study's rules if left out.
+            deadline: When it ends, whatever is left to do.
         """
+        self.deadline = deadline
         self.remounting = remounting
         self.between = between
         self.launchers = launchers or {}
@@ -188,7 +196,7 @@ class Executor:
         """Which limit of a target has ended the run, in words."""
         self.known = _Known(store)
         self.diary = Diary(store)
-        self.rounds = Rounds(store, study.repeating, cases)
+        self.rounds = rounds or Rounds(store, study.repeating, cases)
         self.shared = SharedFiles(study, cases)
         self.made: set[str] = set()
         """Names of directories with shared files that are whole; the targets are emptied at the end of the run."""
@@ -205,7 +213,7 @@ class Executor:
         left: TimeLeft,
         due: Mapping[tuple[str, int], float] | None = None,
     ) -> None:
-        """Execute repeats until all are done, the user stops, or the budget does not pay for the next one.
+        """Execute repeats until all are done, the user stops, or budget or time are not enough for the next one.
 
         Args:
             planned: (case id, repeat), in order; those that are not asked for when their turn comes are left out.
@@ -229,7 +237,7 @@ class Executor:
                 continue
             if self.between is not None:
                 self.between(repeat)
-            if self.interruption.count:
+            if self.interruption.count or self._late(case_id):
                 return
             moment, estimated = (due or {}).get((case_id, repeat), 0.0), seconds.get(case_id, 0.0)
             if not self._pays(max(estimated, self.took.get(case_id, 0.0)) + max(0.0, moment - steady())):
@@ -257,10 +265,15 @@ class Executor:
     def _pays(self, seconds: float) -> bool:
         return self.meter is None or self.meter.allows(seconds)
 
+    def _late(self, case_id: str) -> bool:
+        """Whether a repeat of a case would end too late, as far as its earlier ones tell."""
+        return self.deadline is not None and not self.deadline.allows(self.took.get(case_id, 0.0))
+
     def _stop(self) -> int:
         """0 go on, 1 stop orderly, 2 stop now."""
         used_up = self.meter is not None and self.meter.used_up()
-        return max(self.interruption.count, int(used_up))
+        late = self.deadline.stop() if self.deadline is not None else 0
+        return max(self.interruption.count, int(used_up), late)
 
     def _wait(self, moment: float, progress: Progress) -> bool:
         """Wait until then; False if the user stops meanwhile."""
@@ -301,14 +314,18 @@ class Executor:
             self._clean_after(case, name, planned, progress)
         elif not hindrance:
             self.diary.over(target_path(self.study, case.target), self._directory(case, name))
-        by_user = bool(self.interruption.count)
-        if outcome.stop_requested and (outcome.status == "stopped" or (by_user and outcome.status == "crashed")):
-            reason = "stopped by the user" if by_user else BY_BUDGET
+        by_user, late = bool(self.interruption.count), self.deadline is not None and self.deadline.over()
+        if outcome.stop_requested and (
+            outcome.status == "stopped" or ((by_user or late) and outcome.status == "crashed")
+        ):
+            reason = "stopped by the user" if by_user else BY_TIME if late else BY_BUDGET
             self.store.abandon_attempt(attempt, outcome.seconds, reason, outcome.events)
             return
         # With what is around the job, too.
         left.finished(estimated, time.monotonic() - begun)
-        self.took[case.id] = max(outcome.seconds, self.took.get(case.id, 0.0))
+        self.took[case.id] = max(time.monotonic() - begun, self.took.get(case.id, 0.0))
+        if self.deadline is not None:
+            self.deadline.repeated()
         self.store.finish_repeat(attempt, outcome.status, outcome.seconds, outcome.reason, outcome.events, samples)
         fewer = settle(self.store, self.study.repeating, case)
         if fewer:

@@ -1,13 +1,19 @@
 """What is to be measured, before anything is touched."""
 
+import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.model.secret import redacted_line
 from assay.model.source import Source
 from assay.model.study.case import Case, Excluded
 from assay.model.study.study import Study
+from assay.model.units import about_duration, about_size
+from assay.plan.estimate import StudyEstimate
+from assay.store import RunMeta, new_run_id
 
 if TYPE_CHECKING:
     from assay.launch.binary import Engine
@@ -74,3 +80,49 @@ class Plan:
         from assay.run.targets import used_targets
 
         return [name for name in used_targets(self.study, self.cases) if name not in self.twins]
+
+
+def estimate_text(estimate: StudyEstimate, cases: int, repeats: str) -> str:
+    """One line that says beforehand how long it takes and how much is written."""
+    about = "about" if estimate.least_seconds == estimate.seconds else "up to about"
+    return (
+        f"{cases} case{'s' * (cases != 1)} x {repeats}: {estimate.words}, "
+        f"writes {about} {about_size(estimate.written)}, reads {estimate.read_words(f'{about} ')}"
+        f"{estimate.requests_words}"
+    )
+
+
+def beforehand(plan: Plan, estimate: StudyEstimate) -> str:
+    """`estimate_text` of a plan; of two sides the length of their rounds."""
+    blocks, cases = plan.blocks, len(plan.cases)
+    if blocks is None:
+        return estimate_text(estimate, cases, plan.study.repeating.words)
+    seconds = sum(case.seconds for case in estimate.cases)
+    rounds = f"{blocks.least} to {blocks.most} rounds of about {about_duration(seconds)}"
+    until = f"until they are told apart or {about_duration(blocks.seconds)} are spent"
+    return f"{cases // 2} case{'s' * (cases != 2)} on each side, {rounds}, {until}"
+
+
+def meta_of(plan: Plan) -> RunMeta:
+    """What a run of a study is called, and what is known of it before it begins."""
+    study, now = plan.study, time.time()
+    repeating, blocks = study.repeating, plan.blocks
+    least = repeating.least if repeating.adaptive else None
+    return RunMeta(
+        id=new_run_id(study.name, now),
+        study=study.name,
+        question=study.question,
+        description=study.description,
+        created_at=now,
+        seed=study.seed,
+        order=study.order,
+        repeats=study.repeats,
+        repeats_within=repeating.within,
+        repeats_decide=repeating.decide,
+        repeats_least=least if blocks is None else blocks.least,
+        repeats_time=None if repeating.time is None else repeating.time / 1e9,
+        blocks=blocks,
+        needs=study.needs,
+        command=redacted_line(["assay", *sys.argv[1:]]),
+        base=str(Path.cwd()),
+    )

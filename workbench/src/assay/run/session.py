@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import platform
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,16 +12,20 @@ from pathlib import Path
 
 from assay import __version__
 from assay.analyse.environments.diff import environment_diff
+from assay.analyse.environments.limits import AT_END, GROUPS, changed
 from assay.analyse.environments.settings import WANTED, setting_lines
 from assay.contract import SPEC_VERSION
 from assay.contract._answers import BackendCapabilities, Look
 from assay.journal.entry import DIRECTORY, MOUNT, REMOTE
 from assay.kinds.place import keeper_of
 from assay.launch.binary import Engine, load_engine
+from assay.launch.busy import busy_line, look_around
 from assay.launch.cgroup import remove_leftovers
 from assay.launch.cold.remounted import Remounting
 from assay.launch.counting import Counting
 from assay.launch.environment import capture_environment, sources_sha256
+from assay.launch.environment.groups import describe_groups
+from assay.launch.environment.reading import Files
 from assay.launch.launcher import Launcher, LocalLauncher
 from assay.launch.locks import close_all
 from assay.launch.mounting import Mounting
@@ -30,11 +33,12 @@ from assay.launch.placing import patience_of
 from assay.launch.remote_places import mount_facts
 from assay.launch.room import Needs
 from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.deadline import Deadline
 from assay.model.foreign import plain
-from assay.model.result.run import LAUNCHER
-from assay.model.secret import redacted_line
+from assay.model.result.run import LAUNCHER, Place
+from assay.model.result.settling import Settling
 from assay.model.study.blocks import Blocks
-from assay.model.units import about_duration, about_size
+from assay.model.units import about_duration
 from assay.plan.ceilings import stated_ceilings
 from assay.plan.doubts import beyond_limits
 from assay.plan.estimate import StudyEstimate, estimate_study
@@ -43,6 +47,7 @@ from assay.plan.methods import open_shapes
 from assay.plan.schedule import Job, due_times
 from assay.run import claims, targets
 from assay.run import meter as meters
+from assay.run.added.repeats import AddedRounds, add_repeats, end_added, settling_of, with_repeats
 from assay.run.answers import conclude
 from assay.run.batch.facts import own_job
 from assay.run.below import layer_notes
@@ -55,7 +60,7 @@ from assay.run.fleet import Fleet
 from assay.run.gather import gathered, keep_companions
 from assay.run.listener import Listener, Progress, TimeLeft
 from assay.run.methods import find_methods
-from assay.run.planned import Plan
+from assay.run.planned import Plan, beforehand, meta_of
 from assay.run.preconditions import Asked, refuse_impossible
 from assay.run.rounds import run_rounds
 from assay.run.series import run_rows
@@ -65,7 +70,7 @@ from assay.run.staged.stages import accept, end_stage, staged
 from assay.run.whole import past_of, whole_time
 from assay.run.wires import measure_network
 from assay.site.site import Standing
-from assay.store import RunMeta, RunStore, list_runs, lock_holders, new_run_id
+from assay.store import RunStore, list_runs, lock_holders
 from assay.store.entries import ENGINE_LOCK, RUN_LOCK
 from assay.store.heartbeat import Heartbeat
 from assay.store.lock import is_locked
@@ -74,6 +79,14 @@ from assay.store.prices import prices_of
 CLAIMED: dict[str, type] = {DIRECTORY: str, REMOTE: dict}
 """Kind of the journal's entries -> what `claimed` and `above` are in its details, once they are known."""
 GOING_ON = "by going on"
+OUT_OF_TIME = "the time is over"
+"""Why a case is not repeated any more."""
+WORTH_SECONDS = 3.0
+"""A run that is expected to take so long is worth a look at what else the machine does."""
+FEWEST = 3
+"""Repeats that give an interval."""
+CEILING_SHARE, NETWORK_SHARE = 0.4, 0.25
+"""Of the time that is left before the ceilings, or the network, at most; what does not fit is not measured."""
 ENGINE_WAIT_SECONDS = 30.0
 """How long to wait for the engine of a workbench that died; it ends by itself when it notices."""
 
@@ -86,6 +99,7 @@ def start(
     budget: str | None = None,
     on_root: bool = False,
     stage: bool = False,
+    deadline: Deadline | None = None,
 ) -> RunStore:
     """Measure a study from the beginning.
 
@@ -97,6 +111,7 @@ def start(
         budget: What the designs may cost meanwhile, such as `5USD`; None: anything.
         on_root: The user has confirmed that directories for mounts may lie on the root file system.
         stage: Measure the first stage only.
+        deadline: When it ends, whatever is left to do; whoever gives one says how long it takes.
 
     Returns:
         The run, still open for writing; its status tells whether it is complete.
@@ -109,17 +124,18 @@ def start(
     whole, plan = plan, staged(plan) if stage else plan
     study = plan.study
     estimate = estimate_study(study, plan.cases)
-    listener.say(beforehand(plan, estimate))
+    if deadline is None:
+        listener.say(beforehand(plan, estimate))
     asked = Asked(plan, engine, destroy, Needs(estimate.peak_space, on_root), out)
     for name, place in refuse_impossible(asked).items():
         listener.say(f"{name} lies on {place.words}")
-    if plan.blocks is None:
+    if plan.blocks is None and deadline is None:
         listener.say(f"whole run: {whole_time(plan, estimate, past_of(out, study.name)).words}")
     store = RunStore.create(out, meta_of(plan), whole.cases, plan.excluded, whole.order, plan.text, plan.prices)
     try:
         meters.keep_budget(store, amount, given=True, say=listener.say)
         meter = meters.make_meter(amount, plan.prices, store, estimate)
-        return _Session(plan, store, engine, estimate, destroy, meter, listener).run()
+        return _Session(plan, store, engine, estimate, destroy, meter, listener, deadline=deadline).run()
     except BaseException:
         if not store.attempts() and not store.journal():
             store.discard()
@@ -136,6 +152,7 @@ def resume(
     stage: bool = False,
     how: str = GOING_ON,
     on_root: bool = False,
+    settle: bool = False,
 ) -> RunStore:
     """Measure what is missing of a run; arguments, result and errors as in `start`, but the run keeps its budget.
 
@@ -143,6 +160,9 @@ def resume(
 
     With `stage` that is only what is missing up to the first stage that was not measured yet. Stages that were are
     accepted then; `how` says by whom, as `StageDone.accepted_how` has it.
+
+    With `settle` a run that is over gets repeats for what it has left undecided; if there is nothing, all stays as it
+    is.
     """
     engine = load_engine()
     # Before it is opened for writing, which brings the store to this version.
@@ -174,12 +194,16 @@ def resume(
         for name, place in found.items() if begins else ():
             listener.say(f"{name} lies on {place.words}")
         meter = meters.make_meter(amount, prices, store, estimate)
+        if settle and not add_repeats(store, listener.say):
+            return store
+        if (settling := settling_of(store)) is not None:
+            plan = replace(plan, study=with_repeats(plan.study, settling))
         store.close_lost_attempts("the workbench died")
         store.begin_session(meters.now())
         meters.keep_budget(store, amount, given=budget is not None, say=listener.say)
         store.save_results(())
         store.set_status("running")
-        return _Session(plan, store, engine, estimate, destroy, meter, listener).run()
+        return _Session(plan, store, engine, estimate, destroy, meter, listener, settling).run()
     except BaseException:
         store.close()
         raise
@@ -296,51 +320,6 @@ def measured_seconds(store: RunStore) -> dict[str, float]:
     return {case: max(means.get(case, 0.0), least.get(case, 0.0)) for case in means | least}
 
 
-def estimate_text(estimate: StudyEstimate, cases: int, repeats: str) -> str:
-    """One line that says beforehand how long it takes and how much is written."""
-    about = "about" if estimate.least_seconds == estimate.seconds else "up to about"
-    return (
-        f"{cases} case{'s' * (cases != 1)} x {repeats}: {estimate.words}, "
-        f"writes {about} {about_size(estimate.written)}, reads {estimate.read_words(f'{about} ')}"
-        f"{estimate.requests_words}"
-    )
-
-
-def beforehand(plan: Plan, estimate: StudyEstimate) -> str:
-    """`estimate_text` of a plan; of two sides the length of their rounds."""
-    blocks, cases = plan.blocks, len(plan.cases)
-    if blocks is None:
-        return estimate_text(estimate, cases, plan.study.repeating.words)
-    seconds = sum(case.seconds for case in estimate.cases)
-    rounds = f"{blocks.least} to {blocks.most} rounds of about {about_duration(seconds)}"
-    until = f"until they are told apart or {about_duration(blocks.seconds)} are spent"
-    return f"{cases // 2} case{'s' * (cases != 2)} on each side, {rounds}, {until}"
-
-
-def meta_of(plan: Plan) -> RunMeta:
-    """What a run of a study is called, and what is known of it before it begins."""
-    study, now = plan.study, time.time()
-    repeating, blocks = study.repeating, plan.blocks
-    least = repeating.least if repeating.adaptive else None
-    return RunMeta(
-        id=new_run_id(study.name, now),
-        study=study.name,
-        question=study.question,
-        description=study.description,
-        created_at=now,
-        seed=study.seed,
-        order=study.order,
-        repeats=study.repeats,
-        repeats_within=repeating.within,
-        repeats_decide=repeating.decide,
-        repeats_least=least if blocks is None else blocks.least,
-        repeats_time=None if repeating.time is None else repeating.time / 1e9,
-        blocks=blocks,
-        command=redacted_line(["assay", *sys.argv[1:]]),
-        base=str(Path.cwd()),
-    )
-
-
 class _Session:
     """What `start` and `resume` have in common."""
 
@@ -353,7 +332,13 @@ class _Session:
         destroy: bool,
         meter: meters.Meter | None,
         listener: Listener,
+        settling: Settling | None = None,
+        deadline: Deadline | None = None,
     ) -> None:
+        self.begun = time.monotonic()
+        self.settling = settling
+        """The repeats that are added, if that is what it does."""
+        self.deadline = deadline
         self.plan = plan
         self.meter = meter
         self.executor: Executor | None = None
@@ -423,6 +408,8 @@ class _Session:
     def _pending(self, settled_too: bool = False) -> list[Job]:
         """What is to be done of the stage, or of the whole run."""
         cases = {case.id for case in self.plan.cases}
+        if self.settling is not None:
+            cases &= self.settling.repeats.keys()
         return [job for job in self.store.pending(settled_too) if job[0] in cases]
 
     def _planned(self) -> int:
@@ -457,14 +444,24 @@ class _Session:
         places = targets.make_places(study, backends, looks)
         for line in (*targets.space_notes(self.estimate.peak_space, places), *layer_notes(places)):
             self.say(line)
+        self._look_around(places)
         self._describe(looks)
         hosts = [host.name for host in self.fleet.hosts] if self.fleet is not None else None
         self.store.describe(places=places, hosts=hosts)
         if study.network == "measure" and self._joined():
             with self.interruption.raising():
-                self.store.describe(network=measure_network(study, self.fleet, self.say))
+                limit = NETWORK_SHARE * self.deadline.left() if self.deadline is not None else None
+                self.store.describe(network=measure_network(study, self.fleet, self.say, limit))
         self._find_methods()
         self._measure_ceilings(backends)
+
+    def _look_around(self, places: Sequence[Place]) -> None:
+        """Say what else this machine does, before it is measured for longer than a moment."""
+        if self.fleet is not None or self.estimate.seconds < WORTH_SECONDS:
+            return
+        devices = [layer.number for place in places for level in place.device_levels for layer in level]
+        if line := busy_line(look_around(devices)):
+            self.say(line)
 
     def _joined(self) -> bool:
         """Nobody has measured the links yet, or not those of hosts that are there since a later stage."""
@@ -511,15 +508,16 @@ class _Session:
             self.say,
             self.plan.cases,
             self.store.info().places,
-            stop=lambda: self.interruption.count,
+            stop=self._stop,
             here=self.fleet is None,
             silent=self.silent,
         )
         if not self.store.info().ceilings:
             if meter.stored:
-                seconds = self.estimate.ceilings_before
-                self.say(f"ceilings first: what memory, devices and the engine can do at most, about {seconds:.0f} s")
-            ceilings = meter.measure()
+                about = "" if self.deadline else f", about {self.estimate.ceilings_before:.0f} s"
+                self.say(f"ceilings first: what memory, devices and the engine can do at most{about}")
+            with self.deadline.part(CEILING_SHARE) if self.deadline else contextlib.nullcontext():
+                ceilings = meter.measure()
             own = [ceiling for ceiling in ceilings if ceiling.target]
             same = [ceiling.model_copy(update={"target": name}) for name in self.plan.twins for ceiling in own]
             if not self.interruption.count:
@@ -532,10 +530,17 @@ class _Session:
         schedule, blocks = self.plan.study.schedule, self.plan.blocks
         if blocks is not None:
             return blocks.seconds
+        if self.deadline is not None:
+            return max(0.0, self.deadline.left())
         return max(self.estimate.seconds, 0.0 if schedule is None else schedule.over / 1e9)
 
     def _affords(self, seconds: float) -> bool:
-        return self.meter is None or self.meter.affords(seconds)
+        in_time = self.deadline is None or self.deadline.allows(seconds)
+        return in_time and (self.meter is None or self.meter.affords(seconds))
+
+    def _stop(self) -> int:
+        """Whether ceilings are to end: as of `run_job`."""
+        return max(self.interruption.count, self.deadline.stop() if self.deadline is not None else 0)
 
     def _first_launcher(self) -> Launcher:
         return self.fleet.launchers[0] if self.fleet is not None else self._launcher()
@@ -634,13 +639,20 @@ class _Session:
         seconds = {case.case: case.seconds for case in self.estimate.cases}
         fixed = not repeating.adaptive and blocks is None
         left = TimeLeft(sum(seconds.get(case, 0.0) for case, _ in pending), not fixed, len(pending))
+        added = None
+        if self.settling is not None:
+            added = AddedRounds(self.store, self.plan.cases, self.settling, self.begun)
+            left.limit(added.left)
         if blocks is not None:
             left.limit(blocks.seconds - spent(self.store))
+        if self.deadline is not None:
+            left.limit(self.deadline.left())
         for line in self._beyond_limits():
             self.say(f"warning: {line}")
-        about = "about" if fixed else "at most about"
-        to_do = f"{len(pending)} of {total} repeats to do, {about} {about_duration(left.seconds())}"
-        self.say(f"run {self.store.folder.name}: {to_do}{self._patience_text(seconds)}")
+        if self.deadline is None:
+            about = "about" if fixed else "at most about"
+            to_do = f"{len(pending)} of {total} repeats to do, {about} {about_duration(left.seconds())}"
+            self.say(f"run {self.store.folder.name}: {to_do}{self._patience_text(seconds)}")
         launcher = self._launcher()
         executor = self.executor = Executor(
             self.plan.study,
@@ -656,17 +668,32 @@ class _Session:
             self._own_launchers(),
             self._spending(),
             self.remounting,
+            added,
+            self.deadline,
         )
         with self._counting(), self.listener.progress(total, total - len(pending), left) as progress:
-            due = due_times(self.plan.study, self.plan.cases)
+            due = due_times(self.plan.study, self.plan.cases) if added is None else {}
             begun = self.store.info().created_at
             moments = {job: begun + seconds for job, seconds in due.items()}
             if blocks is not None:
                 self._measure_rounds(blocks, executor, seconds, progress, left)
             else:
                 executor.run(self._pending(settled_too=True), seconds, progress, left, moments)
+        self._end_in_time()
         if self.passes is not None and not self._pending():
             self.passes.finish()
+
+    def _end_in_time(self) -> None:
+        """What is left of a run that must end is not asked for any more."""
+        pending = Counter(case for case, _ in self._pending())
+        if self.deadline is None or self.interruption.count or not pending:
+            return
+        for case in pending:
+            self.store.settle(case, OUT_OF_TIME)
+        done = Counter(case for case, _ in self.store.order())
+        few = sum(done[case] - count < FEWEST for case, count in pending.items())
+        if few:
+            self.say(f"{OUT_OF_TIME}: {few} of {len(self.plan.cases)} cases have fewer than {FEWEST} repeats")
 
     def _mounted(self) -> AbstractContextManager[Mounting | None]:
         """What the study has mounted on the hosts that generate the load."""
@@ -724,7 +751,7 @@ class _Session:
                 self.say(f"warning: what lies there is not removed: {error.message}")
         keep = self.plan.study.output.keep_files
         patience = patience_of(self.plan.study)
-        if self.interruption.count:
+        if self.interruption.count or self.deadline is not None:
             patience = min(patience, LEAVING_SECONDS)
         left = claims.release_targets(
             self.store, self.plan.study, self._first_launcher(), self.fleet, keep, self.silent, patience
@@ -733,9 +760,19 @@ class _Session:
             self.say(f"warning: could not be removed: {line}")
         close_all(self.devices)
 
+    def _keep_limits(self) -> None:
+        """Control groups may have got other limits meanwhile, which would make two parts of the run unlike."""
+        environment = self.store.info().environment
+        before, now = environment.get(GROUPS), describe_groups(Files())
+        if self.fleet is None and before is not None and changed(before, now):
+            self.store.describe(environment={**environment, AT_END: dict(now)})
+
     def _conclude(self) -> None:
         """Write what can be computed from the events, then call the run complete."""
+        if self.settling is not None:
+            end_added(self.store, self.settling)
         self.store.write_intervals(run_rows(self.store, self.say))
+        self._keep_limits()
         describe_machine(self.store)
         conclude(self.store)
         bad = set(self.store.outcome_counts()) - {"ok"}

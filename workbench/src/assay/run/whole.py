@@ -29,8 +29,6 @@ FIRST_RANGE, KNOWN_RANGE = (0.6, 2.0), (0.75, 1.35)
 """Parts of the expected time between which a run is expected: the first of a study; one after others of it."""
 BUSY_SHARE = 0.3
 """Part of a run that is slowed by what else runs on the CPUs; a guess. The end of the range has all of it slowed."""
-BUSY = 0.5
-"""Processes for each CPU from which on a machine is called busy before a run."""
 MOST_KNOWN = 0.5
 """Part of the cases that an earlier run must have measured to count."""
 RECENT = 20
@@ -138,10 +136,9 @@ def busy_share() -> float:
 
 
 def load_words() -> str:
-    """How busy this machine is, in words, and what to do if results will vary for it."""
+    """How busy this machine is, in words; what to do about it is said by who looks around (`assay.launch.busy`)."""
     cpus = os.cpu_count() or 1
-    words = f"load {min(os.getloadavg()):.1f} on {cpus} CPU{'s' * (cpus != 1)}"
-    return f"{words}, which is busy: results vary less when nothing else runs" if busy_share() >= BUSY else words
+    return f"load {min(os.getloadavg()):.1f} on {cpus} CPU{'s' * (cpus != 1)}"
 
 
 def past_of(out: Path, study: str) -> Past | None:

@@ -13,15 +13,19 @@ from typing import TYPE_CHECKING, Self
 from assay.model.base import AssayError
 from assay.model.result.brief import Result
 from assay.model.result.ceiling import Ceiling
+from assay.model.result.counts import VerdictCounts, count_weighted
 from assay.model.result.first_page import FirstPage
 from assay.model.result.machine import Controls, MachineFinding, Reading
 from assay.model.result.method import MethodChoice
 from assay.model.result.network import Network
 from assay.model.result.run import Place, RunInfo
 from assay.model.result.sample import JobRecord, Sample
+from assay.model.result.settling import Settling
 from assay.model.result.stage import StageDone
+from assay.model.result.verdict import Verdict
 from assay.model.study.blocks import Blocks
 from assay.model.study.case import Case, Excluded
+from assay.model.study.needs import Need
 from assay.model.units import shown
 from assay.model.written import MOST_BYTES
 from assay.store.damage import OF_DATA, damage_told, mapping, tells_damage
@@ -116,9 +120,11 @@ class RunReader:
             controls=Controls.model_validate(details["controls"]) if details.get("controls") else None,
             machine=MachineFinding.model_validate(details["machine"]) if details.get("machine") else None,
             answers=tuple(details.get("answers", ())),
-            page=FirstPage.model_validate(details["page"]) if details.get("page") else None,
+            page=FirstPage.model_validate(details["first_page"]) if details.get("first_page") else None,
             blocks=Blocks.model_validate(details["blocks"]) if details.get("blocks") else None,
+            needs=tuple(Need.model_validate(need) for need in details.get("needs", ())),
             stages=tuple(StageDone.model_validate(stage) for stage in details.get("stages", ())),
+            settlings=tuple(Settling.model_validate(one) for one in details.get("settlings", ())),
         )
 
     @tells_damage
@@ -211,6 +217,11 @@ class RunReader:
     def order(self) -> list[tuple[str, int]]:
         """All planned repeats as (case id, repeat), in the order of execution."""
         return list(self._db.execute("SELECT case_id, repeat FROM plan ORDER BY position"))
+
+    @tells_damage
+    def executed(self) -> list[tuple[str, int]]:
+        """Repeats that were begun at least once, as (case id, repeat), in any order."""
+        return list(self._db.execute("SELECT DISTINCT case_id, repeat FROM attempts"))
 
     @tells_damage
     def pending(self, settled_too: bool = False) -> list[tuple[str, int]]:
@@ -386,16 +397,13 @@ class RunReader:
         return [result_of(*row) for row in rows]
 
     @tells_damage
-    def verdict_counts(self) -> dict[str, int]:
-        """Number of results by verdict; empty before the end of the run."""
-        rows = self._db.execute("SELECT verdict, count(*) FROM results GROUP BY verdict")
-        return {verdict_of(verdict): count for verdict, count in rows}
-
-    @tells_damage
-    def count_as_far_as_seen(self) -> int:
-        """Number of results that are ok as far as seen only; 0 before the end of the run."""
-        found = self._db.execute("SELECT count(*) FROM results WHERE verdict = 'ok' AND finding != ''").fetchone()
-        return int(found[0])
+    def verdict_counts(self) -> VerdictCounts:
+        """Number of results by verdict; of none before the end of the run."""
+        rows = self._db.execute("SELECT verdict, also, count(*) FROM results GROUP BY verdict, also")
+        return count_weighted(
+            ([Verdict(verdict_of(name)) for name in (verdict, *also.split(", ")) if name], count)
+            for verdict, also, count in rows
+        )
 
     @tells_damage
     def journal(self, only_open: bool = True) -> "list[Entry]":

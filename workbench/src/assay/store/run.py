@@ -21,6 +21,7 @@ from assay.model.result.method import MethodChoice
 from assay.model.result.network import Network
 from assay.model.result.run import Place
 from assay.model.result.sample import Sample
+from assay.model.result.settling import Settling
 from assay.model.result.stage import StageDone
 from assay.model.study.case import Case, Excluded
 from assay.store.entries import (
@@ -207,7 +208,7 @@ class RunStore(RunReader):
             if answers is not None:
                 details["answers"] = list(answers)
             if page is not None:
-                details["page"] = page.model_dump(mode="json")
+                details["first_page"] = page.model_dump(mode="json")
             self._db.execute("UPDATE run SET details = ?", (json.dumps(details),))
 
     def add_control(self, reading: Reading) -> None:
@@ -336,6 +337,41 @@ class RunStore(RunReader):
             self._db.execute("UPDATE run SET planned = planned - ?", (fewer,))
         return fewer
 
+    def add_repeats(self, settling: Settling, order: Sequence[tuple[str, int]]) -> None:
+        """Ask for more repeats of some cases of a run that is over, which is under way again then.
+
+        Repeats of these cases that were planned and never begun are not asked for any more.
+
+        Args:
+            settling: What is added.
+            order: The repeats as (case id, repeat), in the order of execution.
+        """
+        cases = [(case,) for case in settling.repeats]
+        idle = "SELECT case_id, repeat FROM plan EXCEPT SELECT case_id, repeat FROM attempts"
+        with self._transaction():
+            self._db.executemany(
+                f"DELETE FROM plan WHERE case_id = ? AND (case_id, repeat) IN ({idle})",
+                cases,
+            )
+            self._db.executemany("DELETE FROM settled WHERE case_id = ?", cases)
+            self._db.executemany("INSERT OR IGNORE INTO plan (case_id, repeat) VALUES (?, ?)", order)
+            self._db.execute(
+                "UPDATE run SET status = 'running', finished_at = NULL, planned = (SELECT count(*) FROM plan"
+                " LEFT JOIN outcomes USING (case_id, repeat)"
+                " WHERE status IS NOT NULL OR case_id NOT IN (SELECT case_id FROM settled))"
+            )
+            self._keep_settlings((*self.info().settlings, settling))
+
+    def end_settling(self) -> None:
+        """Record that none of the repeats that were added last is asked for any more."""
+        *before, last = self.info().settlings
+        with self._transaction():
+            self._keep_settlings((*before, last.model_copy(update={"done": True})))
+
+    def _keep_settlings(self, settlings: Sequence[Settling]) -> None:
+        text = json.dumps([one.model_dump(mode="json") for one in settlings])
+        self._db.execute("UPDATE run SET details = json_set(details, '$.settlings', json(?))", (text,))
+
     def close_lost_attempts(self, reason: str) -> int:
         """End the attempts that a dead workbench left open; returns how many there were."""
         with self._transaction():
@@ -439,6 +475,7 @@ def _insert_plan(
         "repeats_least": meta.repeats_least,
         "repeats_time": meta.repeats_time,
         "blocks": None if meta.blocks is None else meta.blocks.model_dump(mode="json"),
+        "needs": [need.model_dump(mode="json") for need in meta.needs],
     }
     connection.execute("BEGIN IMMEDIATE")
     connection.execute(

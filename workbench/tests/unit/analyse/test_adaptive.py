@@ -28,7 +28,7 @@ from assay.plan.estimate import estimate_study
 from assay.plan.expand import expand
 from assay.report.build import build_document
 from assay.run.listener import TimeLeft
-from assay.run.session import estimate_text
+from assay.run.planned import estimate_text
 from assay.run.settle import settle, settle_all
 from assay.store import RunStore, list_runs
 

@@ -148,7 +148,9 @@ def test_every_sentence_follows_from_the_comparisons(made: list[tuple[float, flo
             if faster:
                 assert min(low for low, _ in faster) > 1  # type: ignore[type-var]
                 typical, least = r"([\d.,]+)×", r"at least (?:([\d.,]+)×|more than 1×)"
-                words = re.search(rf"{target} is faster than \w+ at [^;:]*: (?:typically )?{typical}, {least}", text)
+                words = re.search(
+                    rf"{target} is faster than \w+(?: at [^;:]*)?: (?:typically )?{typical}, {least}", text
+                )
                 assert words is not None, text
                 bound = float((words[2] or "1").replace(",", ""))
                 assert bound <= min(low for low, _ in faster) * (1 + 1e-9)  # type: ignore[type-var,operator]

@@ -256,7 +256,7 @@ def test_a_drop_over_record_size_is_noted() -> None:
     cases = tuple(make_case(f"c{size}", axes={"record_size": size}) for size in speeds)
     samples = [make_sample(f"c{size}", n, speed) for size, speed in speeds.items() for n in (1, 2, 3)]
     (note,) = analysed(cases, samples).notes
-    assert "80 MB/s with record size 1MiB, but 200 MB/s with 64KiB, 2.5 times as much" in note
+    assert "80 MB/s at 1MiB and 200 MB/s at 64KiB, 2.5× as much" in note
 
 
 def test_many_notes_of_a_kind_are_counted() -> None:

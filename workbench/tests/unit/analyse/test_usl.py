@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from soak import times
 from usl_tools import DOUBLING, MANY, fit, measured, total
 
-from assay.analyse.usl import FAR, LEAST_POINTS, fit_law
+from assay.analyse.growth.usl import FAR, LEAST_POINTS, fit_law
 
 
 @given(st.floats(1e3, 1e9), st.floats(0, 0.9), st.floats(0, 0.1), st.sampled_from([DOUBLING, MANY, (2, 3, 5, 9)]))

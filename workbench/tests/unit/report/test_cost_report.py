@@ -129,7 +129,7 @@ def test_the_short_answer_says_which_costs_least_or_that_nobody_knows() -> None:
     # As the instance's network carries 1.25 GB/s.
     assert text.endswith("But disk and memory did more than such a design can do: see Cost.")
     (panels,) = (block for block in answer.section(View(apart)).blocks if isinstance(block, Panels))
-    assert words(dict(panels.items)["What it costs"][0]).startswith(text)
+    assert words(dict(panels.items)["Cost"][0]).startswith(text)
     near_by = with_rates(priced_run(), disk_read=(1e9, 0.9e9, 1.1e9), memory_read=(13e9, 12e9, 14e9))
     assert "not separable" in words(cheapest(target_costs(View(near_by)), ["read"]))
     alone = with_rates(priced_run(), disk_read=(1e9, None, None), memory_read=(99e9, None, None))

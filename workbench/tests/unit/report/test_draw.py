@@ -75,7 +75,7 @@ def test_an_interval_that_is_cut_off_ends_in_an_arrowhead() -> None:
 
 def dots(*values: float, more: tuple[float, ...] = ()) -> str:
     lanes = tuple(Lane(name, 0, found, (), found[0]) for name, found in (("a", values), ("b", more)) if found)
-    return dots_html(Dots("d", "Rate in MB/s", "", False, (DotRow("Read", "", "", lanes),)), str)
+    return dots_html(Dots("d", "Rate in MB/s", "", False, (DotRow("Read", lanes),)))
 
 
 def test_a_dot_far_from_its_lane_is_an_arrow_and_the_axis_says_where_it_is() -> None:

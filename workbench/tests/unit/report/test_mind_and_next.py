@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 
-import pytest
-from builders import make_analysis, make_case, row_of
+from builders import make_analysis, make_case, make_place, row_of
 
+from assay.model.result.result import Estimate
 from assay.model.result.verdict import RANK, Finding, Verdict
 from assay.report.document import words
 from assay.report.first.caveats import caveats
 from assay.report.first.held import limit_sentences
-from assay.report.first.steps import steps
+from assay.report.first.lines import answers
+from assay.report.first.steps import next_step
 from assay.report.view import View
 
 CPUS, FLUSH, FEWER = "Use fewer lanes.", "Use sync: fsync.", "Use one lane."
@@ -29,57 +30,51 @@ def view(*rows: Sequence[Finding]) -> View:
         found.append(row_of(case, [100e6] * 3).model_copy(update={"findings": ordered, "verdict": worst}))
     cases = tuple(row.case for row in found)
     update = {"rows": tuple(found), "cases": cases, "comparisons": (), "decisions": ()}
-    return View(make_analysis().model_copy(update=update))
+    return View(make_analysis(places=(make_place(),)).model_copy(update=update))
 
 
 def said(seen: View) -> tuple[str, str]:
-    """What to mind, and what to do against it; empty if there is nothing."""
-    mind = next((line for line in caveats(seen, (), ()) if "sound" in line), "")
-    advice = (words(step) for step in steps(seen, (), set()))
-    return mind, next((line for line in advice if line.startswith("Against")), "")
+    """The caveat about usable results, and its remedy; empty if there is none."""
+    found = [caveat for caveat in caveats(seen, (), ()) if "usable" in caveat.text]
+    return (found[0].text, found[0].remedy) if found else ("", "")
+
+
+def step(seen: View) -> str:
+    return words(next_step(seen, set()))
 
 
 SKEWED, CACHED = finding(Verdict.SKEWED, CPUS), finding(Verdict.CACHED, FLUSH)
 BOUND = finding(Verdict.CLIENT_BOUND, CPUS)
 
 
-def test_the_advice_is_against_the_verdict_that_most_have_though_others_are_worse() -> None:
+def test_the_remedy_is_against_the_verdict_that_most_have_though_others_are_worse() -> None:
     # Four are cached first; against what is skewed, nothing but the other remedy helps.
-    mind, advice = said(view(*[(SKEWED, CACHED)] * 4, *[(SKEWED,)] * 7, *[(CACHED,)] * 2))
-    assert mind == "None of 13 results is sound (ok, or only unstable): 11 are skewed."
-    assert advice == f"Against what makes 11 results skewed: {CPUS}"
+    seen = view(*[(SKEWED, CACHED)] * 4, *[(SKEWED,)] * 7, *[(CACHED,)] * 2)
+    assert said(seen) == ("None of 13 results is usable: 7 are skewed, 4 more are also skewed.", CPUS)
+    assert step(seen).startswith("See why 11 results are skewed, and what to do: assay show ")
 
 
-def test_a_remedy_that_fits_some_says_of_how_many() -> None:
+def test_of_several_remedies_the_commonest_is_said() -> None:
     skewed = [finding(Verdict.SKEWED, remedy) for remedy in (CPUS, FEWER, FEWER, FLUSH)]
-    mind, advice = said(view(*[(one,) for one in skewed]))
-    assert mind == "None of 4 results is sound (ok, or only unstable): 4 are skewed."
-    assert advice == f"Against what makes 2 of 4 results skewed: {FEWER}"
-
-
-def test_one_result_is_one() -> None:
-    mind, advice = said(view((SKEWED,)))
-    assert mind == "None of 1 result is sound (ok, or only unstable): 1 is skewed."
-    assert advice == f"Against what makes 1 result skewed: {CPUS}"
+    assert said(view(*[(one,) for one in skewed])) == ("None of 4 results is usable: 4 are skewed.", FEWER)
 
 
 def test_a_result_counts_once_however_many_findings_say_it() -> None:
-    assert said(view((SKEWED, SKEWED)))[1] == f"Against what makes 1 result skewed: {CPUS}"
+    seen = view((SKEWED, SKEWED))
+    assert said(seen) == ("None of 1 result is usable: 1 is skewed.", CPUS)
+    assert step(seen).startswith("See why 1 result is skewed")
 
 
-@pytest.mark.parametrize("sound", [10, 9])
-def test_what_few_have_is_worth_no_step_and_no_warning(sound: int) -> None:
-    mind, advice = said(view((SKEWED,), *[()] * sound))
-    assert mind == ""
-    assert bool(advice) == (sound == 9)
+def test_what_fewer_than_half_have_is_neither_warned_of_nor_the_next_step() -> None:
+    seen = view((SKEWED,), ())
+    assert said(seen) == ("", "") and step(seen).startswith("See whether it holds on other days")
 
 
-def test_lower_bounds_are_an_answer_and_the_advice_says_what_lifts_them() -> None:
+def test_lower_bounds_are_an_answer_and_the_next_step_says_what_lifts_them() -> None:
     seen = view((BOUND,), (BOUND,), (finding(Verdict.NETWORK_BOUND, CPUS),), ())
-    mind, advice = said(seen)
-    assert mind == "" and advice == f"Against what makes 2 results client-bound: {CPUS}"
+    assert said(seen) == ("", "") and step(seen).startswith("See why 2 results are client-bound")
     assert limit_sentences(seen.analysis.rows) == (
-        "The machine that made the load is the limit of 2 of 4 results. The network is the limit of 1 of 4 results."
+        "The client's CPU is the limit of 2 of 4 results. The network is the limit of 1 of 4 results."
     )
     both = view((BOUND, CACHED))
     assert limit_sentences(both.analysis.rows) == "", "what a cache answered is no lower bound"
@@ -89,4 +84,15 @@ def test_results_without_a_rate_and_without_a_finding_ask_for_nothing() -> None:
     seen = view(())
     bare = seen.analysis.rows[0].model_copy(update={"throughput": None, "iops": None})
     seen = View(seen.analysis.model_copy(update={"rows": (bare,)}))
-    assert said(seen) == ("None of 1 result is sound (ok, or only unstable).", "")
+    assert said(seen) == ("None of 1 result is usable.", "")
+    assert step(seen).startswith("See why disk has no result")
+
+
+def test_a_rate_known_within_a_factor_of_ten_is_no_answer() -> None:
+    wide = view(()).analysis.rows[0]
+    rate = Estimate(median=1e6, low=0.3e6, high=3e6, n=5, spread=0.9)
+    loose = finding(Verdict.UNSTABLE, FEWER)
+    row = wide.model_copy(update={"throughput": rate, "verdict": Verdict.UNSTABLE, "findings": (loose,)})
+    seen = View(view(()).analysis.model_copy(update={"rows": (row,)}))
+    assert said(seen) == ("None of 1 result is usable: 1 is unstable.", FEWER)
+    assert not answers(row)

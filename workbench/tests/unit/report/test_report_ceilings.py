@@ -190,8 +190,8 @@ def test_ok_says_how_far_it_goes() -> None:
     whole = judged(row(), not_evaluated=("cached_read: not applicable: x",))
     partly = judged(row(), not_evaluated=("bursting: too few", "cached_read: not applicable: x"))
     worse = judged(row(), Verdict.CACHED, not_evaluated=("bursting: too few",))
-    assert [one.verdict_words for one in (whole, partly, worse)] == ["ok", "ok as far as seen", "cached"]
-    assert [brief(one).finding for one in (whole, partly)] == ["", "ok as far as seen: bursting lacked evidence"]
+    assert [one.verdict_words for one in (whole, partly, worse)] == ["ok", "ok, but not all checks could run", "cached"]
+    assert [brief(one).finding for one in (whole, partly)] == ["", "ok, but not all checks could run: bursting"]
     assert [brief(one).as_far_as_seen for one in (whole, partly, worse)] == [False, True, False]
     (table,) = results.results_tables(View(with_rows(whole, partly, worse)))
     assert [(badge.verdict, badge.partly) for badge in column(table, "Verdict")] == [
@@ -199,7 +199,7 @@ def test_ok_says_how_far_it_goes() -> None:
         (Verdict.OK, True),
         (Verdict.CACHED, False),
     ]
-    assert "bursting lacked evidence" in column(table, "Verdict")[1].hint
+    assert "bursting" in column(table, "Verdict")[1].hint
     counts = tables_of(verdicts.section(View(with_rows(whole, partly, worse))))["verdict-counts"]
     meant = dict(zip(column(counts, "Verdict"), column(counts, "What it means"), strict=True))
     assert "could run" not in meant[Badge(Verdict.OK)] and "could run" in meant[Badge(Verdict.OK, partly=True)]
@@ -296,7 +296,7 @@ def test_headline_has_no_number_of_a_cached_or_impossible_result(pair: tuple[Run
         for each in pair
     )
     assert repr(first) == repr(second)
-    text = re.sub(r"<Verdict[^>]*>", "", repr(first)).replace(pair[0].run.id, "")
+    text = re.sub(r"<Verdict[^>]*>|c-disk-\d+|c-memory-\d+", "", repr(first)).replace(pair[0].run.id, "")
     shown = [float(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?:\.\d+)?", text)]
     assert [number for number in shown if number >= UNTRUE[0] / 1e6] == []
     for analysis in pair:

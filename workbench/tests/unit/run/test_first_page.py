@@ -1,4 +1,4 @@
-"""What the first page says of ten runs, word for word; `ASSAY_GOLDEN=write` writes the files anew, for eyes to read."""
+"""What the first page says of twenty runs, word for word; `ASSAY_GOLDEN=write` writes the files anew."""
 
 import os
 from pathlib import Path

@@ -2,8 +2,8 @@
 
 Two curves are tried. The sharp one is X(N) = rate min(N, bend): each host adds as much as the first, until something is
 full. Source: the asymptotic bounds of E. D. Lazowska and others, Quantitative System Performance, Prentice-Hall 1984,
-chapter 5, which cross at the bend. The smooth one is the universal scalability law (`assay.analyse.usl`), which has no
-corner; what is told of it is where hosts have half of what one has alone. The sharp one counts if
+chapter 5, which cross at the bend. The smooth one is the universal scalability law (`assay.analyse.growth.usl`), which
+has no corner; what is told of it is where hosts have half of what one has alone. The sharp one counts if
 it is within 2 % of all points, else the one that the repeats contradict less.
 """
 
@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.analyse.growth.draws import MOST_OFF, SURE, Range, Totals, interval, usable
+from assay.analyse.growth.usl import fit_law
 from assay.analyse.scaling import PLATEAU
-from assay.analyse.usl import fit_law
 
 if TYPE_CHECKING:
     from assay.analyse.growth.draws import Array

@@ -18,7 +18,7 @@ AXES = {
 SIZES = ("record_size", "object_size")
 LEAST = 1.5
 """So many times as much at the lower value is worth a word, if the intervals are apart."""
-WRONG_WAY = "The wrong way: "
+WRONG_WAY = "Slower at a higher "
 """What such a note begins with."""
 
 
@@ -45,9 +45,9 @@ class Fall(NamedTuple):
         )
         where = f"{slow.operation.replace('_', ' ')} on {slow.case.target}, workload {slow.case.workload}"
         return (
-            f"{WRONG_WAY}{where}{f' ({rest})' if rest else ''}: {_rate(slow, self.axis)} with {AXES[self.axis]}"
-            f" {_value(self.axis, after)}, but {_rate(fast, self.axis)} with {_value(self.axis, before)},"
-            f" {about_number(self.times)} times as much."
+            f"{WRONG_WAY}{AXES[self.axis]}: {where}{f' ({rest})' if rest else ''} does {_rate(slow, self.axis)} at"
+            f" {_value(self.axis, after)} and {_rate(fast, self.axis)} at {_value(self.axis, before)},"
+            f" {about_number(self.times)}× as much."
         )
 
 

@@ -184,7 +184,7 @@ def _line(entry: Entry) -> RunLine:
         info.finished,
         info.question,
         ", ".join(info.hosts) or info.environment.get("host", {}).get("name", ""),
-        tuple((str(verdict), int(count)) for verdict, count in verdicts.items()),
+        tuple((str(verdict), count) for verdict, count in verdicts.each.items()),
         answer,
     )
 

@@ -20,7 +20,7 @@ class Result:
             `high`.
         iops: Median of operations per second.
         n: Number of usable repeats.
-        finding: The worst finding in words; if the verdict is ok as far as seen only, which rules lacked evidence;
+        finding: The worst finding in words; if it is ok but not all checks could run, which could not;
             else empty.
         also: Its other verdicts, the worst first, with commas between; empty if it has one only.
         ceiling: Name of the ceiling that it is closest to; empty if none is known.
@@ -47,13 +47,18 @@ class Result:
         return is_counted(self.operation)
 
     @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """All of them, the gravest first."""
+        return tuple(Verdict(name) for name in (self.verdict, *self.also.split(", ")) if name)
+
+    @property
     def as_far_as_seen(self) -> bool:
         """Its verdict is ok, but a rule that might have spoken against it lacked evidence."""
         return self.verdict == Verdict.OK and bool(self.finding)
 
 
 def _unseen(row: "Row") -> str:
-    return f"{AS_FAR_AS_SEEN}: {', '.join(row.unseen)} lacked evidence" if row.as_far_as_seen else ""
+    return f"{AS_FAR_AS_SEEN}: {', '.join(row.unseen)}" if row.as_far_as_seen else ""
 
 
 def brief(row: "Row") -> Result:

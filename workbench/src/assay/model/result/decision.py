@@ -28,6 +28,9 @@ class PointDecision(Frozen):
         within: If equal: the greatest share by which they may differ.
         why: What bars it, or leaves it open, in words.
         unverified: Those of the targets whose number is one of which nobody can tell whether storage answered.
+        low: If open because the repeats vary too much: lower end of an interval of the other target's rate divided by
+            the base's, which holds together with those of all other points; likewise `high`. None where verdicts or
+            too few repeats leave it unknown.
         needs: If open: about how many repeats of both would settle it; None if repeats alone would not.
         seconds: How much longer the run would take for that; None if nothing is known of it.
     """
@@ -40,6 +43,8 @@ class PointDecision(Frozen):
     within: float | None = None
     why: str = ""
     unverified: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
     needs: int | None = None
     seconds: float | None = None
 

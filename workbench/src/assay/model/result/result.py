@@ -20,6 +20,12 @@ from assay.model.study.repeats import LEAST_COMPARED
 EXCEEDED = 1.25
 """A ceiling was measured in a short time on a machine that is never quite quiet: up to this share it may still bind."""
 
+VAGUE = 3.0
+"""A rate is no answer if the upper end of its interval is more than this times the lower one.
+
+One operation a repeat has such an interval. Storage that is chosen between differs by less as a rule.
+"""
+
 Compared = Literal["rate", "p50", "p99"]
 """What two rows are compared by."""
 COMPRESSING = ("btrfs", "zfs", "f2fs", "bcachefs")
@@ -190,6 +196,12 @@ class Row(Frozen):
     def as_far_as_seen(self) -> bool:
         """Its verdict is ok, but a rule that might have spoken against it lacked evidence."""
         return self.verdict is Verdict.OK and bool(self.unseen)
+
+    @property
+    def vague(self) -> bool:
+        """Its rate is known so badly that it says nothing: one end of the interval is several times the other."""
+        rate = self.rate
+        return rate is not None and rate.low is not None and rate.high is not None and rate.high > VAGUE * rate.low
 
     @property
     def verdict_words(self) -> str:

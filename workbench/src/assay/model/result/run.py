@@ -11,9 +11,11 @@ from assay.model.result.layers import NO_STORAGE, Layer, chain, device_levels
 from assay.model.result.machine import Controls, MachineFinding
 from assay.model.result.method import MethodChoice
 from assay.model.result.network import Network
+from assay.model.result.settling import Settling
 from assay.model.result.stage import StageDone
 from assay.model.result.verdict import Verdict
 from assay.model.study.blocks import Blocks
+from assay.model.study.needs import Need
 from assay.model.study.repeats import EQUAL_WITHIN, looks, repeats_words
 
 IN_MEMORY = ("tmpfs", "ramfs")
@@ -102,6 +104,7 @@ class RunHead(Frozen):
         repeats_least: Fewest repeats of a case if their number is not fixed, or with `blocks`; else None.
         repeats_time: Seconds of measuring after which no further round begins; None without such a limit.
         blocks: How its two sides are measured in turns; None of a run that is no comparison.
+        needs: What each target must reach.
     """
 
     id: str
@@ -121,6 +124,7 @@ class RunHead(Frozen):
     repeats_least: int | None = None
     repeats_time: float | None = None
     blocks: Blocks | None = None
+    needs: tuple[Need, ...] = ()
 
     @property
     def launcher(self) -> str:
@@ -148,6 +152,7 @@ class RunInfo(RunHead):
         answers: What the run says of each question, in words, as it ended; empty before, and of a very large run.
         page: The first page of its report in words, likewise.
         stages: Those that were measured, of a run that is taken in stages.
+        settlings: Repeats that were added when it was over, for what was undecided.
     """
 
     folder: str
@@ -165,6 +170,7 @@ class RunInfo(RunHead):
     answers: tuple[str, ...] = ()
     page: FirstPage | None = None
     stages: tuple[StageDone, ...] = ()
+    settlings: tuple[Settling, ...] = ()
 
     @property
     def equal_within(self) -> float:
@@ -198,6 +204,5 @@ class RunInfo(RunHead):
         """How often it was looked at, or may have been, to see what it has decided; 1 if that was not asked for."""
         if self.blocks is not None:
             return len(self.blocks.looks)
-        if self.repeats_decide is None:
-            return 1
-        return len(looks(self.repeats_least or self.repeats, self.repeats))
+        first = 1 if self.repeats_decide is None else len(looks(self.repeats_least or self.repeats, self.repeats))
+        return first + len(self.settlings)

@@ -39,7 +39,7 @@ NO_RESULT = FALSE | {Verdict.INCOMPLETE}
 NOT_APPLICABLE = "not applicable: "
 """What the reason of a rule begins with that has nothing to say of a result; others lacked evidence."""
 
-AS_FAR_AS_SEEN = "ok as far as seen"
+AS_FAR_AS_SEEN = "ok, but not all checks could run"
 """What `ok` is called in words where a rule lacked evidence."""
 
 RANK = {verdict: place for place, verdict in enumerate(Verdict)}

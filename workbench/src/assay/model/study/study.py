@@ -16,6 +16,7 @@ from assay.model.study import axis, names
 from assay.model.study.axis import Axis, Kind, Single, Sweep, fault
 from assay.model.study.hosts import Hosts, HostsField
 from assay.model.study.kinds import OfAnyKind
+from assay.model.study.needs import Needs
 from assay.model.study.parameter import Parameter
 from assay.model.study.parameters import DEFAULTS, DEFINITIONS
 from assay.model.study.repeats import STANDARD, Repeats, RepeatsField
@@ -268,6 +269,14 @@ class Study(Frozen):
         None,
         description="When `assay run --stage` goes on with more hosts, tasks or lanes without asking anybody.",
         json_schema_extra=_never_empty,
+    )
+    needs: Needs = Field(
+        (),
+        alias="need",
+        description="What each target must reach: `read: 500MB/s`, `random_read: 20k IOPS`, `write p99: 10ms`. The "
+        "report says of each: yes, no, or not yet. fsync is every write where `sync` is o_sync or o_dsync; a workload "
+        "may be named first: `oltp random_read p99: 2ms`.",
+        json_schema_extra={"default": {}},
     )
     prices: StudyPrices | None = Field(
         None,

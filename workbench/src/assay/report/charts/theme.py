@@ -1,10 +1,10 @@
 """What all charts share: colours, axes, the way a doubtful result is drawn."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from assay.model.result.counts import count_verdicts
 from assay.model.result.result import Row
 from assay.model.result.verdict import NO_RESULT, Verdict
 from assay.model.study.axis import AxisValue
@@ -170,8 +170,5 @@ def marked_dots(dots: Sequence[tuple[Dot, Verdict]]) -> list[Dot]:
 
 def marked(rows: Iterable[Row]) -> str:
     """Which verdicts the hollow or hatched marks of a chart have, as a sentence; empty if there are none."""
-    counts: Counter[Verdict] = Counter(row.verdict for row in rows if row.verdict is not Verdict.OK)
-    if not counts:
-        return ""
-    words = [f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict]]
-    return f" Not ok: {', '.join(words)}."
+    counts = count_verdicts(row.verdicts for row in rows if row.verdict is not Verdict.OK)
+    return f" Not ok: {counts.words}." if counts.total else ""

@@ -1,9 +1,9 @@
-"""Dots along a scale: sentences with the repeats that they rest on."""
+"""Dots along a scale: kinds of work with all their repeats."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from assay.report import numbers
-from assay.report.document import DotRow, Dots, Lane, Text
+from assay.report.document import DotRow, Dots, Lane
 from assay.report.draw.scales import Scale, amount, decades
 from assay.report.draw.svg import anchor, classes, escape, percent, shade, upright
 
@@ -18,20 +18,15 @@ MOST_DOTS = 500
 """Of one lane; of more, evenly spread ones are drawn."""
 
 
-def dots_html(block: Dots, text: Callable[[Text], str]) -> str:
-    """The block as HTML.
-
-    Args:
-        block: What is to be drawn.
-        text: Makes marked text HTML.
-    """
+def dots_html(block: Dots) -> str:
+    """The block as HTML; empty if there is nothing to draw."""
     values = [value for row in block.rows for lane in row.lanes for value in (*lane.values, *lane.open)]
     if not values:
-        return "".join(_said(row, text) for row in block.rows)
+        return ""
     kept = [value for row in block.rows for lane in row.lanes for value in _set_scale(lane)]
     scale = decades([*kept, 1.0] if block.ratio else kept)
     title = f"{block.title}, log scale{_beyond(values, scale, block.ratio)}"
-    rows = "".join(_row(row, scale, block.ratio, text) for row in block.rows)
+    rows = "".join(_row(row, scale, block.ratio) for row in block.rows)
     cut = any(len(lane.values) + len(lane.open) > MOST_DOTS for row in block.rows for lane in row.lanes)
     caption = block.caption + (f" Of more than {MOST_DOTS} dots, so many are drawn." if cut else "")
     axis = f'<div class="lane axis"><b></b>{_axis(scale, block.ratio)}</div><p class=unit>{escape(title)}</p>'
@@ -58,14 +53,9 @@ def _beyond(values: Sequence[float], scale: Scale, ratio: bool) -> str:
     return f"; {'arrow' if len(found) == 1 else 'arrows'}: {numbers.listing(found)}" if found else ""
 
 
-def _row(row: DotRow, scale: Scale, ratio: bool, text: Callable[[Text], str]) -> str:
+def _row(row: DotRow, scale: Scale, ratio: bool) -> str:
     lanes = "".join(_lane(lane, scale, ratio) for lane in row.lanes)
-    return f"<div class=row>{_said(row, text)}<div class=lanes>{lanes}</div></div>"
-
-
-def _said(row: DotRow, text: Callable[[Text], str]) -> str:
-    detail = f" <small>{escape(row.detail)}</small>" if row.detail else ""
-    return f"<div class=said><h3>{escape(row.label)}{detail}</h3><p>{text(row.text)}</p></div>"
+    return f"<div class=row><div class=said>{escape(row.label)}</div><div class=lanes>{lanes}</div></div>"
 
 
 def _lane(lane: Lane, scale: Scale, ratio: bool) -> str:

@@ -3,10 +3,14 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from assay.analyse.decide import MOST_NEEDED
+from assay.analyse.environments.limits import AT_END, limited
 from assay.analyse.machine import busy_words
 from assay.analyse.odd.wrong_way import WRONG_WAY
 from assay.analyse.scaling import Scaling
+from assay.model.result.counts import count_verdicts
 from assay.model.result.decision import Outcome
+from assay.model.result.first_page import Caveat
 from assay.model.result.result import Row
 from assay.model.result.verdict import SOUND, Verdict
 from assay.report import numbers
@@ -15,11 +19,12 @@ from assay.report.first.held import is_held, limit_sentences
 from assay.report.first.words import reasons
 from assay.report.view import View, sound
 
-Said = list[str]
+Said = list[Caveat]
+_HOLDS = " What is called faster or equal holds all the same."
 
 
-def caveats(view: View, found: Sequence[Claim], growth: Sequence[Scaling]) -> list[str]:
-    """All of them, a sentence or two each; the page shows the first ones.
+def caveats(view: View, found: Sequence[Claim], growth: Sequence[Scaling]) -> list[Caveat]:
+    """All of them, a sentence or two each and what to do; the page shows the first ones.
 
     Args:
         view: The run.
@@ -30,19 +35,20 @@ def caveats(view: View, found: Sequence[Claim], growth: Sequence[Scaling]) -> li
     kinds: tuple[Callable[[], Said], ...] = (
         lambda: _unfinished(view),
         lambda: _absent(view),
-        lambda: _disturbed(view, bool(found)),
+        lambda: _disturbed(view, found),
+        lambda: _limited(view),
+        lambda: _compressed(view),
         lambda: _few_sound(view, answered),
         lambda: _held(view, answered, bool(found)),
-        lambda: _left_out(found),
+        lambda: _left_out(view, found),
         lambda: _still_open(found),
         lambda: _odd(view),
         lambda: _in_memory(view, found),
         lambda: _started(view),
         lambda: _unstable(view, found),
-        lambda: _as_far_as_seen(view),
         lambda: _this_run(view),
     )
-    return [words for kind in kinds for words in kind()]
+    return [caveat for kind in kinds for caveat in kind()]
 
 
 def _unfinished(view: View) -> Said:
@@ -51,24 +57,34 @@ def _unfinished(view: View) -> Said:
         return []
     up_to = "up to " if run.adaptive else ""
     missing = f"{up_to}{run.planned - run.finished:,} of {run.planned:,} repeats are missing"
-    rest = " The answer rests on the rest." if any(sound(row) for row in view.analysis.rows) else ""
-    return [f"This run is {run.status}: {missing}.{rest}"]
+    rest = " The answer uses those that are done." if any(sound(row) for row in view.analysis.rows) else ""
+    return [
+        Caveat(text=f"This run is {run.status}: {missing}.{rest}", remedy=f"Finish it: assay run {run.id} --resume")
+    ]
 
 
 def _absent(view: View) -> Said:
     """Targets that were to be measured and have no number."""
-    measured = {row.case.target for row in view.analysis.rows if row.rate is not None}
-    gone = [name for name in view.targets if name not in measured]
+    gone = absent(view)
     if not gone:
         return []
-    whose = numbers.listing(gone)
-    return [f"No operation on {whose} gave a rate: of {'it' if len(gone) == 1 else 'them'} this says nothing."]
+    text = f"Nothing could be measured on {numbers.listing(gone)}: each repeat failed."
+    return [Caveat(text=text, remedy="Mend what the error says, and run again.")]
+
+
+def absent(view: View) -> list[str]:
+    """Targets without any rate."""
+    measured = {row.case.target for row in view.analysis.rows if row.rate is not None}
+    return [name for name in view.targets if name not in measured]
 
 
 def not_sound(view: View, answered: set[Verdict]) -> list[Row]:
-    """Results that are neither sound, nor lower bounds, nor part of the answer: where a network binds, say."""
-    rows = view.analysis.rows
-    return [row for row in rows if not (sound(row) or is_held(row) or answered.issuperset(row.verdicts))]
+    """Results that are neither known, nor lower bounds, nor part of the answer: where a network binds, say."""
+    return [row for row in view.analysis.rows if not (_known(row) or is_held(row) or answered.issuperset(row.verdicts))]
+
+
+def _known(row: Row) -> bool:
+    return sound(row) and not row.vague
 
 
 def _few_sound(view: View, answered: set[Verdict]) -> Said:
@@ -79,13 +95,14 @@ def _few_sound(view: View, answered: set[Verdict]) -> Said:
         return []
     left = len(rows) - len(bad)
     common = commonest(bad)
-    which = "" if common is None else f"{common[1]:,} {'is' if common[1] == 1 else 'are'} {common[0]}"
+    if common is not None and common[0] is Verdict.INCOMPLETE and _unfinished(view):
+        return []
+    which = "" if common is None else count_verdicts(row.verdicts for row in bad).of(common[0])
     if not left:
-        none = f"None of {numbers.plural(len(rows), 'result')} is sound (ok, or only unstable)"
-        return [f"{none}: {which}." if which else f"{none}."]
-    count = f"{left:,} of {numbers.plural(len(rows), 'result')}"
-    few = f"Only {count} {'is' if left == 1 else 'are'} sound (ok, or only unstable)"
-    return [f"{few}. This answer stands on few of them; {which}." if which else f"{few}."]
+        none = f"None of {numbers.plural(len(rows), 'result')} is usable"
+        return [Caveat(text=f"{none}: {which}." if which else f"{none}.", remedy=remedy_of(bad))]
+    few = f"Only {left:,} of {numbers.plural(len(rows), 'result')} {'is' if left == 1 else 'are'} usable"
+    return [Caveat(text=f"{few}; {which}." if which else f"{few}.", remedy=remedy_of(bad))]
 
 
 def held(view: View, answered: set[Verdict]) -> list[Row]:
@@ -97,29 +114,83 @@ def _held(view: View, answered: set[Verdict], compared: bool) -> Said:
     """Beside comparisons, that many rates are lower bounds; where nothing is compared the answer says so itself."""
     if not compared or 2 * len(held(view, answered)) <= len(view.analysis.rows):
         return []
-    return [f"{limit_sentences(view.analysis.rows)} The storage does at least so much."]
+    mine = held(view, answered)
+    return [Caveat(text=f"{limit_sentences(view.analysis.rows)} These rates are lower bounds.", remedy=remedy_of(mine))]
 
 
 def commonest(bad: Sequence[Row]) -> tuple[Verdict, int] | None:
     """The verdict that keeps most results out, and how many have it; None if none has one that does."""
-    verdicts = (verdict for row in bad for verdict in row.verdicts if verdict not in SOUND)
+    verdicts = (
+        verdict
+        for row in bad
+        for verdict in row.verdicts
+        if verdict not in SOUND or (row.vague and verdict is Verdict.UNSTABLE)
+    )
     return next(iter(Counter(verdicts).most_common(1)), None)
 
 
-def _disturbed(view: View, compared: bool) -> Said:
+def remedy_of(rows: Sequence[Row]) -> str:
+    """What helps against the verdict that most of these results have, from its findings; empty if nothing is known."""
+    common = commonest(rows)
+    if common is None:
+        return ""
+    each = [{finding.remedy for finding in row.findings if finding.verdict is common[0]} for row in rows]
+    remedies = Counter(remedy for found in each for remedy in found)
+    return max(remedies, key=lambda text: (remedies[text], text), default="")
+
+
+def _decided(found: Sequence[Claim]) -> bool:
+    """Something is called faster or equal."""
+    return any(claim.counted > len(claim.of(Outcome.OPEN)) for claim in found)
+
+
+def _disturbed(view: View, found: Sequence[Claim]) -> Said:
     words = busy_words(view.run.controls) if view.analysis.machine is not None else ""
     if not words:
         return []
-    holds = "The bounds of what is called faster or equal allow for that." if compared else ""
-    return [f"{words} {holds} Rates may be higher when nothing else runs.".replace("  ", " ")]
+    holds = _HOLDS if _decided(found) else ""
+    remedy = "For higher and steadier rates, repeat it on an idle machine."
+    return [Caveat(text=f"{words}{holds}", remedy=remedy)]
 
 
-def _left_out(found: Sequence[Claim]) -> Said:
+def _limited(view: View) -> Said:
+    """Limits that a control group of this machine sets to the engine or to the devices that it used."""
+    environment, places = view.run.environment, view.run.places
+    if view.run.hosts:
+        return []
+    before = limited(environment, places).words
+    if AT_END in environment:
+        after = limited(environment, places, AT_END).words
+        text = f"Limits of control groups changed while it ran: from {before or 'none'} to {after or 'none'}."
+        return [Caveat(text=text, remedy="Repeat it with the same limits from start to end.")]
+    if not before:
+        return []
+    text = f"A control group limits {before}: rates are those under this limit."
+    return [Caveat(text=text, remedy="To measure the storage itself, lift it (cpu.max, io.max).")]
+
+
+def _compressed(view: View) -> Said:
+    """File systems that store less than they are given, as far as the data allow."""
+    found: list[Caveat] = []
+    for place in view.run.places:
+        layer = next((layer for layer in place.layers if layer.compresses == "does"), None)
+        cases = [case for case in view.analysis.cases if case.target == place.target]
+        shares = sorted({int(case.parameters.known("compressible") or 0) for case in cases})
+        if layer is None or not shares:
+            continue
+        data = f"{' to '.join(f'{share} %' for share in dict.fromkeys((shares[0], shares[-1])))} compressible"
+        text = f"{place.target} is compressed ({layer.words}), and the data of this run are {data}."
+        found.append(Caveat(text=text, remedy="Set `compressible` to what your data are: rates depend on it."))
+    return found
+
+
+def _left_out(view: View, found: Sequence[Claim]) -> Said:
     points = [point for claim in found for point in claim.of(Outcome.BARRED)]
     every = sum(len(claim.points) for claim in found)
-    if not points:
+    if not points or all(row.no_result for row in view.analysis.rows):
         return []
-    return [f"{len(points):,} of {numbers.plural(every, 'point')} left out: {reasons(points)}."]
+    text = f"{len(points):,} of {numbers.plural(every, 'comparison')} could not be made: {reasons(points)}."
+    return [Caveat(text=text, remedy=remedy_of([row for row in view.analysis.rows if row.no_result]))]
 
 
 def _still_open(found: Sequence[Claim]) -> Said:
@@ -127,13 +198,16 @@ def _still_open(found: Sequence[Claim]) -> Said:
     every = sum(claim.counted for claim in found)
     if not points:
         return []
-    count = f"{len(points):,} of {numbers.plural(every, 'point')}"
-    return [f"{count} {'is' if len(points) == 1 else 'are'} open: {reasons(points)}."]
+    count = f"{len(points):,} of {numbers.plural(every, 'comparison')}"
+    text = f"{count} {'is' if len(points) == 1 else 'are'} undecided: {reasons(points)}."
+    near = any(point.needs is not None and point.needs <= MOST_NEEDED for point in points)
+    return [Caveat(text=text, remedy="More repeats are likely to decide them: see the next step." if near else "")]
 
 
 def _odd(view: View) -> Said:
-    """What goes the wrong way is the first of the notes."""
-    return [note for note in view.analysis.notes if note.startswith(WRONG_WAY)][:1]
+    """What falls where it should rise is the first of the notes."""
+    found = [note for note in view.analysis.notes if note.startswith(WRONG_WAY)][:1]
+    return [Caveat(text=note, remedy="Prefer the lower setting on this storage.") for note in found]
 
 
 def _in_memory(view: View, found: Sequence[Claim]) -> Said:
@@ -144,12 +218,12 @@ def _in_memory(view: View, found: Sequence[Claim]) -> Said:
     ]
     if not names:
         return []
-    verb, where = ("is kept", "it") if len(names) == 1 else ("are kept", "them")
-    gone = f"what is stored in {where} is gone after a restart, and takes memory from programs"
-    return [f"{numbers.listing(names)} {verb} in this machine's memory: {gone}."]
+    verb = "is" if len(names) == 1 else "are"
+    text = f"{numbers.listing(names)} {verb} in this machine's memory: files there are lost at a restart."
+    return [Caveat(text=text, remedy="Use it for data that can be made again, and that fit beside the programs.")]
 
 
-def started(view: View) -> Said:
+def started(view: View) -> list[str]:
     """What the numbers of servers that Assay started are about."""
     found: dict[str, list[str]] = {}
     for place in view.run.places:
@@ -163,30 +237,21 @@ def started(view: View) -> Said:
 
 
 def _started(view: View) -> Said:
-    return started(view)
+    return [Caveat(text=text, remedy="Name its endpoint to measure a service of your own.") for text in started(view)]
 
 
 def _unstable(view: View, found: Sequence[Claim]) -> Said:
-    rows = view.analysis.rows
-    count = sum(Verdict.UNSTABLE in row.verdicts for row in rows)
-    if 4 * count < len(rows) or not count:
+    counts = count_verdicts(row.verdicts for row in view.analysis.rows)
+    count = counts.each.get(Verdict.UNSTABLE, 0) + counts.also.get(Verdict.UNSTABLE, 0)
+    if 4 * count < counts.total or not count:
         return []
-    what = f"{count:,} of {numbers.plural(len(rows), 'result')} {'is' if count == 1 else 'are'} unstable"
-    allow = " The bounds allow for it." if found else ""
-    return [f"{what}: the repeats differ much.{allow}"]
-
-
-def _as_far_as_seen(view: View) -> Said:
-    count = sum(row.as_far_as_seen for row in view.analysis.rows)
-    every = sum(row.verdict is Verdict.OK for row in view.analysis.rows)
-    if not count:
-        return []
-    verb = "is" if count == 1 else "are"
-    what = f"{count:,} of {numbers.plural(every, 'result')} with the verdict ok {verb} so as far as seen"
-    return [f"{what}: some rules lacked evidence (see Verdicts)."]
+    text = f"Of {numbers.plural(counts.total, 'result')}, {counts.of(Verdict.UNSTABLE)}: their repeats vary widely."
+    remedy = remedy_of([row for row in view.analysis.rows if row.verdict is Verdict.UNSTABLE])
+    return [Caveat(text=f"{text}{_HOLDS if _decided(found) else ''}", remedy=remedy)]
 
 
 def _this_run(view: View) -> Said:
     if not any(row.rate is not None and row.rate.n > 1 for row in view.analysis.rows):
         return []
-    return ["Intervals and answers speak of this run; runs of other days may differ more."]
+    text = "All of this is of one run: other days may differ by more than its intervals."
+    return [Caveat(text=text, remedy="Repeat it on other days.")]

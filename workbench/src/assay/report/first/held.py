@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from assay.model.result.result import Row
-from assay.model.result.verdict import HELD, SOUND, Finding, Verdict
+from assay.model.result.verdict import HELD, SOUND, Verdict
 from assay.report import numbers
 
 _LIMITS: dict[Verdict, str] = {
     Verdict.NETWORK_BOUND: "the network",
-    Verdict.CLIENT_BOUND: "the machine that made the load",
+    Verdict.CLIENT_BOUND: "the client's CPU",
     Verdict.THROTTLED: "a rate limit of the storage",
     Verdict.CONTENDED: "other load on the storage",
 }
@@ -41,8 +41,8 @@ def limit_sentences(rows: Sequence[Row]) -> str:
     limits: dict[str, list[float | None]] = {}
     for row in rows:
         if is_held(row):
-            finding = next(finding for finding in row.findings if finding.verdict in HELD)
-            limits.setdefault(_limit(row, finding), []).append(_share(finding))
+            name, share = limit_of(row) or ("", None)
+            limits.setdefault(name, []).append(share)
     every = numbers.plural(len(rows), "result")
     parts = []
     for words, shares in sorted(limits.items(), key=lambda item: -len(item[1])):
@@ -51,14 +51,15 @@ def limit_sentences(rows: Sequence[Row]) -> str:
     return " ".join(parts)
 
 
-def _limit(row: Row, finding: Finding) -> str:
-    if finding.verdict is Verdict.NETWORK_BOUND and row.binding is not None and row.binding.name in _LINKS:
-        return _LINKS[row.binding.name]
-    return _LIMITS[finding.verdict]
-
-
-def _share(finding: Finding) -> float | None:
-    return finding.numbers.get("share")
+def limit_of(row: Row) -> tuple[str, float | None] | None:
+    """What held a rate, and the share of that limit which it reached if it is known; None if nothing held it."""
+    if not is_held(row):
+        return None
+    finding = next(finding for finding in row.findings if finding.verdict in HELD)
+    name = _LIMITS[finding.verdict]
+    if finding.verdict is Verdict.NETWORK_BOUND and row.binding is not None:
+        name = _LINKS.get(row.binding.name, name)
+    return name, finding.numbers.get("share")
 
 
 def _range(shares: Sequence[float | None]) -> str:

@@ -1,68 +1,109 @@
-"""The lines of the first page: what is said of each kind of work, with the dots of all repeats that it rests on."""
+"""The lines of the first page: what is said of each kind of work, and the dots of all repeats that it rests on."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from assay.analyse.scaling import BINDS, Scaling
+from assay.analyse.percentiles import percentiles_of
+from assay.analyse.scaling import BINDS, Point, Scaling
 from assay.analyse.usable import usable
 from assay.model.result.decision import Outcome
+from assay.model.result.first_page import Line
 from assay.model.result.result import Row
+from assay.model.result.sample import Sample
 from assay.model.result.verdict import HELD, SOUND, Verdict
 from assay.report import numbers
 from assay.report.claims import Claim, kind_of
-from assay.report.document import DotRow, Dots, Lane, Text
-from assay.report.first.held import is_held
+from assay.report.document import DotRow, Dots, Lane, words
+from assay.report.first.held import is_held, limit_of
 from assay.report.first.splits import parts
-from assay.report.first.words import ranked, ranking, said
-from assay.report.growth.words import counted, scaled_where, scaled_words, several
-from assay.report.measure import Measure, measure_of
+from assay.report.first.words import ranked, ranking, result_words
+from assay.report.growth.words import counted, scaled_where, several
+from assay.report.measure import IOPS, Measure, is_small, measure_of
 from assay.report.view import View
 
 MOST = 6
 """Lines on the page."""
+_COUNTS = 5
+"""So many numbers of hosts have a column."""
 
 
-def compared(found: Sequence[Claim], view: View, most: int = MOST) -> tuple[list[Dots], int]:
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Lines, their pictures, and how many more lines there would be."""
+
+    lines: tuple[Line, ...] = ()
+    dots: tuple[Dots, ...] = ()
+    more: int = 0
+
+    def __add__(self, other: "Said") -> "Said":
+        return Said((*self.lines, *other.lines), (*self.dots, *other.dots), self.more + other.more)
+
+
+def compared(found: Sequence[Claim], view: View, most: int = MOST) -> Said:
     """A line for each kind of work, or for each part of one in which the targets change places.
 
     Args:
         found: All claims.
         view: The run.
         most: So many lines.
-
-    Returns:
-        The lines, and how many more there would be.
     """
     kinds: dict[str, list[Claim]] = {}
     for claim in found:
         kinds.setdefault(claim.kind, []).append(claim)
-    rows = [row for claims in kinds.values() for row in _kind(claims, view)]
-    if not rows:
-        return [], 0
+    every = [pair for claims in kinds.values() for pair in _kind(claims, view)]
+    shown = every[:most]
+    if not shown:
+        return Said()
     base = found[0].base
-    caption = f"A dot is one repeat, divided by the median of {base} at the same point"
+    rows = tuple(row for _, row in shown)
     hollow = any(lane.open for row in rows for lane in row.lanes)
-    caption += "; hollow where that point is open." if hollow else "."
-    title = f"Times as fast as {base} in the median"
-    return [Dots("answer-dots", title, caption, True, tuple(rows[:most]))], max(0, len(rows) - most)
+    caption = f"A dot is one repeat, divided by the median of {base} at the same point"
+    caption += "; hollow: undecided." if hollow else "."
+    dots = Dots("answer-dots", f"Times as fast as {base} in the median", caption, True, rows)
+    return Said(tuple(line for line, _ in shown), (dots,), len(every) - len(shown))
 
 
-def _kind(claims: Sequence[Claim], view: View) -> list[DotRow]:
-    """One pair of targets may be split into parts; of several pairs each has its sentence in one line."""
+def _kind(claims: Sequence[Claim], view: View) -> Iterator[tuple[Line, DotRow]]:
+    """One pair of targets may be split into parts; several pairs stand in one line."""
     if len(claims) == 1:
-        return [
-            DotRow(part.label, said(part), speeds([part], view), _ratios([part], view)) for part in parts(claims[0])
-        ]
+        for part in parts(claims[0]):
+            yield _line(part.label, result_words(part), [part], view)
+        return
     label = numbers.titled(claims[0].kind)
     if order := ranking(claims):
-        at = numbers.plural(min(claim.counted for claim in claims), "point")
-        text = (*ranked(claims, order), f", at each of {at}.")
-        return [DotRow(label, text, speeds(claims, view), _ratios(claims, view))]
-    spans: list[object] = []
-    for claim in claims:
-        spans += [" " if spans else "", f"{claim.base} and {claim.other}: ", *said(claim)]
-    return [DotRow(label, tuple(spans), speeds(claims, view), _ratios(claims, view))]  # type: ignore[arg-type]
+        yield _line(label, words(tuple(ranked(claims, order))), claims, view)
+        return
+    texts = [f"{claim.base} or {claim.other}: {result_words(claim)}" for claim in claims]
+    yield _line(label, "; ".join(texts), claims, view)
+
+
+def _line(label: str, text: str, claims: Sequence[Claim], view: View) -> tuple[Line, DotRow]:
+    rows = {target: _rows(claims, target, view) for target in _targets(claims, view)}
+    measure = _measure([row for found in rows.values() for row in found])
+    values = {target: _range(found, measure) for target, found in rows.items()}
+    ahead = [row for target, found in rows.items() if any(claim.won(target) for claim in claims) for row in found]
+    line = Line(
+        label=f"{label}, {measure.unit}",
+        values=values,
+        text=text,
+        limit=_binding(ahead),
+        points=max(map(len, rows.values())),
+    )
+    return line, DotRow(label, _ratios(claims, view))
+
+
+def _measure(rows: Sequence[Row]) -> Measure:
+    """Operations per second where all records are small, else bytes."""
+    if not rows:
+        return measure_of("read")
+    return IOPS if all(map(is_small, rows)) else measure_of(rows[0].operation)
+
+
+def _rate(row: Row, measure: Measure) -> tuple[float, float | None, float | None]:
+    """Median and interval in the measure's base unit."""
+    estimate = row.iops if measure.counted else row.throughput
+    assert estimate is not None
+    return estimate.median, estimate.low, estimate.high
 
 
 def _targets(claims: Iterable[Claim], view: View) -> list[str]:
@@ -70,18 +111,42 @@ def _targets(claims: Iterable[Claim], view: View) -> list[str]:
     return [target for target in view.targets if target in named]
 
 
+def _rows(claims: Sequence[Claim], target: str, view: View) -> list[Row]:
+    mine = (claim for claim in claims if target in (claim.base, claim.other))
+    return list({id(row): row for claim in mine for row in rows_of(claim, target, view) if row.rate}.values())
+
+
+def _range(rows: Sequence[Row], measure: Measure) -> str:
+    """Of one point its median and interval, of several the least and the greatest median."""
+    if not rows:
+        return numbers.NONE
+    if len(rows) == 1:
+        (row,) = rows
+        middle, low, high = _rate(row, measure)
+        ends = f" ({measure.number(low)} to {measure.number(high)})" if low is not None and high is not None else ""
+        return f"{_held(row)}{measure.number(middle)}{ends}{_latency(row, measure)}"
+    ordered = sorted(rows, key=lambda row: _rate(row, measure)[0])
+    least, most = (measure.number(_rate(row, measure)[0]) for row in (ordered[0], ordered[-1]))
+    return least if least == most else f"{least} to {_held(ordered[-1])}{most}"
+
+
+def _held(row: Row) -> str:
+    return "at least " if is_held(row) else ""
+
+
+def _latency(row: Row, measure: Measure) -> str:
+    """Beside operations of small records the percentile that is asked for most."""
+    found = percentiles_of(row).get("p99") if measure.counted else None
+    return "" if found is None or found.estimate is None else f", p99 {numbers.latency(found.estimate.median)}"
+
+
 def speeds(claims: Sequence[Claim], view: View) -> str:
     """Median rate of each target, or the least and the greatest over the points that count."""
+    rows = {target: _rows(claims, target, view) for target in _targets(claims, view)}
     measure = measure_of(claims[0].decisions[0].operation)
     found = []
-    for target in _targets(claims, view):
-        rows = {
-            id(row): row
-            for claim in claims
-            if target in (claim.base, claim.other)
-            for row in rows_of(claim, target, view)
-        }
-        rates = [row.rate.median for row in rows.values() if row.rate is not None]
+    for target, mine in rows.items():
+        rates = [row.rate.median for row in mine if row.rate is not None]
         if rates:
             low, high = measure.number(min(rates)), measure.number(max(rates))
             found.append(f"{target} {low if low == high else f'{low} to {high}'}")
@@ -138,74 +203,111 @@ def _lane(target: str, view: View, values: Sequence[float], still_open: Sequence
     return Lane(target, view.targets.index(target), settled, left, numbers.median(every) if every else 0.0)
 
 
-def alone(view: View) -> tuple[list[Dots], int]:
+def alone(view: View, most: int = MOST) -> Said:
     """Where nothing is compared: what each target reaches in each kind of work."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in view.analysis.rows:
         if answers(row):
             groups.setdefault((numbers.titled(kind_of(row.operation)), row.case.target), []).append(row)
+    found: list[Line] = []
     by_unit: dict[str, list[DotRow]] = {}
-    for (kind, target), rows in list(groups.items())[:MOST]:
-        measure = measure_of(rows[0].operation)
+    for (kind, target), rows in list(groups.items())[:most]:
+        measure = _measure(rows)
         label = kind if len(view.targets) == 1 else f"{kind}, {target}"
-        rates = [sample.rate / measure.scale for row in rows for sample in usable(row.samples)]
+        value = f"{_where(rows, measure, view)}{_unverified(rows)}"
+        found.append(
+            Line(label=f"{label}, {measure.unit}", values={"Measured": value}, limit=_nearest(rows), points=len(rows))
+        )
+        rates = [_of_sample(sample, measure) for row in rows for sample in usable(row.samples)]
         lane = _lane(target, view, rates)
         # One mark for several points would be the middle of what is not alike.
         lane = replace(lane, middle=lane.middle if len(rows) == 1 else None)
-        by_unit.setdefault(measure.unit, []).append(DotRow(label, _speed(rows, measure, view), _limit(rows), (lane,)))
-    charts = [
-        Dots(
-            f"answer-dots-{place}",
-            f"Rate of a repeat in {unit}",
-            "A dot is one repeat at one point.",
-            False,
-            tuple(rows),
-        )
-        for place, (unit, rows) in enumerate(by_unit.items())
-    ]
-    return charts, max(0, len(groups) - MOST)
+        by_unit.setdefault(measure.unit, []).append(DotRow(label, (lane,)))
+    return Said(tuple(found), tuple(_charts(by_unit, "at one point.")), max(0, len(groups) - most))
+
+
+def _charts(by_unit: dict[str, list[DotRow]], where: str) -> Iterator[Dots]:
+    for place, (unit, rows) in enumerate(by_unit.items()):
+        yield Dots(f"answer-dots-{place}", unit, f"A dot is one repeat {where}", False, tuple(rows))
+
+
+def _of_sample(sample: Sample, measure: Measure) -> float:
+    return (sample.iops if measure.counted else sample.throughput) / measure.scale
 
 
 def answers(row: Row) -> bool:
     """Its rate says what the storage does, or does at least; an unverified one is named as such."""
-    return row.rate is not None and (SOUND | HELD | {Verdict.UNVERIFIED}).issuperset(row.verdicts)
+    known = row.rate is not None and not row.vague
+    return known and (SOUND | HELD | {Verdict.UNVERIFIED}).issuperset(row.verdicts)
 
 
-def _speed(rows: Sequence[Row], measure: Measure, view: View) -> Text:
-    """The rate; of several points the least and the greatest, since a mean of unlike points is no rate of anything."""
-    found = sorted(((row.rate.median, row) for row in rows if row.rate), key=lambda item: item[0])
-    words = [speed_words(row, measure) + (f" ({view.point_of(row)})" if view.point_of(row) else "") for _, row in found]
-    unverified = sum(Verdict.UNVERIFIED in row.verdicts for row in rows)
-    end = f"; {unverified:,} of {len(rows):,} unverified." if unverified else "."
-    if len(found) == 1:
-        return f"{words[0]}{end}"
-    return f"{words[0]} to {words[-1]}, {numbers.plural(len(found), 'point')}{end}"
+def _where(rows: Sequence[Row], measure: Measure, view: View) -> str:
+    """The rate; of several points the least and the greatest with their points: a mean of unlike ones means nothing."""
+    if len(rows) == 1:
+        return _range(rows, measure)
+    ordered = sorted(rows, key=lambda row: _rate(row, measure)[0])
+    ends = [
+        f"{_held(row)}{measure.number(_rate(row, measure)[0])}{f' ({at})' if (at := view.point_of(row)) else ''}"
+        for row in (ordered[0], ordered[-1])
+    ]
+    return f"{ends[0]} to {ends[1]}"
 
 
-def speed_words(row: Row, measure: Measure) -> str:
-    """`114 MB/s`, or `at least 120 MB/s` where something other than the storage held it."""
-    assert row.rate is not None
-    return ("at least " if is_held(row) else "") + measure.text(row.rate.median)
+def _unverified(rows: Sequence[Row]) -> str:
+    count = sum(Verdict.UNVERIFIED in row.verdicts for row in rows)
+    return f"; {count:,} of {len(rows):,} unverified" if count else ""
 
 
-def _limit(rows: Sequence[Row]) -> str:
-    """The ceiling that most of these results are closest to, and the median share of it."""
+def span(rows: Sequence[Row]) -> str:
+    """`114 MB/s`, or of several points `11.2 to at least 120 MB/s`."""
+    measure = _measure(rows)
+    ordered = sorted(rows, key=lambda row: _rate(row, measure)[0])
+    ends = [f"{_held(row)}{measure.number(_rate(row, measure)[0])}" for row in (ordered[0], ordered[-1])]
+    return f"{ends[0] if ends[0] == ends[1] else f'{ends[0]} to {ends[1]}'} {measure.unit}"
+
+
+def _binding(rows: Sequence[Row]) -> str:
+    """What limits most of these results; empty if nothing is known to limit them."""
+    limits = [limit for row in rows if (limit := limit_of(row)) is not None]
+    if 2 * len(limits) <= len(rows):
+        return ""
+    name = max(dict.fromkeys(name for name, _ in limits), key=[name for name, _ in limits].count)
+    return _limit_words(name, [share for each, share in limits if each == name], len(rows))
+
+
+def _nearest(rows: Sequence[Row]) -> str:
+    """What limits these results, or the limit that most of them are closest to."""
+    if words := _binding(rows):
+        return words
     found = [row.binding for row in rows if row.binding is not None]
     if not found:
         return ""
-    (name, points), *_ = Counter(binding.name for binding in found).most_common(1)
-    share = numbers.median([binding.share for binding in found if binding.name == name])
-    words = "limited by" if share >= BINDS else "closest known ceiling:"
-    at = "" if points == len(rows) == 1 else f" (median of {points:,} of {numbers.plural(len(rows), 'point')})"
-    return f"{words} {name}, {numbers.share(share)} of it{at}"
+    names = [binding.name for binding in found]
+    name = max(dict.fromkeys(names), key=names.count)
+    shares = [one.share for one in found if one.name == name]
+    if numbers.median(shares) >= BINDS:
+        return _limit_words(name, shares, len(rows))
+    ends = dict.fromkeys(numbers.share(share) for share in (min(shares), max(shares)))
+    return f"not reached: {' to '.join(ends)} of {name}"
 
 
-def grown(found: Sequence[Scaling], view: View, most: int = MOST) -> tuple[list[Dots], int]:
+def _limit_words(name: str, shares: Sequence[float | None], rows: int) -> str:
+    """`device read (98 % of it)`, of several `device read (62 to 98 % of it, 3 of 4)`."""
+    known = sorted(share for share in shares if share is not None)
+    ends = list(dict.fromkeys(numbers.share(share) for share in known[:1] + known[-1:]))
+    of = [f"{' to '.join(ends)} of it"] if len(known) == len(shares) else []
+    of += [f"{len(shares):,} of {rows:,}"] if len(shares) < rows else []
+    return f"{name} ({', '.join(of)})" if of else name
+
+
+def grown(found: Sequence[Scaling], view: View, most: int = MOST) -> Said:
     """Where hosts are added: what the total does, with the repeats of each number of hosts."""
     by_unit: dict[str, list[DotRow]] = {}
+    said: list[Line] = []
     for one in found[:most]:
         measure = measure_of(one.operation)
         shade = view.targets.index(one.target)
+        label = scaled_where(one, several(found))
         lanes = tuple(
             Lane(
                 counted(one.axis, hosts),
@@ -217,11 +319,52 @@ def grown(found: Sequence[Scaling], view: View, most: int = MOST) -> tuple[list[
             for hosts, rates in sorted(one.repeats.items())
             if rates
         )
-        by_unit.setdefault(measure.unit, []).append(
-            DotRow(scaled_where(one, several(found)), scaled_words(one), "", lanes)
+        by_unit.setdefault(measure.unit, []).append(DotRow(label, lanes))
+        values = {counted(one.axis, point.number): measure.number(point.rate) for point in _columns(one)}
+        said.append(
+            Line(
+                label=f"{label}, {measure.unit}",
+                values=values,
+                text=stops(one, short=True),
+                limit=_stopped_by(one),
+                points=0,
+            )
         )
-    charts = [
-        Dots(f"answer-hosts-{place}", f"Total of all hosts in {unit}", "A dot is one repeat.", False, tuple(rows))
-        for place, (unit, rows) in enumerate(by_unit.items())
-    ]
-    return charts, max(0, len(found) - most)
+    return Said(tuple(said), tuple(_charts(by_unit, "of all hosts together.")), max(0, len(found) - most))
+
+
+def _columns(one: Scaling) -> Sequence[Point]:
+    """The numbers of hosts that have a column: all of a few, else the first, the last, and those between evenly."""
+    points = one.points
+    if len(points) <= _COUNTS:
+        return points
+    return [points[round(place * (len(points) - 1) / (_COUNTS - 1))] for place in range(_COUNTS)]
+
+
+def stops(one: Scaling, short: bool = False) -> str:
+    """Where a total stops growing: `Write, store: stops growing at 4 hosts with 231 MB/s`.
+
+    Args:
+        one: The total.
+        short: Without what it is of.
+    """
+    head = "" if short else f"{scaled_where(one)}: "
+    measure, last, top = measure_of(one.operation), one.points[-1], one.greatest
+    if not one.clear:
+        return f"{head}undecided: the repeats differ too much"
+    if one.saturated is not None:
+        rate = measure.text(one.saturated.rate)
+        return f"{head}stops growing at {counted(one.axis, one.saturated.number)} with {rate}"
+    if top is not last:
+        at = f"{counted(one.axis, top.number)} with {measure.text(top.rate)}"
+        return f"{head}greatest at {at}; {last.number} reach {measure.text(last.rate)}"
+    rate = measure.text(last.rate)
+    return f"{head}still grows at {counted(one.axis, last.number)}, {rate}, {numbers.share(last.efficiency)} of linear"
+
+
+def _stopped_by(one: Scaling) -> str:
+    if one.client_bound:
+        return "the clients' CPUs"
+    if one.binding is not None and one.binding.share >= BINDS:
+        return f"{one.binding.name} ({numbers.share(one.binding.share)} of it)"
+    return "none known"

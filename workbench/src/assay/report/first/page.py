@@ -1,23 +1,24 @@
-"""The first page: the question, the answer with what decides it, the cost, what to mind, what to do next."""
+"""The first page: the question, the answer with what decides it, caveats, and what to do next."""
 
 from dataclasses import dataclass
 
 from assay.analyse.scaling import Scaling, scalings
 from assay.analyse.servers import Growth, growths
-from assay.model.result.first_page import CAVEATS_SHOWN, FirstPage, Line
+from assay.model.result.first_page import CAVEATS_SHOWN, Caveat, FirstPage, Line
 from assay.model.result.result import Row
 from assay.model.result.verdict import Verdict
 from assay.report import numbers
+from assay.report.brief import line_tables
 from assay.report.claims import Claim, claims, kind_of
 from assay.report.costs import cheapest, target_costs
-from assay.report.document import Block, Dots, Note, Panels, Paragraph, Text, words
+from assay.report.document import Block, Dots, Panels, Paragraph, Span, Text, words
 from assay.report.first import lines
 from assay.report.first.caveats import caveats
 from assay.report.first.held import limit_sentences
-from assay.report.first.steps import steps
+from assay.report.first.needs import need_lines, needs_sentence
+from assay.report.first.steps import next_step
 from assay.report.first.words import headline, sentence
 from assay.report.growth.words import counted, growth_sentence, noun
-from assay.report.measure import measure_of
 from assay.report.view import View
 
 
@@ -27,36 +28,40 @@ class Page:
 
     Attributes:
         lead: The answer in a sentence or a few.
-        dots: What is said of each kind of work, with the repeats that it rests on; one for each unit.
+        needs: A line for each need of the study.
+        lines: What is said of each kind of work.
+        dots: The repeats that the lines rest on; one picture for each unit.
         more: How many more lines there would be.
-        cost: What it costs.
+        cost: What it costs; empty if nothing is known of it.
         caveats: All of them, the gravest first.
-        steps: What to do next.
+        step: What to do next.
     """
 
     lead: Text
+    needs: tuple[Line, ...]
+    lines: tuple[Line, ...]
     dots: tuple[Dots, ...]
     more: int
     cost: Text
-    caveats: tuple[str, ...]
-    steps: tuple[Text, ...]
+    caveats: tuple[Caveat, ...]
+    step: Text
 
     @property
     def blocks(self) -> tuple[Block, ...]:
         """The page as blocks of a document."""
         rest = len(self.caveats) - CAVEATS_SHOWN
-        more = (f"{numbers.plural(rest, 'more', 'more')}: see Evidence.",) if rest > 0 else ()
-        panels = (
-            ("What it costs", (self.cost,)),
-            ("What to mind", (*self.caveats[:CAVEATS_SHOWN], *more)),
-            ("What to do next", self.steps),
+        more = (f"{rest:,} more under Evidence.",) if rest > 0 else ()
+        panels: tuple[tuple[str, tuple[Text, ...]], ...] = (
+            *((("Cost", (self.cost,)),) if self.cost else ()),
+            ("Caveats", (*(one.words for one in self.caveats[:CAVEATS_SHOWN]), *more)),
+            ("Next step", (self.step,)),
         )
-        left = f"{numbers.plural(self.more, 'more line', 'more lines')}: see Evidence."
         return (
             Paragraph(self.lead, lead=True),
+            *line_tables(self.needs, "Needed"),
+            *line_tables(self.lines, "Work", self.more),
             *self.dots,
-            *((Note(left),) if self.more else ()),
-            Panels(panels),
+            Panels(tuple(panel for panel in panels if panel[1])),
         )
 
     def kept(self, question: str) -> FirstPage:
@@ -64,15 +69,12 @@ class Page:
         return FirstPage(
             question=question,
             answer=words(self.lead).strip(),
-            lines=tuple(
-                Line(label=row.label, text=words(row.text), detail=row.detail)
-                for dots in self.dots
-                for row in dots.rows
-            ),
+            needs=self.needs,
+            lines=self.lines,
             more=self.more,
             cost=words(self.cost),
             caveats=self.caveats,
-            steps=tuple(words(step) for step in self.steps),
+            next=words(self.step),
         )
 
 
@@ -83,16 +85,23 @@ def first_page(view: View) -> Page:
     if served and set(view.targets) <= set(served[0].targets.values()):
         # Which of one server and four is faster nobody asks: how much the four add is the question.
         found = ()
-    lead, (dots, more) = _answer(view, found, growth, served)
     answered = {Verdict.NETWORK_BOUND} if growth else set()
+    needs, needed = need_lines(view), needs_sentence(view)
+    lead, said = _answer(view, found, growth, served, lines.MOST - len(needs))
     return Page(
-        lead,
-        tuple(dots),
-        more,
-        cheapest(target_costs(view)) or _no_cost(view),
+        (needed, " ", *_spans(lead if found or growth else "")) if needed else lead,
+        needs,
+        said.lines,
+        said.dots,
+        said.more,
+        cheapest(target_costs(view)) or "",
         tuple(caveats(view, found, growth)),
-        tuple(steps(view, found, answered)),
+        next_step(view, answered),
     )
+
+
+def _spans(text: Text) -> tuple[Span, ...]:
+    return (text,) if isinstance(text, str) else text
 
 
 SERVED = 4
@@ -100,39 +109,38 @@ SERVED = 4
 
 
 def _answer(
-    view: View, found: tuple[Claim, ...], growth: list[Scaling], served: list[Growth]
-) -> tuple[Text, tuple[list[Dots], int]]:
+    view: View, found: tuple[Claim, ...], growth: list[Scaling], served: list[Growth], room: int
+) -> tuple[Text, lines.Said]:
     leads: list[Text] = [growth_sentence(one) for one in served[:SERVED]]
-    drawn: list[Dots] = []
-    more = 0
+    said = lines.Said()
     if growth:
-        dots, more = lines.grown(growth, view, lines.MOST // 2 if found else lines.MOST)
-        leads, drawn = [*leads, _grown(growth)], dots
+        said += lines.grown(growth, view, max(1, room // 2 if found else room))
+        leads.append(_grown(growth))
     if found:
-        dots, others = lines.compared(found, view, lines.MOST - sum(len(block.rows) for block in drawn))
+        said += lines.compared(found, view, max(1, room - len(said.lines)))
         leads.append(sentence(found[0]) if len(found) == 1 else headline(found))
-        drawn, more = [*drawn, *dots], more + others
     if not leads:
-        return _alone(view), lines.alone(view)
-    return tuple(span for lead in leads for span in (*((lead,) if isinstance(lead, str) else lead), " ")), (drawn, more)
+        return _alone(view), lines.alone(view, max(1, room))
+    return tuple(span for lead in leads for span in (*_spans(lead), " ")), said
 
 
 def _grown(growth: list[Scaling]) -> Text:
-    """How many totals stop growing within what was measured."""
+    """Of a few kinds of work where each total stops growing; of more how many do."""
     clear = [one for one in growth if one.clear]
     if not clear:
-        return f"How the total of {numbers.plural(len(growth), 'kind of work', 'kinds of work')} grows is open."
-    open_too = len(growth) - len(clear)
-    growth = clear
-    stopped = sum(one.saturated is not None or one.greatest is not one.points[-1] for one in growth)
-    axes = {one.axis for one in growth}
-    most = max(point.number for one in growth for point in one.points)
-    of = numbers.plural(len(growth), "kind of work", "kinds of work")
+        return f"How the total of {numbers.plural(len(growth), 'kind of work', 'kinds of work')} grows is undecided."
+    left = len(growth) - len(clear)
+    beside = f" Of {left:,} more it is undecided." if left else ""
+    if len(clear) <= SERVED:
+        return f"{'; '.join(lines.stops(one) for one in clear)}.{beside}"
+    stopped = sum(one.saturated is not None or one.greatest is not one.points[-1] for one in clear)
+    axes = {one.axis for one in clear}
+    most = max(point.number for one in clear for point in one.points)
+    of = numbers.plural(len(clear), "kind of work", "kinds of work")
     if not stopped:
-        beside = f"; of {open_too:,} more it is open" if open_too else ""
-        return f"Of {of}, the total of all hosts still grows at {counted(min(axes), most)}{beside}."
+        return f"Of {of}, the total of all hosts still grows at {counted(min(axes), most)}.{beside}"
     more = noun(min(axes)) if len(axes) == 1 else "hosts or tasks"
-    return f"In {stopped:,} of {of}, more {more} stop adding to the total within the {most} that were measured."
+    return f"In {stopped:,} of {of}, more {more} stop adding to the total within the {most} that were measured.{beside}"
 
 
 def _alone(view: View) -> Text:
@@ -140,39 +148,27 @@ def _alone(view: View) -> Text:
     targets = numbers.listing(list(view.targets))
     rows = [row for row in view.analysis.rows if lines.answers(row)]
     if not rows:
-        return f"Nothing can be said of {targets}: no result is sound."
+        return f"No result of {targets} is usable: the caveats say why."
     limits = limit_sentences(rows)
     silent = [name for name in view.targets if not any(row.case.target == name for row in rows)]
     if silent:
-        rest = numbers.listing([name for name in view.targets if name not in silent])
-        gone = f"{numbers.listing(silent)} {'has' if len(silent) == 1 else 'have'} no sound result"
-        it = "it" if len(silent) == 1 else "them"
-        return f"{gone}, so nothing is compared with {it}. What {rest} can do is below. {limits}".strip()
-    return f"{_reached(view, rows, targets)} {limits}".strip()
+        gone = f"{numbers.listing(silent)} {'has' if len(silent) == 1 else 'have'} no usable result"
+        return f"{gone}, so nothing can be compared. {_reached(view, rows)} {limits}".strip()
+    return f"{_reached(view, rows)} {limits}".strip()
 
 
-def _reached(view: View, rows: list[Row], targets: str) -> str:
-    """The rates, if they are few; else that they stand below. Always how many results say nothing."""
-    kinds: dict[str, list[Row]] = {}
+def _reached(view: View, rows: list[Row]) -> str:
+    """What each target reaches in its first kinds of work."""
+    kinds: dict[str, dict[str, list[Row]]] = {}
     for row in rows:
-        kinds.setdefault(kind_of(row.operation), []).append(row)
+        kinds.setdefault(row.case.target, {}).setdefault(kind_of(row.operation), []).append(row)
+    room = max(1, SERVED // len(kinds))
+    parts, more = [], 0
+    for target, found in kinds.items():
+        shown = [f"{kind} {lines.span(mine)}" for kind, mine in list(found.items())[:room]]
+        more += len(found) - len(shown)
+        parts.append(f"{target}: {'; '.join(shown)}.")
     left = len(view.analysis.rows) - len(rows)
-    without = f" {numbers.plural(left, 'result')} {'says' if left == 1 else 'say'} nothing of it." if left else ""
-    if len(view.targets) > 1 or len(kinds) > SERVED:
-        verb = "reaches" if len(view.targets) == 1 else "reach"
-        return f"{targets} {verb} what stands below.{without}"
-    return f"{targets}: {'; '.join(f'{kind} {_span(found)}' for kind, found in kinds.items())}.{without}"
-
-
-def _span(rows: list[Row]) -> str:
-    """`114 MB/s`, or of several points `11.2 to at least 120 MB/s`."""
-    measure = measure_of(rows[0].operation)
-    ordered = sorted(rows, key=lambda row: row.rate.median if row.rate else 0.0)
-    first, last = (lines.speed_words(row, measure) for row in (ordered[0], ordered[-1]))
-    return first if first == last else f"{first.removesuffix(f' {measure.unit}')} to {last}"
-
-
-def _no_cost(view: View) -> Text:
-    if view.run.prices is None:
-        return "The study names no prices, so nothing is said of costs."
-    return "No sound result has a cost beside it: see Cost."
+    rest = [f"{more:,} more below." if more else ""]
+    rest.append(f"{numbers.plural(left, 'result')} {'is' if left == 1 else 'are'} not usable." if left else "")
+    return " ".join([*parts, *(words for words in rest if words)])

@@ -1,72 +1,66 @@
 """What to do next, from what the run left open: each step with the command for it."""
 
-from collections import Counter
-from collections.abc import Sequence
-
-from assay.analyse.decide import MOST_NEEDED, TOO_FEW
-from assay.model.result.decision import Outcome
-from assay.model.result.verdict import Verdict
+from assay.analyse.more_repeats import more_repeats
+from assay.analyse.needs import Met, answers
+from assay.model.result.verdict import SOUND, Verdict
 from assay.model.units import about_duration
 from assay.report import numbers
-from assay.report.claims import Claim
 from assay.report.document import Mono, Text
-from assay.report.first.caveats import commonest, held, not_sound
+from assay.report.first.caveats import absent, commonest, held, not_sound
 from assay.report.view import View
 
-_MANY = 10
-"""What keeps fewer than one in so many results out is not worth a step of its own."""
 
-
-def steps(view: View, found: Sequence[Claim], answered: set[Verdict]) -> list[Text]:
-    """Up to three, the most useful first.
+def next_step(view: View, answered: set[Verdict]) -> Text:
+    """The most useful one.
 
     Args:
         view: The run.
-        found: What it claims.
         answered: Verdicts that are part of the answer.
     """
     run = view.run
-    said: list[Text] = []
     if run.finished < run.planned and run.status in ("interrupted", "stopped"):
         staged = " --stage" if run.stages else ""
-        said.append(("Finish it: ", Mono(f"assay run {run.id} --resume{staged}")))
-    said += _settle(view, found)
-    said += _against(view, answered)
-    if run.prices is None:
-        said.append(("Add ", Mono("prices:"), " to the study, and the report says what each target costs."))
-    said.append(("Run it on other days, too, and see whether it holds: ", Mono(f"assay history {run.study}")))
-    said.append(("Look at one result: ", Mono(f"assay show {run.id} {_case(view)}")))
-    return said[:3]
-
-
-def _against(view: View, answered: set[Verdict]) -> list[Text]:
-    """What helps against the verdict that keeps most results out, which is the one that a reader is told to mind."""
+        return ("Finish it: ", Mono(f"assay run {run.id} --resume{staged}"))
+    if gone := absent(view):
+        case = next((case.id for case in view.analysis.cases if case.target in gone), "")
+        return (f"See why {numbers.listing(gone)} has no result: ", Mono(f"assay show {run.id} {case}".strip()))
     bad = [*not_sound(view, answered), *held(view, answered)]
-    common = commonest(bad)
-    if common is None or _MANY * len(bad) < len(view.analysis.rows):
-        return []
-    verdict, count = common
-    each = [{finding.remedy for finding in row.findings if finding.verdict is verdict} for row in bad]
-    remedies = Counter(remedy for found in each for remedy in found)
-    if not remedies:
-        return []
-    text, helped = max(remedies.items(), key=lambda item: (item[1], item[0]))
-    which = numbers.plural(count, "result") if helped == count else f"{helped:,} of {numbers.plural(count, 'result')}"
-    return [f"Against what makes {which} {verdict}: {text}"]
+    if (common := commonest(bad)) is not None and 2 * len(bad) > len(view.analysis.rows):
+        which = f"{common[1]:,} {'result is' if common[1] == 1 else 'results are'} {common[0]}"
+        case = next(row.case.id for row in bad if common[0] in row.verdicts)
+        return (f"See why {which}, and what to do: ", Mono(f"assay show {run.id} {case}"))
+    for step in (*_settle(view), *_unknown_needs(view)):
+        return step
+    return ("See whether it holds on other days: run it again, then ", Mono(f"assay history {run.study}"))
 
 
-def _settle(view: View, found: Sequence[Claim]) -> list[Text]:
-    """How many repeats would likely tell what is open, and how long the study takes with so many."""
-    points = [point for claim in found for point in claim.of(Outcome.OPEN)]
-    few = all(point.why == TOO_FEW for point in points)
-    counts = [point.needs for point in points if point.needs is not None and point.needs <= MOST_NEEDED]
-    if not counts:
+def _unknown_needs(view: View) -> list[Text]:
+    """More repeats narrow the interval of a need that is undecided."""
+    noisy = [
+        one
+        for answer in answers(view.run.needs, view.analysis.rows)
+        for one in answer.reached
+        if one.met is Met.OPEN and one.value is not None and one.row.verdict in SOUND
+    ]
+    if not noisy:
         return []
-    what, most = numbers.plural(len(counts), "open point"), max(counts)
-    command = Mono(_again(view, most))
-    if few:
-        return [(f"Fewer than {most:,} repeats show nothing of {what}: ", command)]
-    return [(f"About {most:,} repeats of each case would likely tell {what}{_whole(view, most)}: ", command)]
+    repeats = 4 * max((one.row.rate.n for one in noisy if one.row.rate is not None), default=5)
+    what = numbers.plural(len(noisy), "undecided need")
+    return [(f"{repeats:,} repeats may decide {what}{_whole(view, repeats)}: ", Mono(_again(view, repeats)))]
+
+
+def _settle(view: View) -> list[Text]:
+    """The command that adds repeats for what is undecided, and how long that takes."""
+    run = view.run
+    if run.blocks is not None or not run.status.startswith("complete"):
+        return []
+    more = more_repeats(view.analysis.rows, view.analysis.decisions, run.created_at)
+    if not more.repeats:
+        return []
+    would = "get the fewest repeats that can show a difference" if more.few else "would likely be decided"
+    what = f"{numbers.plural(more.points, 'undecided comparison')} {would}"
+    command = Mono(f"assay run {run.id} --resume --settle")
+    return [(f"With more repeats, in at most {about_duration(more.seconds)}, {what}: ", command)]
 
 
 def _again(view: View, repeats: int) -> str:
@@ -91,7 +85,3 @@ def _whole(view: View, repeats: int) -> str:
     over = max(sample.started_at for sample in samples) - begun
     seconds = over / view.run.finished * repeats * len(view.analysis.cases)
     return f", for which the whole study takes about {about_duration(seconds)}" if seconds >= 1 else ""
-
-
-def _case(view: View) -> str:
-    return next((case.id for case in view.analysis.cases), "")

@@ -11,7 +11,7 @@ from assay.model.result.decision import Outcome, PointDecision
 from assay.model.units import about_duration
 from assay.report import numbers
 from assay.report.claims import Claim
-from assay.report.document import Span, Strong, Text
+from assay.report.document import Span, Strong, Text, words
 from assay.report.first.splits import parts
 
 
@@ -82,39 +82,94 @@ def _rest(base: str, other: str, left: Sequence[Claim]) -> list[Span]:
     equal = [claim.kind for claim in left if claim.counted and len(claim.of(Outcome.EQUAL)) == claim.counted]
     none = [claim.kind for claim in left if not claim.counted]
     unknown = [claim.kind for claim in left if claim.kind not in (*where, *equal, *none)]
-    spans: list[Span] = [span for claim in split for span in _depends(claim)]
+    spans: list[Span] = [span for same in _alike(split) for span in _depends(same)]
     if mixed:
-        spans.append(f"For {numbers.listing(mixed)} {other} is faster at some points and {base} at others. ")
+        spans.append(f"For {numbers.listing(mixed)} {other} is faster in some cases and {base} in others. ")
     if equal:
-        spans.append(f"{base} and {other} are equal for {numbers.listing(equal)}. ")
+        points = [point for claim in left if claim.kind in equal for point in claim.of(Outcome.EQUAL)]
+        spans.append(f"{base} and {other} are equal within {equal_within(points)} for {numbers.listing(equal)}. ")
     if unknown:
-        spans.append(f"Which of {base} and {other} is faster for {numbers.listing(unknown)} is open. ")
+        spans.append(_undecided(base, other, [claim for claim in left if claim.kind in unknown]))
     if none:
-        spans.append(f"Of {numbers.listing(none)} nothing can be said. ")
+        why = reasons([point for claim in left if claim.kind in none for point in claim.points])
+        spans.append(f"{base} and {other} cannot be compared for {numbers.listing(none)}: {why}. ")
     return spans
 
 
-def _depends(claim: Claim) -> list[Span]:
-    """Who is ahead in which part of it."""
-    spans: list[Span] = [f"For {claim.kind} it depends: "]
-    ahead = [(part, target) for part in parts(claim) for target in (part.base, part.other) if part.won(target)]
-    for number, (part, target) in enumerate(ahead):
-        spans += [", " if number else "", Strong(target), f" is faster with {part.where}"]
+def _undecided(base: str, other: str, claims: Sequence[Claim]) -> str:
+    """Such as `No clear difference between a and b for sequential read: any difference is smaller than 35 %`."""
+    kinds = numbers.listing([claim.kind for claim in claims])
+    most = most_apart([point for claim in claims for point in claim.of(Outcome.OPEN)])
+    if most is None:
+        return f"Which of {base} and {other} is faster for {kinds} is undecided. "
+    return f"No clear difference between {base} and {other} for {kinds}: {difference(most)}. "
+
+
+def most_apart(points: Sequence[PointDecision]) -> float | None:
+    """How many times as fast one of two targets may be at these points, at most; None if that is not known."""
+    ends = [(point.low, point.high) for point in points]
+    if not ends or any(low is None or high is None or low <= 0 for low, high in ends):
+        return None
+    return max(max(1 / low, high) for low, high in ends if low and high)
+
+
+_NOISE = 10.0
+"""A bound of a difference beyond this ratio says nothing that a reader could use."""
+
+
+def difference(most: float) -> str:
+    """A bound of a difference in words: in percent, or as a ratio from twice on."""
+    if most < 2:
+        return f"any difference is smaller than {math.ceil(100 * (most - 1) * (1 - 1e-12)):,} %"
+    if most > _NOISE:
+        return "the repeats vary too much to tell"
+    step = 10.0 ** (math.floor(math.log10(most)) - 1)
+    return f"neither is more than {numbers.ratio(math.ceil(most / step * (1 - 1e-12)) * step)} as fast as the other"
+
+
+def _alike(split: Sequence[Claim]) -> list[list[Claim]]:
+    """Claims in groups whose targets change places at the same values."""
+    groups: dict[tuple[tuple[str, str], ...], list[Claim]] = {}
+    for claim in split:
+        groups.setdefault(_ahead(claim), []).append(claim)
+    return list(groups.values())
+
+
+def _ahead(claim: Claim) -> tuple[tuple[str, str], ...]:
+    """Who is ahead, and in which part of the claim."""
+    return tuple(
+        (target, part.where) for part in parts(claim) for target in (part.base, part.other) if part.won(target)
+    )
+
+
+def _depends(same: Sequence[Claim]) -> list[Span]:
+    """Who is ahead in which part of these claims."""
+    spans: list[Span] = [f"For {numbers.listing([claim.kind for claim in same])} it depends: "]
+    for number, (target, where) in enumerate(_ahead(same[0])):
+        spans += [", " if number else "", Strong(target), f" is faster with {where}"]
     return [*spans, ". "]
 
 
 def _partly(target: str, ahead: Sequence[Claim]) -> list[Span]:
-    """Where a target is faster at some points, and at no point slower."""
+    """Where a target is faster at some points, and slower at none."""
     if not ahead:
         return []
     won, counted = sum(len(claim.won(target)) for claim in ahead), sum(claim.counted for claim in ahead)
-    places = f"{won:,} of {counted:,} points of {numbers.listing([claim.kind for claim in ahead])}"
+    kinds = numbers.listing([claim.kind for claim in ahead])
+    places = f"{won:,} of {counted:,} comparisons of {kinds}"
     return [
         Strong(target),
-        f" is faster than {ahead[0].loser(target)} at {places}: ",
+        f" is faster than {ahead[0].loser(target)} in {places}: ",
         *times(ahead, target),
-        "; at none slower. ",
+        f"; the other {counted - won:,} {'is' if counted - won == 1 else 'are'} {_others(ahead)}. ",
     ]
+
+
+def _others(ahead: Sequence[Claim]) -> str:
+    """How those end in which nobody is faster."""
+    equal = any(claim.of(Outcome.EQUAL) for claim in ahead)
+    undecided = any(claim.of(Outcome.OPEN) for claim in ahead)
+    return "equal or undecided" if equal and undecided else "equal" if equal else "undecided"
 
 
 def _headline(target: str, won: Sequence[Claim], kinds: int) -> list[Span]:
@@ -126,7 +181,8 @@ def _headline(target: str, won: Sequence[Claim], kinds: int) -> list[Span]:
     spans: list[Span] = [Strong(target), f" is faster than {won[0].loser(target)} for {of}: "]
     spans += times(won, target, where)
     left = sum(len(claim.of(Outcome.BARRED)) for claim in won)
-    spans.append(f", apart from {numbers.plural(left, 'point')} without a number of both" if left else "")
+    every = sum(len(claim.points) for claim in won)
+    spans.append(f" ({left:,} of {every:,} comparisons could not be made)" if left else "")
     return [*spans, f"{_unverified([point for claim in won for point in claim.won(target)])}. "]
 
 
@@ -150,21 +206,21 @@ def sentence(claim: Claim, several: bool = False) -> Text:
 def said(claim: Claim) -> Text:
     """The sentence without its beginning."""
     if not claim.counted:
-        return (f"nothing can be said, because {reasons(claim.of(Outcome.BARRED))}.",)
+        return (f"cannot be compared: {reasons(claim.of(Outcome.BARRED))}.",)
     told = [_won(claim, target) for target in (claim.other, claim.base) if claim.won(target)]
     equal = claim.of(Outcome.EQUAL)
     if equal:
-        told.append([f"equal within {equal_within(equal)} at {_points(equal, claim)}{_unverified(equal)}"])
+        told.append([f"equal within {equal_within(equal)}{_points(equal, claim)}{_unverified(equal)}"])
     left = claim.of(Outcome.OPEN)
     if left:
-        told.append([f"open at {_points(left, claim)} ({reasons(left)}{_what_would_settle(claim)})"])
+        told.append([f"undecided{_points(left, claim)} ({_why_open(left)}{_what_would_settle(claim)})"])
     spans: list[Span] = []
     for number, part in enumerate(told):
         spans += [*(["; "] if number else []), *part]
     barred = len(claim.of(Outcome.BARRED))
     return (
         *spans,
-        f". {numbers.plural(barred, 'point')} left out ({reasons(claim.of(Outcome.BARRED))})." if barred else ".",
+        f". {_not_made(barred)} ({reasons(claim.of(Outcome.BARRED))})." if barred else ".",
     )
 
 
@@ -172,7 +228,7 @@ def _won(claim: Claim, target: str) -> list[Span]:
     points = claim.won(target)
     return [
         Strong(target),
-        f" is faster than {claim.loser(target)} at {_points(points, claim)}: ",
+        f" is faster than {claim.loser(target)}{_points(points, claim)}: ",
         *times([claim], target),
         _unverified(points),
     ]
@@ -216,14 +272,61 @@ def equal_within(points: Sequence[PointDecision]) -> str:
     return f"{math.ceil(share * 1000 * (1 - 1e-12)) / 10:g} %"
 
 
+def result_words(claim: Claim) -> str:
+    """The claim in a cell of a table: `memory typically 7.4×, at least 1.02×`."""
+    if not claim.counted:
+        return f"not compared: {reasons(claim.of(Outcome.BARRED))}"
+    found = []
+    for target in (claim.other, claim.base):
+        if points := claim.won(target):
+            of = "" if len(points) == claim.counted else f" in {len(points):,} of {claim.counted:,}"
+            found.append(f"{target} faster{of}: {words(tuple(times([claim], target)))}{_unverified(points)}")
+    if equal := claim.of(Outcome.EQUAL):
+        of = "" if len(equal) == claim.counted else f" in {len(equal):,}"
+        found.append(f"equal{of} within {equal_within(equal)}{_unverified(equal)}")
+    if left := claim.of(Outcome.OPEN):
+        of = "" if len(left) == claim.counted else f" in {len(left):,}"
+        found.append(f"undecided{of}: {_why_open(left)}")
+    barred = len(claim.of(Outcome.BARRED))
+    return "; ".join([*found, *([f"{barred:,} not compared"] if barred else [])])
+
+
+def _why_open(points: Sequence[PointDecision]) -> str:
+    """How great a difference may be, or what keeps it from being known."""
+    most = most_apart(points)
+    return reasons(points) if most is None else difference(most)
+
+
+def _not_made(count: int) -> str:
+    return f"{numbers.plural(count, 'comparison')} could not be made"
+
+
 def _points(points: Sequence[PointDecision], claim: Claim) -> str:
-    """`all 12 points`, `both points`, `the only point`, `3 of 12 points`; of a few, which: `1 of 12 points, 4 KiB`."""
+    """` at all 12 combinations`, of a few which: ` at 1 of 12 record sizes, 4 KiB`; empty for the only one."""
     if claim.counted == 1:
-        return "the only point"
+        return ""
+    what = _noun(claim)
     if len(points) == claim.counted:
-        return f"all {len(points):,} points" if len(points) > 2 else "both points"
+        return f" at all {len(points):,} {what}" if len(points) > 2 else f" at both {what}"
     named = f", {numbers.listing(_names(points, claim))}" if len(points) <= _FEW else ""
-    return f"{len(points):,} of {claim.counted:,} points{named}"
+    return f" at {len(points):,} of {claim.counted:,} {what}{named}"
+
+
+_PLURALS = {"record_size": "record sizes", "object_size": "object sizes", "file_size": "file sizes"}
+
+
+def _noun(claim: Claim) -> str:
+    """What the points of a claim are: `record sizes` if nothing else varies, `size combinations`, or `combinations`."""
+    varied = set(_varied(claim))
+    if len(varied) == 1 and len({(one.workload, one.operation) for one in claim.decisions}) == 1:
+        return _PLURALS.get(varied.pop(), "settings")
+    return "size combinations" if varied and varied <= set(_PLURALS) else "combinations"
+
+
+def _varied(claim: Claim) -> list[str]:
+    """Names of the axes that have several values within a claim."""
+    axes = list(dict.fromkeys(name for point in claim.points for name in point.axes))
+    return [name for name in axes if len({str(point.axes.get(name)) for point in claim.points}) > 1]
 
 
 _FEW = 2
@@ -233,22 +336,21 @@ _FEW = 2
 def _names(points: Sequence[PointDecision], claim: Claim) -> list[str]:
     """Each of the points by what varies within the claim."""
     spots = [(decision, point) for decision in claim.decisions for point in decision.points]
-    axes = list(dict.fromkeys(name for _, point in spots for name in point.axes))
-    varied = [name for name in axes if len({str(point.axes.get(name)) for _, point in spots}) > 1]
+    varied = _varied(claim)
     operations = {decision.operation for decision, _ in spots}
     workloads = {decision.workload for decision, _ in spots}
     wanted = {id(point) for point in points}
     found = []
     for decision, point in spots:
         if id(point) in wanted:
-            words = [numbers.operation_title(decision.operation).lower()] if len(operations) > 1 else []
-            words += [f"workload {decision.workload}"] if len(workloads) > 1 else []
-            words += [
+            names = [numbers.operation_title(decision.operation).lower()] if len(operations) > 1 else []
+            names += [f"workload {decision.workload}"] if len(workloads) > 1 else []
+            names += [
                 f"{numbers.axis_title(name).lower()} {numbers.axis_value(name, point.axes[name])}"
                 for name in varied
                 if name in point.axes
             ]
-            found.append(" / ".join(words))
+            found.append(" / ".join(names))
     return found
 
 
@@ -277,6 +379,6 @@ def _what_would_settle(claim: Claim) -> str:
 def reasons(points: Sequence[PointDecision]) -> str:
     """The commonest reasons."""
     counts = Counter(point.why for point in points if point.why)
-    words = [why if len(counts) == 1 else f"{why}: {count:,}" for why, count in counts.most_common(2)]
-    rest = len(counts) - len(words)
-    return "; ".join([*words, *([f"{rest:,} other reasons"] if rest > 0 else [])])
+    shown = [why if len(counts) == 1 else f"{why}: {count:,}" for why, count in counts.most_common(2)]
+    rest = len(counts) - len(shown)
+    return "; ".join([*shown, *([f"{rest:,} other reasons"] if rest > 0 else [])])

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from assay.analyse.growth.bend import Bend, find_bend
 from assay.analyse.growth.draws import Range
+from assay.analyse.growth.usl import LEAST_POINTS, Law, fit_law
 from assay.analyse.scaling import BINDS, Scaling
 from assay.analyse.servers import Growth
-from assay.analyse.usl import LEAST_POINTS, Law, fit_law
 from assay.model.study.growth import GROWING
 from assay.model.units import about_number
 from assay.report import numbers

@@ -47,7 +47,7 @@ def section(view: View) -> Section:
     blocks += results.open_blocks(view)
     more = caveats(view, found, growth)[CAVEATS_SHOWN:]
     if more:
-        blocks += [Heading("More caveats", "evidence-caveats"), Bullets(tuple(more))]
+        blocks += [Heading("More caveats", "evidence-caveats"), Bullets(tuple(one.words for one in more))]
     if found:
         blocks += [Heading("How to read this", "evidence-read"), Paragraph(_READ)]
     return Section("evidence", "Evidence", tuple(blocks))
@@ -66,7 +66,7 @@ def reached(view: View, compared: set[str]) -> list[Block]:
         if answers(row):
             groups.setdefault((numbers.titled(kind_of(row.operation)), row.case.target), []).append(row)
     if mine and not groups:
-        return [Paragraph("No result is usable for an answer; the verdicts say why.")]
+        return [Paragraph("No result is usable: see Verdicts.")]
     if not groups:
         return []
     columns = (

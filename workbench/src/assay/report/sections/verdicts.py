@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from assay.analyse.machine import machine_notes
+from assay.model.result.counts import count_verdicts
 from assay.model.result.result import Row
 from assay.model.result.verdict import RANK, Finding, Verdict
 from assay.model.told import NOT_TOLD
@@ -72,7 +73,7 @@ def _lacking(view: View, found: list[reasons.Lack]) -> Table:
 
 def _counts(view: View) -> Table:
     every = view.analysis.rows
-    counts = Counter((verdict, row.as_far_as_seen, row.case.target) for row in every for verdict in row.verdicts)
+    counts = Counter((row.verdict, row.as_far_as_seen, row.case.target) for row in every)
     kinds = [(verdict, partly) for verdict in Verdict for partly in (True, False)]
     seen = [kind for kind in kinds if any(counts[*kind, target] for target in view.targets)]
     remedies = _remedies(every)
@@ -87,7 +88,8 @@ def _counts(view: View) -> Table:
         cells = (Num(numbers.count(n), float(n)) for n in (counts[verdict, partly, target] for target in view.targets))
         remedy = (remedies.get(verdict, numbers.NONE),) if remedies else ()
         rows.append((Badge(verdict, partly=partly), *cells, _PARTLY if partly else _MEANING[verdict], *remedy))
-    caption = "A result with several verdicts counts for each." if any(len(row.verdicts) > 1 for row in every) else ""
+    also = count_verdicts(row.verdicts for row in every).also_words
+    caption = f"A result counts once, under its gravest verdict. {also}." if also else ""
     return Table("verdict-counts", columns, tuple(rows), caption)
 
 

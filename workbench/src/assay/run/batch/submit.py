@@ -17,8 +17,7 @@ from assay.run.batch.script import check_options, job_name, node_count, script_t
 from assay.run.batch.slurm import Job, JobState, job_named, job_state, need_slurm
 from assay.run.batch.taken import UnsureError, cluster_asked, submit
 from assay.run.gather import keep_companions
-from assay.run.planned import Plan
-from assay.run.session import beforehand, meta_of
+from assay.run.planned import Plan, beforehand, meta_of
 from assay.store import RunStore
 from assay.store.entries import BATCH_OUTPUT, BATCH_SCRIPT, open_new, remove_folder
 

@@ -226,7 +226,7 @@ class CeilingMeter:
         """What a job measured, or why it measured nothing."""
         target = self.study.targets.get(job.target)
         if self.stop():
-            return (), "stopped by the user"
+            return (), "stopped before it was measured"
         if self._is_silent(job.target):
             return (), "the storage did not answer"
         sent = guarded(job.job, self.owner.identity, self.patience)

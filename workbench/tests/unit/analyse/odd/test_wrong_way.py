@@ -22,7 +22,7 @@ def rows(axis: str, speeds: dict[int, float], target: str = "memory") -> list[Ro
 def test_more_in_flight_that_do_much_less_are_named_with_both_numbers() -> None:
     (note,) = wrong_way(rows("queue_depth", {1: 2800e6, 4: 392e6, 16: 1080e6}))
     assert note.startswith(WRONG_WAY)
-    for word in ("read on memory", "392 MB/s with queue depth 4", "2.8 GB/s with 1", "7.14 times"):
+    for word in ("queue depth: read on memory", "392 MB/s at 4", "2.8 GB/s at 1", "7.14×"):
         assert word in note
 
 

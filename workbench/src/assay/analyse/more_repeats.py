@@ -1,0 +1,145 @@
+"""Which repeats to add to a run for what it has left undecided, and how long they take."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from statistics import median
+from typing import NamedTuple
+
+from assay.analyse.decide import MOST_NEEDED, TOO_FEW
+from assay.model.result.decision import Decision, Outcome
+from assay.model.result.result import Row
+
+MARGIN = 1.3
+"""So many times the repeats that are expected to settle a point: being looked at once more makes intervals wider."""
+LEAST_LIMIT = 600.0
+"""Points that take longer than this, in seconds, and longer than the run has measured, are left undecided."""
+_START = (5.0, 120.0)
+"""Seconds before the first repeat, at least and at most."""
+_MOST_PAUSE = 60.0
+"""Repeats that a schedule had further apart, in seconds, are added without such pauses."""
+_SPARE = 1.25
+"""Repeats may take so many times as long as those before."""
+
+
+class More(NamedTuple):
+    """Repeats to be added.
+
+    Attributes:
+        repeats: Case id -> how many.
+        points: Undecided points that they would likely settle.
+        seconds: They end within so many seconds, with what comes before and after.
+        around: Seconds of it that are before the first repeat and after the last.
+        too_long: Undecided points that would take more than is sensible; these are left undecided.
+        others: Undecided points that more repeats do not settle.
+        few: None of the points has had enough repeats to be looked at, so that nothing more can be promised.
+    """
+
+    repeats: Mapping[str, int] = {}
+    points: int = 0
+    seconds: float = 0.0
+    around: float = 0.0
+    too_long: int = 0
+    others: int = 0
+    few: bool = False
+
+
+class _Open(NamedTuple):
+    """An undecided point: case id -> repeats to be added, and whether nothing was known of it yet."""
+
+    more: Mapping[str, int]
+    few: bool
+
+
+def more_repeats(rows: Sequence[Row], decisions: Iterable[Decision], created_at: float) -> More:
+    """The repeats that settle as many undecided points as can be in a sensible time, those that take least first.
+
+    Args:
+        rows: Of the run, with their samples.
+        decisions: Of the run.
+        created_at: When it was begun, in seconds since 1970.
+    """
+    known, others = {}, 0
+    for row in rows:
+        known[_key(row.case.workload, row.operation, row.case.target, row.case.axes)] = row
+    found: list[_Open] = []
+    too_long = 0
+    for decision in decisions:
+        for point in decision.of(Outcome.OPEN):
+            if point.needs is None:
+                others += 1
+            elif point.needs > MOST_NEEDED:
+                too_long += 1
+            else:
+                sides = [
+                    known[_key(decision.workload, decision.operation, name, point.axes)]
+                    for name in (decision.base, decision.other)
+                ]
+                found.append(_Open(_added(sides, point.needs), point.why == TOO_FEW))
+    times = _Times(rows, created_at)
+    chosen, more = _chosen(found, times)
+    return More(
+        repeats=more,
+        points=len(chosen),
+        seconds=times.around + _SPARE * times.of(more) if more else 0.0,
+        around=times.around,
+        too_long=too_long + len(found) - len(chosen),
+        others=others,
+        few=bool(chosen) and all(point.few for point in chosen),
+    )
+
+
+def _key(workload: str, operation: str, target: str, axes: Mapping[str, object]) -> tuple[object, ...]:
+    return workload, operation, target, tuple(sorted(axes.items()))
+
+
+def _added(sides: Sequence[Row], needs: int) -> dict[str, int]:
+    """Case id -> repeats that it lacks."""
+    wanted = math.ceil(MARGIN * needs)
+    return {row.case.id: max(0, wanted - (row.rate.n if row.rate is not None else 0)) for row in sides}
+
+
+def _chosen(found: Sequence[_Open], times: "_Times") -> tuple[list[_Open], dict[str, int]]:
+    """The points that fit into a sensible time, and the repeats that they take together."""
+    chosen: list[_Open] = []
+    more: dict[str, int] = {}
+    for point in sorted(found, key=lambda point: times.of(point.more)):
+        both = more | {case: max(count, more.get(case, 0)) for case, count in point.more.items()}
+        if times.of(both) > times.sensible:
+            break
+        chosen.append(point)
+        more = both
+    return chosen, {case: count for case, count in more.items() if count}
+
+
+class _Times:
+    """How long repeats take, by those of the run."""
+
+    def __init__(self, rows: Sequence[Row], created_at: float) -> None:
+        spans: dict[str, dict[int, list[tuple[float, float]]]] = {}
+        for row in rows:
+            for sample in row.samples:
+                span = (sample.started_at, sample.started_at + (sample.known("elapsed_ns") or 0) / 1e9)
+                spans.setdefault(row.case.id, {}).setdefault(sample.repeat, []).append(span)
+        whole = {case: [_whole(parts) for parts in each.values()] for case, each in spans.items()}
+        every = sorted(span for each in whole.values() for span in each)
+        pause = min(_MOST_PAUSE, median(_pauses(every)) if len(every) > 1 else 0.0)
+        self._each = {
+            case: pause + math.fsum(end - start for start, end in each) / len(each) for case, each in whole.items()
+        }
+        before = every[0][0] - created_at if every else 0.0
+        self.around = min(max(before, _START[0]), _START[1])
+        self.sensible = max(LEAST_LIMIT, math.fsum(self._each[case] * len(each) for case, each in whole.items()))
+
+    def of(self, more: Mapping[str, int]) -> float:
+        """Seconds of so many repeats of each case."""
+        return math.fsum(count * self._each.get(case, 0.0) for case, count in more.items())
+
+
+def _whole(parts: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    return min(start for start, _ in parts), max(end for _, end in parts)
+
+
+def _pauses(spans: Sequence[tuple[float, float]]) -> Iterator[float]:
+    for (_, end), (start, _) in pairwise(spans):
+        yield max(0.0, start - end)

@@ -1,0 +1,81 @@
+"""How many results have each verdict, counted the same way everywhere."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from assay.model.result.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class VerdictCounts:
+    """Results by verdict. Each result counts once, under its gravest verdict.
+
+    Attributes:
+        each: Verdict -> results whose gravest it is, ok first and then those that most have.
+        also: Verdict -> results that have it beside a graver one, in the same order.
+    """
+
+    each: Mapping[Verdict, int]
+    also: Mapping[Verdict, int]
+
+    @property
+    def total(self) -> int:
+        """All results."""
+        return sum(self.each.values())
+
+    @property
+    def words(self) -> str:
+        """Such as `80 ok, 83 unstable, 2 cached`."""
+        return _listed(self.each) or "no results"
+
+    @property
+    def also_words(self) -> str:
+        """Such as `7 results are also client-bound, 1 is also skewed`; empty if no result has two verdicts."""
+        parts = []
+        for place, (verdict, count) in enumerate(self.also.items()):
+            noun = "" if place else " result" if count == 1 else " results"
+            parts.append(f"{count:,}{noun} {'is' if count == 1 else 'are'} also {verdict}")
+        return ", ".join(parts)
+
+    def of(self, verdict: Verdict) -> str:
+        """Such as `3 are client-bound, 7 more are also client-bound`; empty if no result has that verdict."""
+        each, also = self.each.get(verdict, 0), self.also.get(verdict, 0)
+        parts = [f"{_are(each)} {verdict}"] if each else []
+        if also:
+            more = f"{also:,} more {'is' if also == 1 else 'are'}" if each else _are(also)
+            parts.append(f"{more} also {verdict}")
+        return ", ".join(parts)
+
+
+def _are(count: int) -> str:
+    return f"{count:,} {'is' if count == 1 else 'are'}"
+
+
+def _listed(counts: Mapping[Verdict, int]) -> str:
+    return ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items())
+
+
+def count_verdicts(results: Iterable[Sequence[Verdict]]) -> VerdictCounts:
+    """Count results.
+
+    Args:
+        results: The verdicts of each, the gravest first, at least one.
+    """
+    return count_weighted((verdicts, 1) for verdicts in results)
+
+
+def count_weighted(results: Iterable[tuple[Sequence[Verdict], int]]) -> VerdictCounts:
+    """As `count_verdicts`, of which each comes with the number of results that have exactly these verdicts."""
+    each: Counter[Verdict] = Counter()
+    also: Counter[Verdict] = Counter()
+    for (gravest, *others), count in results:
+        each[gravest] += count
+        for verdict in others:
+            also[verdict] += count
+    return VerdictCounts(_ordered(each), _ordered(also))
+
+
+def _ordered(counts: Counter[Verdict]) -> dict[Verdict, int]:
+    order = sorted(Verdict, key=lambda verdict: (verdict is not Verdict.OK, -counts[verdict]))
+    return {verdict: counts[verdict] for verdict in order if counts[verdict]}

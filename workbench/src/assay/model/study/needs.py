@@ -1,0 +1,138 @@
+"""What the storage must reach, as a study states it: `need: {read: 500MB/s, write p99: 10ms}`."""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import BeforeValidator, WithJsonSchema
+
+from assay.model import units
+from assay.model.frozen import Frozen
+from assay.model.study import names
+from assay.model.study.axis import fault
+from assay.model.units import UnitError, one_of, shown
+
+Measured = Literal["throughput", "iops", "p50", "p90", "p99", "p99.9", "p99.99"]
+"""What a need is about: bytes per second, operations per second, or a percentile of latency."""
+
+FSYNC = "fsync"
+"""Stands for every operation that writes, in workloads whose `sync` flushes each write."""
+FLUSHED = ("o_sync", "o_dsync")
+"""Values of `sync` that flush each write."""
+
+_PERCENTILES = ("p50", "p90", "p99", "p99.9", "p99.99")
+_IOPS = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?) ?(?P<factor>[kM]?)(?P<unit>(?: ?IOPS| ?/ ?s)?)")
+_FACTORS = {"": 1.0, "k": 1e3, "M": 1e6}
+_FORM = "write it as `read: 500MB/s`, `random_read: 20k IOPS` or `write p99: 10ms`"
+
+
+class Need(Frozen):
+    """One thing that each target must reach at every point where it was measured.
+
+    Attributes:
+        operation: Name of an operation, or `fsync`.
+        measure: Of what.
+        limit: Bytes per second or operations per second, which is the least; or nanoseconds, which are the most.
+        workload: Only of this workload; empty: of all that have the operation.
+    """
+
+    operation: str
+    measure: Measured
+    limit: float
+    workload: str = ""
+
+    @property
+    def at_most(self) -> bool:
+        """Less is better: it is a latency."""
+        return self.measure in _PERCENTILES
+
+    def covers(self, workload: str, operation: str, sync: str) -> bool:
+        """Whether a result is one that it is about.
+
+        Args:
+            workload: Name of the result's workload.
+            operation: Label of the result, which may number an operation that a case has twice.
+            sync: What made its writes stable.
+        """
+        if self.workload and workload != self.workload:
+            return False
+        name = operation.split(" ", 1)[0]
+        if self.operation == FSYNC:
+            return name in names.WORK and names.WORK[name].writes and sync in FLUSHED
+        return name == self.operation
+
+
+class _Key(NamedTuple):
+    workload: str
+    operation: str
+    measure: str
+
+
+def _key(written: str) -> _Key:
+    """The parts of `[WORKLOAD ]OPERATION[ PERCENTILE or iops]`."""
+    words = written.split()
+    measure = words.pop() if words and words[-1].lower() in (*_PERCENTILES, "iops") else ""
+    for first in (0, 1):
+        name = "_".join(words[first:])
+        if name == FSYNC or name in names.OPERATIONS:
+            return _Key("".join(words[:first]), name, measure.lower())
+    hint = one_of(" ".join(words), (*names.OPERATIONS, FSYNC)) if len(words) == 1 else _FORM
+    raise fault(f"{shown(written)} does not name an operation", hint, written)
+
+
+def _need(written: str, value: object) -> Need:
+    key = _key(written)
+    if key.measure in _PERCENTILES:
+        return _made(key, key.measure, _read(written, value, units.parse_duration))
+    text = value if isinstance(value, str) else str(value)
+    if key.measure != "iops" and _parses(value, units.parse_duration):
+        raise fault("a latency needs a percentile", f"write `{written} p99: {value}`", written)
+    if key.operation == FSYNC:
+        raise fault("of fsync a latency is needed", "write `fsync p99: 10ms`", written)
+    found = _IOPS.fullmatch(text.strip())
+    counted = key.measure == "iops" or names.is_counted(key.operation)
+    if found and (counted or found["unit"]):
+        return _made(key, "iops", float(found["number"]) * _FACTORS[found["factor"]])
+    if counted:
+        raise fault(f"{shown(value)} is not a number of operations per second", "write it as 20k or 20000", written)
+    return _made(key, "throughput", _read(written, value, units.parse_throughput))
+
+
+def _made(key: _Key, measure: Any, limit: float) -> Need:
+    if limit <= 0:
+        raise fault("it is not above 0", _FORM, " ".join(part for part in key if part))
+    return Need(operation=key.operation, measure=measure, limit=limit, workload=key.workload)
+
+
+def _read(written: str, value: object, parse: Any) -> float:
+    try:
+        return float(parse(value))
+    except UnitError as error:
+        raise fault(error.message, error.hint, written) from None
+
+
+def _parses(value: object, parse: Any) -> bool:
+    try:
+        parse(value)
+    except UnitError:
+        return False
+    return isinstance(value, str)
+
+
+def _needs(written: object) -> object:
+    if isinstance(written, tuple):
+        return written
+    if not isinstance(written, Mapping) or not written:
+        raise fault("it is not a list of needs" if written else "it is empty", _FORM)
+    for key in written:
+        if not isinstance(key, str):
+            raise fault(f"{shown(key)} does not name an operation", _FORM)
+    return tuple(_need(key, value) for key, value in written.items())
+
+
+Needs = Annotated[
+    tuple[Need, ...],
+    BeforeValidator(_needs),
+    WithJsonSchema({"type": "object", "minProperties": 1, "additionalProperties": {"type": ["string", "number"]}}),
+]
+"""All needs of a study; as written a mapping of what is measured to its limit."""

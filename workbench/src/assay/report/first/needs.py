@@ -1,0 +1,101 @@
+"""The needs of a study on the first page: a line for each, and a sentence for all."""
+
+from collections.abc import Sequence
+
+from assay.analyse.needs import Answer, Met, Reached, answers
+from assay.model.result.first_page import Line
+from assay.model.study.needs import Need
+from assay.model.units import about_latency, about_number, about_size
+from assay.report import numbers
+from assay.report.first.words import bound
+from assay.report.view import View
+
+
+def need_lines(view: View) -> tuple[Line, ...]:
+    """For each need what each target reaches, and whether that is enough."""
+    found = answers(view.run.needs, view.analysis.rows)
+    return tuple(
+        Line(
+            label=numbers.titled(need_words(need)),
+            values={
+                target: _cell(answer, view)
+                for target in view.targets
+                for answer in found
+                if answer.need is need and answer.target == target
+            },
+        )
+        for need in view.run.needs
+        if any(answer.need is need for answer in found)
+    )
+
+
+def needs_sentence(view: View) -> str:
+    """Which targets reach everything that is needed; empty if the study needs nothing, or nothing was measured."""
+    found = answers(view.run.needs, view.analysis.rows)
+    parts = [_of_target(target, mine) for target in view.targets if (mine := [a for a in found if a.target == target])]
+    return " ".join(parts)
+
+
+def need_words(need: Need) -> str:
+    """`read at least 500 MB/s`, `fsync p99 at most 10 ms`."""
+    name = need.operation.replace("_", " ")
+    where = f" ({need.workload})" if need.workload else ""
+    if need.at_most:
+        return f"{name} {need.measure}{where} at most {_amount(need, need.limit)}"
+    return f"{name}{where} at least {_amount(need, need.limit)}"
+
+
+def _amount(need: Need, value: float) -> str:
+    """With its unit."""
+    if need.at_most:
+        return about_latency(value)
+    return f"{about_number(value)} IOPS" if need.measure == "iops" else f"{about_size(value)}/s"
+
+
+def _of_target(target: str, found: Sequence[Answer]) -> str:
+    by = {met: [answer for answer in found if answer.met is met] for met in Met}
+    if len(by[Met.YES]) == len(found):
+        every = "what is needed" if len(found) == 1 else f"all {len(found)} needs"
+        return f"Yes: {target} meets {every}{_margin(found)}."
+    missed = [f"{need_words(one.need)} ({_short(one)})" for one in by[Met.NO]]
+    unknown = [f"{need_words(one.need)} ({_short(one)})" for one in by[Met.OPEN]]
+    if missed:
+        rest = f" Not yet known: {numbers.listing(unknown)}." if unknown else ""
+        return f"No: {target} misses {numbers.listing(missed)}.{rest}"
+    others = len(by[Met.YES])
+    met = f" It meets the other {'need' if others == 1 else f'{others} needs'}." if others else ""
+    return f"Not yet known of {target}: {numbers.listing(unknown)}.{met}"
+
+
+def _margin(found: Sequence[Answer]) -> str:
+    """By how much at least each of them is met."""
+    least = min(answer.worst.margin(answer.need) for answer in found)
+    return f", {'each ' if len(found) > 1 else ''}with a margin of at least {bound(least)}"
+
+
+def _short(answer: Answer) -> str:
+    """What it does, or why that is not known."""
+    one = answer.worst
+    if one.value is None:
+        return one.why
+    return f"{'about ' if one.met is Met.OPEN else ''}{_amount(answer.need, one.value)}"
+
+
+def _cell(answer: Answer, view: View) -> str:
+    """`yes: 612 MB/s (598 to 630)`, of several points at the worst of them."""
+    one = answer.worst
+    what = "" if one.value is None else f"{_amount(answer.need, one.value)}{_interval(answer.need, one)}"
+    why = f", {one.why}" if one.why and one.value is not None else one.why
+    at = view.point_of(one.row)
+    where = f", {at}" if len(answer.reached) > 1 and at else ""
+    met = sum(each.met is Met.YES for each in answer.reached)
+    count = f" ({met} of {len(answer.reached)} combinations)" if len(answer.reached) > 1 else ""
+    return f"{one.met}{count}: {what}{why}{where}"
+
+
+def _interval(need: Need, one: Reached) -> str:
+    if one.low is None or one.high is None:
+        return ""
+    low, high = _amount(need, one.low), _amount(need, one.high)
+    unit = low.rpartition(" ")[2]
+    return f" ({low.removesuffix(f' {unit}') if high.endswith(f' {unit}') else low} to {high})"

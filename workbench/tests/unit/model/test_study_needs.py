@@ -1,0 +1,62 @@
+"""What a study needs: how it is written, and what is refused with a hint."""
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from assay.model.study.needs import Need, Needs
+
+READ = TypeAdapter(Needs)
+
+
+@pytest.mark.parametrize(
+    ("written", "need"),
+    [
+        ({"read": "500MB/s"}, Need(operation="read", measure="throughput", limit=5e8)),
+        ({"read": "10Gb/s"}, Need(operation="read", measure="throughput", limit=1.25e9)),
+        ({"random read": "20k IOPS"}, Need(operation="random_read", measure="iops", limit=20e3)),
+        ({"random_read iops": 20000}, Need(operation="random_read", measure="iops", limit=20e3)),
+        ({"stat": "1.5M"}, Need(operation="stat", measure="iops", limit=1.5e6)),
+        ({"get": "900/s"}, Need(operation="get", measure="iops", limit=900)),
+        ({"fsync p99": "10ms"}, Need(operation="fsync", measure="p99", limit=10e6)),
+        ({"oltp write p99.9": "2ms"}, Need(operation="write", measure="p99.9", limit=2e6, workload="oltp")),
+        ({"write P50": "900us"}, Need(operation="write", measure="p50", limit=9e5)),
+    ],
+)
+def test_a_need_is_read(written: object, need: Need) -> None:
+    assert READ.validate_python(written) == (need,)
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ({}, "empty"),
+        ([], "empty"),
+        (["read"], "not a list of needs"),
+        ({5: "1MB/s"}, "does not name an operation"),
+        ({"raed": "1MB/s"}, "does not name an operation"),
+        ({"": "1MB/s"}, "does not name an operation"),
+        ({"p99": "1ms"}, "does not name an operation"),
+        ({"a b read": "1MB/s"}, "does not name an operation"),
+        ({"read": "10ms"}, "a latency needs a percentile"),
+        ({"read": "fast"}, "not a throughput"),
+        ({"read": 20000}, "not a throughput"),
+        ({"read": "0MB/s"}, "not above 0"),
+        ({"read p99": "0s"}, "not above 0"),
+        ({"read p99": 5}, "no unit"),
+        ({"read iops": "5MB/s"}, "not a number of operations per second"),
+        ({"stat": "5MB/s"}, "not a number of operations per second"),
+        ({"fsync": "10MB/s"}, "a latency is needed"),
+    ],
+)
+def test_what_is_no_need_is_refused(written: object, message: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        READ.validate_python(written)
+    assert message in str(refused.value)
+
+
+def test_fsync_covers_writes_that_are_flushed_each() -> None:
+    need = Need(operation="fsync", measure="p99", limit=1e6)
+    assert need.covers("w", "random_write", "o_dsync") and need.covers("w", "write 2", "o_sync")
+    assert not need.covers("w", "random_write", "fsync") and not need.covers("w", "read", "o_dsync")
+    named = need.model_copy(update={"operation": "read", "workload": "w"})
+    assert named.covers("w", "read", "none") and not named.covers("v", "read", "none")
