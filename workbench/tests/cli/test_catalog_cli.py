@@ -65,7 +65,11 @@ def test_every_kind_is_shown(name: str, capsys: pytest.CaptureFixture[str]) -> N
         (["show", "gp3", "--iops", "4000"], "--iops and --throughput need --size", "--size 1TiB"),
         (["show", "s3-standard", "--size", "1TB"], "s3-standard has no size", "volumes and file systems"),
         (["show", "efs-bursting", "--size", "1TB", "--iops", "4"], "takes no provisioned IOPS", "gp3"),
-        (["show", "azure-netapp-files-premium", "--size", "1536GiB"], "of 1536GiB cannot be had", "in steps of 1TiB"),
+        (
+            ["show", "azure-netapp-files-premium", "--size", "1536GiB"],
+            "of 1536GiB is not available",
+            "in steps of 1TiB",
+        ),
         (["show", "azure-files-ssd-v2", "--size", "1TiB", "--iops", "9"], "cannot have 9 IOPS", "3000 to 102,400"),
         (["list", "--family", "i3n"], "there is no instance family `i3n`", "i3en"),
     ],

@@ -155,9 +155,9 @@ def test_the_gate_fails_for_what_is_slower_and_passes_what_is_equal(tmp_path: Pa
 def test_what_is_open_is_no_pass(tmp_path: Path) -> None:
     stored(tmp_path, {"A": noisy(3e8, 8, 0.15, seed=1), "B": noisy(3e8, 8, 0.15, seed=2)})
     judged, error, hint = gate(tmp_path, "5%", expect=3)
-    assert judged.startswith("not judged: A -> B / grid / , write: open: B is −")
-    assert error == "error: no row is decided, so that nothing can be judged" and hint.startswith("hint: ")
-    assert "\nopen: grid / , write: B is −" in assay(tmp_path, "compare", "r").stdout
+    assert judged.startswith("not judged: A -> B / grid / , write: undecided: B is −")
+    assert error == "error: no row is decided, so nothing can be judged" and hint.startswith("hint: ")
+    assert "\nundecided: grid / , write: B is −" in assay(tmp_path, "compare", "r").stdout
     value = json.loads(assay(tmp_path, "compare", "r", "--json").stdout)["ab"]
     assert len(value["open"]) == 1 and value["equal"] == value["slower"] == value["faster"] == []
     assert (value["rounds"], value["seconds"], value["equal_within"]) == (8, 8.0, 0.05)
@@ -167,7 +167,7 @@ def test_a_row_that_is_none_does_not_pass_for_one_that_is_decided(tmp_path: Path
     """Beside noise that decides nothing a cached row is no reason to pass, nor counts it as equal or faster."""
     stored(tmp_path, {"A": noisy(3e8, 8, 0.15, seed=1), "B": noisy(3e8, 8, 0.15, seed=2)}, cached=True)
     *_, error, hint = gate(tmp_path, "5%", expect=3)
-    assert error == "error: no row is decided, so that nothing can be judged" and hint.startswith("hint: ")
+    assert error == "error: no row is decided, so nothing can be judged" and hint.startswith("hint: ")
     text = assay(tmp_path, "compare", "r").stdout
     assert "no result: grid / , read: A is cached; B is cached" in text and "\ndecided" not in text
     assert "1 with a side that is cached, impossible or incomplete" in text

@@ -134,7 +134,7 @@ def test_two_runs_alone_show_no_difference_and_say_how_to_find_out(tmp_path: Pat
     *_, error, hint = check(tmp_path, expect=3)
     assert error.startswith("error: these runs cannot be judged") and "3 times a side" in hint
     text = assay(tmp_path, "compare", "a", "b").stdout
-    assert "0 faster, 0 slower" in text and "two runs alone do not tell a change from what days do" in text
+    assert "0 faster, 0 slower" in text and "two runs alone cannot separate a change from day-to-day variation" in text
 
 
 def test_three_runs_a_side_tell_by_themselves(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def price(folder: Path, *words: str, book: str = "small.yaml", expect: int = 0) 
 
 
 def limits(text: str, metric: str) -> list[str]:
-    """The cells of what a design can do at most in one respect: for ever, for a while, how long, set by, a month of."""
+    """The cells of what a design can do at most in one respect: sustained, burst, how long, set by, unit price."""
     (line,) = (line for line in text.splitlines() if line.startswith(metric))
     return re.split(r"\s{2,}", line.strip())[1:]
 
@@ -84,12 +84,13 @@ def test_several_designs_stand_side_by_side_and_meet(folder: Path) -> None:
     meets = [line.strip() for line in done.stdout.splitlines() if "cheaper" in line]
     # 730 d + 1000 = 1460 d + 960 at d = 40 / 730.
     assert meets[0] == (
-        "nfs-volumes instance=m5.8xlarge capacity=9600GB is cheaper than nfs-volumes below a duty cycle of 5.5 % "
-        "(40 hours of a month), and dearer above"
+        "nfs-volumes instance=m5.8xlarge capacity=9600GB is cheaper than nfs-volumes if it runs less than 5.5 % of "
+        "the month (40 hours), and dearer if it runs more"
     )
     assert meets[1:] == [
-        "nfs-volumes is cheaper at every duty cycle than efs-bursting",
-        "nfs-volumes instance=m5.8xlarge capacity=9600GB is cheaper at every duty cycle than efs-bursting",
+        "nfs-volumes is always cheaper than efs-bursting, however much of the month it runs",
+        "nfs-volumes instance=m5.8xlarge capacity=9600GB is always cheaper than efs-bursting, however much of the "
+        "month it runs",
     ]
 
 
@@ -104,7 +105,10 @@ def test_what_switching_off_loses_is_said(folder: Path) -> None:
 def test_what_all_designs_share_is_told_once(folder: Path) -> None:
     done = price(folder, "nfs-volumes", "--set", "volumes=1", "--vary", "capacity=960GB,980GB,1TB")
     assert "All are nfs-volumes with volumes=1\n" in done.stdout
-    assert "  capacity=960GB is cheaper at every duty cycle than capacity=980GB, capacity=1TB\n" in done.stdout
+    assert (
+        "  capacity=960GB is always cheaper than capacity=980GB, capacity=1TB, however much of the month it runs\n"
+        in done.stdout
+    )
     assert done.stdout.count("volumes=1") == 1
 
 
@@ -112,8 +116,8 @@ def test_terms_of_one_design_meet(folder: Path) -> None:
     done = price(folder, "nfs-volumes")
     # 4380 of a year are 365 hours of a month at 1; paid back when 730 n > 4380, which is in the seventh month.
     assert (
-        "on-demand is cheaper than reserved-1y, all-upfront below a duty cycle of 50 % (365 hours of a month), and "
-        "dearer above; reserved-1y, all-upfront has cost less in all from month 7 on"
+        "on-demand is cheaper than reserved-1y, all-upfront if it runs less than 50 % of the month (365 hours), and "
+        "dearer if it runs more; reserved-1y, all-upfront has cost less in all from month 7 on"
     ) in done.stdout
 
 
@@ -165,7 +169,7 @@ def test_a_book_of_old_prices_is_warned_of_loudly_and_only_on_standard_error(fol
     ("words", "code", "message", "hint"),
     [
         (("nfs-volumes", "--set", "instance=c5.large"), 3,
-         "the price book small has no price of instance c5.large", "or add a row to the book"),
+         "the price book small has no price of instance c5.large", "Or add a row to the book"),
         (("nfs-volumes", "--term", "reserved-3y"), 3,
          "the price book small has no price of instance m5.4xlarge, reserved-3y", "add a row"),
         (("nfs-volumes", "--set", "instance=m5.huge"), 2, "there is no instance type `m5.huge`", "did you mean"),
@@ -213,7 +217,7 @@ def test_a_book_of_old_prices_is_warned_of_loudly_and_only_on_standard_error(fol
         (("s3", "--use", f"egress={'9' * 30}PB"), 2, "--use egress: these are more bytes than can be", "2PB"),
         (("s3", "--use", f"egress={'9' * 5000}"), 2, "--use egress: ", "sizes as"),
         (("nfs-volumes", "--use", "job_egress=1TB"), 2, "--use job_egress: nothing says what the job is", "job_hours"),
-        (("nfs-volumes", "--use", "job_hours=0"), 2, "--use job_hours: a job of 0 is none", "leave it out"),
+        (("nfs-volumes", "--use", "job_hours=0"), 2, "--use job_hours: 0 is not the size of a job", "leave it out"),
         (("nfs-volumes", "--book", "small.yaml"), 2, "--book is given twice", "once"),
         (("/dev/zero",), 2, "/dev/zero: not a regular file", "give a file, or one of: aoe-rack"),
         ((".",), 2, ".: is a directory", "give a file, or one of: aoe-rack"),

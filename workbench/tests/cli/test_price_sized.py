@@ -86,9 +86,12 @@ def test_capacity_sizes_each_design_to_it(folder: Path) -> None:
     ]
     assert found["not_compared"] is None and len(found["meet"]) == 3  # type: ignore[arg-type]
     text = price(folder, "nfs-volumes", "efs-bursting", "--capacity", "40TB").stdout
-    assert "nfs-volumes capacity=40TB is cheaper at every duty cycle than efs-bursting stored=40TB" in text
     assert (
-        "Each is as small as it can be had with that capacity and its other values; what it holds beyond is paid for."
+        "nfs-volumes capacity=40TB is always cheaper than efs-bursting stored=40TB, however much of the month it runs"
+        in text
+    )
+    assert (
+        "Each is the smallest available with that capacity and its other values; capacity beyond it is in the price."
         in text
     )
 
@@ -139,7 +142,7 @@ def test_own_and_rented_are_compared_each_by_its_book(folder: Path) -> None:
         (("nfs-volumes:volumes=1", "--capacity", "1PB"),
          "design nfs-volumes volumes=1 cannot hold 1PB", "take another type, instance or number"),
         (("nfs-volumes", "--capacity", "much"), "--capacity: `much` is not a size", "write sizes"),
-        (("nfs-volumes", "--capacity", "0TB"), "--capacity: nothing is to be stored", "40TB"),
+        (("nfs-volumes", "--capacity", "0TB"), "--capacity: 0 bytes is not a capacity", "40TB"),
         (("nfs-volumes", "--capacity", "-1TB"), "--capacity: ", ""),
         (("--preset", "nfs-aws-2016", "--capacity", "1TB"), "a preset has its own designs", "leave all"),
     ],

@@ -91,7 +91,7 @@ def test_targets_of_a_study_are_measured_in_turns_and_the_run_is_like_others(tmp
         assert (info.study, blocks.base, blocks.other, blocks.seconds) == ("tiny-ab", "one", "two", 300)
         loaded = load_study(info.study_text.encode(), str(tmp_path))
         assert loaded.study is not None and loaded.study.schedule is None and list(loaded.study.workloads) == ["both"]
-        assert set(store.settled().values()) == {"told apart: two is slower"}
+        assert set(store.settled().values()) == {"decided: two is slower"}
     for words in ("show last c0001", "export last -f csv -o -", "report last -o report.html", "list"):
         assay(tmp_path, *words.split())
     assert "measured on both sides, one right after the other" in (tmp_path / "report.html").read_text()
@@ -105,7 +105,7 @@ def test_the_time_ends_a_run_whatever_is_open_but_not_before_the_fewest_rounds(t
         rounds = check_rounds(store)
         assert rounds >= 5
         told = set(store.settled().values())
-    assert told == {"told apart: one is faster"} or all("the time is spent" in why for why in told)
+    assert told == {"decided: one is faster"} or all("time is up" in why for why in told)
 
 
 def test_two_directories_are_left_as_they_were(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import pytest
 from in_process import run_here
 
+from assay.model.base import EXIT_REFUSED
 from assay.store import RunStore, list_runs
 
 
@@ -21,6 +22,15 @@ def assay(*words: str) -> Done:
     return Done(done.returncode, done.stdout, done.stderr)
 
 
+def in_time(*words: str) -> Done:
+    """In the least of some times that is enough: a machine that is busy with other tests needs more."""
+    for seconds in (10, 20, 40):
+        done = assay("measure", *words, "--time", f"{seconds}s")
+        if done.code != EXIT_REFUSED:
+            break
+    return done
+
+
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -30,9 +40,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_two_places_are_measured_compared_and_left_as_they_were(here: Path) -> None:
-    done = assay("measure", "a", "b", "--time", "15s", "--save", "study.yaml", "--report")
+    done = in_time("a", "b", "--save", "study.yaml", "--report")
     assert done.code == 0, done.err
-    for word in ("random read", "1 MiB x1", "p99.9", "in 95 of 100", "in the results a"):
+    for word in ("random read", "4 KiB x32", "1 MiB x1", "p99.9", "simultaneous 95 %", "seq write"):
         assert word in done.out
     assert [path.name for path in here.iterdir() if path.name in "ab" and any(path.iterdir())] == []
     (run,) = list_runs(here / "assay-runs")
@@ -44,15 +54,13 @@ def test_two_places_are_measured_compared_and_left_as_they_were(here: Path) -> N
 
 
 def test_one_place_as_json(here: Path) -> None:
-    done = assay("measure", "a", "--time", "10s", "--json")
+    done = in_time("a", "--json")
     assert done.code == 0, done.err
     value = json.loads(done.out)
     # On a busy machine there are fewer kinds of work, and that is said.
     kinds = len(value["results"])
     assert value["places"] == {"a": "a"} and kinds in (4, 8, 16)
-    assert (f"10 s from start to end: {kinds} kinds of work" in done.err) and ("no time for" in done.err) is (
-        kinds < 16
-    )
+    assert (f" from start to end: {kinds} kinds of work" in done.err) and ("no time for" in done.err) is (kinds < 16)
 
 
 @pytest.mark.parametrize(

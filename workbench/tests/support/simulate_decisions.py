@@ -262,7 +262,7 @@ def by_rounds(study: Drawn, blocks: Blocks) -> int:
 
     jobs = [("", number) for number in range(1, blocks.most + 1)]
     with patch.object(assay.run.rounds, "rows_until", lambda store, done: store.rows(done)):
-        run_rounds(study.store, blocks, jobs, cast(Any, execute), lambda case, fewer: None)
+        run_rounds(study.store, blocks, jobs, cast(Any, execute), lambda case, fewer: None, lambda text: None)
     return len(blocks.looks)
 
 

@@ -5,15 +5,27 @@ and intervals allow for each of them (Bonferroni), so that whoever stops at the 
 of 100 runs in which the sides are equal.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from assay.analyse.compare import compare
+from assay.analyse.compare import LEAST_TRIMMED, TRIMMED, compare, deviation_of
 from assay.analyse.decide import decide
+from assay.analyse.statistics.alike import allowed, freedom, widening
+from assay.analyse.statistics.significance import t_quantile
+from assay.analyse.usable import usable
 from assay.model.result.decision import Decision, Outcome, PointDecision
 from assay.model.result.result import Row
 from assay.model.study.blocks import Blocks
 from assay.model.study.case import Case
+
+USUAL_DEVIATION = 0.03
+"""By so much the ratio of two sides differs from round to round on a quiet machine; assumed before it is known."""
+_LEVEL, _POWER = 0.05, 1.6
+"""Of the decision; and how many standard errors beyond the bound a difference lies that is found in about 8 of 10 runs
+of simulations. With 0.84, which is enough if the correlation of the rounds is known, it is 6 or 7 of 10."""
+_LEAST = 3
+"""Rounds that show how much they differ."""
 
 Told = Literal["faster", "slower", "equal", "open", "no result"]
 """What is known of the other side of a row."""
@@ -55,6 +67,50 @@ def decided_cases(cases: Iterable[Case], rows: Sequence[Row], blocks: Blocks) ->
     return found
 
 
+def findable(deviation: float, rounds: int, rows: int, looks: int) -> float:
+    """The least true difference that is likely found, as a share: in about 8 of 10 runs.
+
+    It follows the test of `assay.analyse.compare`, for rounds that do not resemble each other.
+
+    Args:
+        deviation: Standard deviation of the logarithm of the ratio of the sides, from round to round.
+        rounds: That there will be.
+        rows: That are compared together.
+        looks: That are planned.
+    """
+    if rounds < _LEAST:
+        return math.inf
+    likeness = allowed(rounds, rows)
+    cut = 2 * int(TRIMMED * rounds) if rounds >= LEAST_TRIMMED else 0
+    known = rows * max(1.0, freedom(likeness, rounds) * (1 - cut / (rounds - 1)))
+    error = deviation * math.sqrt(widening(likeness, rounds) / rounds)
+    reach = t_quantile(1 - _LEVEL / looks / rows / 2, known)
+    return math.expm1(min(700.0, error * (reach + _POWER)))
+
+
+def deviations(rows: Sequence[Row], blocks: Blocks, cases: Iterable[str]) -> list[float]:
+    """How much the ratio of the sides differs from round to round in each row of these cases (see `findable`)."""
+    sides: dict[object, dict[str, dict[int, float]]] = {}
+    wanted = set(cases)
+    for row in rows:
+        if row.case.id in wanted:
+            key = (row.case.workload, row.operation, tuple(row.case.axes.items()))
+            rates = {sample.repeat: sample.rate for sample in usable(row.samples) if sample.rate > 0}
+            sides.setdefault(key, {})[row.case.target] = rates
+    found = []
+    for side in sides.values():
+        base, other = side.get(blocks.base, {}), side.get(blocks.other, {})
+        ratios = [math.log(other[number] / base[number]) for number in base if number in other]
+        differ = deviation_of(ratios)
+        if differ is not None and len(ratios) >= _LEAST:
+            found.append(differ)
+    return found
+
+
 def _words(point: PointDecision, other: str) -> str:
     known = told(point, other)
-    return f"{known}: {point.why}" if known in ("open", "no result") else f"told apart: {other} is {known}"
+    return (
+        f"{'undecided' if known == 'open' else known}: {point.why}"
+        if known in ("open", "no result")
+        else f"decided: {other} is {known}"
+    )

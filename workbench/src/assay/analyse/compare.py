@@ -44,7 +44,7 @@ from assay.model.study.parameters import DEFINITIONS
 from assay.model.study.repeats import LEAST_COMPARED
 
 MOST_NAMED = 3
-"""So many parameters that nobody told are named."""
+"""So many parameters that are not known are named."""
 TRIMMED = 0.2
 """Share of the rounds at either end that is cut off."""
 LEAST_TRIMMED = 12
@@ -227,6 +227,12 @@ def _rounds(here: Mapping[int, float], there: Mapping[int, float], stage: int) -
     return _Difference.trimmed(series)
 
 
+def deviation_of(values: Sequence[float]) -> float | None:
+    """The standard deviation that a comparison takes for a series of rounds; None of fewer than two values."""
+    variance = _Difference.trimmed(tuple(values)).variance
+    return None if variance is None else math.sqrt(variance)
+
+
 def _apart(here: Sequence[float], there: Sequence[float]) -> _Difference:
     series = tuple(tuple(math.log(value) for value in values) for values in (here, there))
     return _Difference.of(series, _mean(series[1]) - _mean(series[0]))
@@ -403,7 +409,7 @@ def not_told(base: Row, other: Row) -> str:
     names = dict.fromkeys((*base.case.parameters.not_told, *other.case.parameters.not_told))
     whats = [f"{DEFINITIONS[name].untold} ({name})" for name in names]
     more = f", nor {len(whats) - MOST_NAMED} more" if len(whats) > MOST_NAMED else ""
-    return f"nobody told {', '.join(whats[:MOST_NAMED])}{more}" if whats else ""
+    return f"it is not known {', '.join(whats[:MOST_NAMED])}{more}" if whats else ""
 
 
 def _unsound(row: Row) -> list[str]:

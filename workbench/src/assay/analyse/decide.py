@@ -121,7 +121,7 @@ def _point(pair: Comparison, base: Row, other: Row, within: float, alike: Collec
     if pair.sure_low is None or pair.sure_high is None:
         return _unsettled(pair, within, base, other)
     if _rate_kept(base) and _rate_kept(other):
-        why = "the study sets the rate, and both kept it: their latencies tell them apart"
+        why = "the study sets the rate, and both kept it: compare their latencies"
         return PointDecision(axes=pair.axes, outcome=Outcome.BARRED, ratio=pair.ratio, why=why)
     if pair.equal(within):
         return _equal(pair, base, other)

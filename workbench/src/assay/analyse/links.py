@@ -142,7 +142,7 @@ def _server(network: Network, paths: Sequence[PathMeasurement], name: str, direc
     elif stated and top >= FILLED * stated:
         pass
     elif not group:
-        reason = "one client cannot tell the server's link from its own"
+        reason = "one client alone cannot separate the server's link from its own"
     elif top >= REACHED * sum(alone):
         reason = f"not filled: the clients at once reach {bits_text(top)}, which is what each does alone, added"
     return _ceiling("server", name, direction, top, how, reason)

@@ -163,7 +163,7 @@ def machine_finding(controls: Controls | None) -> MachineFinding | None:
         share = _percent(goes.share)
         text.append(f"What the machine did explains {share} of a typical result's variance between repeats{least}.")
     elif controls.untold:
-        text.append(f"How much of the results' variance that explains cannot be told: {controls.untold}.")
+        text.append(f"How much of the results' variance that explains is not known: {controls.untold}.")
     else:
         text.append("The repeats do not show that the results' variance goes with it.")
     return MachineFinding(
@@ -196,7 +196,7 @@ def _taken(controls: Controls) -> list[str]:
     waited, stolen, away = controls.waited or 0.0, controls.stolen or 0.0, controls.away or 0.0
     seen = []
     if waited > WAIT_SHARE:
-        seen.append(f"its jobs, no more than there are CPUs, waited for one {_percent(waited)} of the time")
+        seen.append(f"its threads, no more than there are CPUs, waited for one {_percent(waited)} of the time")
     if stolen - controls.stolen_error > WAIT_SHARE:
         within = _percent(controls.stolen_error)
         seen.append(f"the hypervisor took {_percent(stolen)} of the CPU time (right within {within} of it)")

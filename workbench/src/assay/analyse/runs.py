@@ -21,7 +21,7 @@ from assay.model.study.repeats import LEAST_COMPARED
 NAMES = ("before", "after")
 HOW_TO_TELL = (
     f"run the study {LEAST_RUNS} times a side and join the runs by commas, or keep {LEAST_RUNS} or more earlier runs of"
-    " it in the folder; what is there on both sides now is told apart by `assay compare --ab A B`"
+    " it in the folder; two places that you have now are compared by `assay compare --ab A B`"
 )
 
 
@@ -325,7 +325,9 @@ def gate(found: RunsComparison, allowed: float) -> Gate:
 def _too_few(pair: Comparison) -> str:
     """What is missing."""
     if pair.unit == "run":
-        return f"it takes {LEAST_RUNS} runs a side, or {LEAST_RUNS} other runs of the study, to tell change from chance"
+        return (
+            f"needs {LEAST_RUNS} runs a side, or {LEAST_RUNS} other runs of the study, to separate change from chance"
+        )
     return f"{pair.n_base} and {pair.n_other} repeats, but at least {LEAST_COMPARED} are needed"
 
 

@@ -12,7 +12,7 @@ from assay.model.result.comparison import ComparedRow, RunsComparison
 from assay.model.result.decision import PointDecision
 from assay.model.result.result import RunAnalysis
 from assay.model.study.blocks import LOOKS, Blocks
-from assay.model.units import about_duration
+from assay.model.units import about_duration, about_number
 from assay.report.numbers import change, plural
 
 SHOWN = 12
@@ -89,15 +89,29 @@ def print_answer(answer: Answer) -> None:
     if equal:
         say(f"equal within {within}: {plural(len(equal), 'row')}")
     for row in left[:SHOWN]:
-        say(f"open: {row.what}: {_open(answer, row)}")
+        say(f"undecided: {row.what}: {_open(answer, row)}")
     if len(left) > SHOWN:
-        say(f"open: {plural(len(left) - SHOWN, 'row')} more")
+        say(f"undecided: {plural(len(left) - SHOWN, 'row')} more")
+    if words := _no_difference(left):
+        say(words)
     none = answer.of("no result")
     for row in none[:SHOWN]:
         say(f"no result: {row.what}: {answer.point(row).why}")
     if not left and len(none) < len(answer.found.rows):
         every = "every row" if not none else "every other row"
         say(f"decided: {every} shows whether {other} is faster, slower, or equal within {within}")
+
+
+def _no_difference(left: list[ComparedRow]) -> str:
+    """How large a difference may be in rows that show none; empty where nothing is known of that."""
+    bounds = [(row.comparison.sure_low, row.comparison.sure_high) for row in left]
+    known = [(low, high) for low, high in bounds if low is not None and high is not None and low <= 1 <= high]
+    sized = [(low, high) for low, high in known if low > 0 and high <= UNKNOWN * low]
+    if not sized:
+        return ""
+    slower, faster = 1 - min(low for low, _ in sized), max(high for _, high in sized) - 1
+    most = about_number(100 * max(slower, faster), 2)
+    return f"no difference found in {plural(len(sized), 'row')}: where there is one, it is smaller than {most} %"
 
 
 def _open(answer: Answer, row: ComparedRow) -> str:
@@ -110,8 +124,8 @@ def _open(answer: Answer, row: ComparedRow) -> str:
         return f"{_between(answer, row)}; {point.why}"
     if point.needs > MOST_NEEDED:
         return f"{_between(answer, row)}; it would take more than {MOST_NEEDED:,} rounds"
-    more = f", about {about_duration(point.seconds)} more" if point.seconds else ""
-    return f"{_between(answer, row)}; {point.needs} rounds would likely tell{more}"
+    more = f" ({about_duration(point.seconds)} more)" if point.seconds else ""
+    return f"{_between(answer, row)}; about {point.needs} rounds{more} would likely decide it"
 
 
 def _between(answer: Answer, row: ComparedRow) -> str:
@@ -119,7 +133,7 @@ def _between(answer: Answer, row: ComparedRow) -> str:
     pair = row.comparison
     assert pair.sure_low is not None and pair.sure_high is not None
     if pair.sure_high > UNKNOWN * pair.sure_low:
-        return f"how {answer.blocks.other} compares is not known at all, the rounds differ too much"
+        return f"too noisy to compare {answer.blocks.other}: the rounds differ too much"
     return f"{answer.blocks.other} is {change(pair.sure_low)} to {change(pair.sure_high)}"
 
 
@@ -135,7 +149,7 @@ def gate_code(answer: Answer, allowed: float) -> int:
     if slow or result.broken:
         return EXIT_INCOMPLETE
     if not any(answer.of(told) for told in ("faster", "slower", "equal")):
-        note("error: no row is decided, so that nothing can be judged")
+        note("error: no row is decided, so nothing can be judged")
         more = "give it more time with --time" if answer.rounds < LOOKS[-1] else "make the repeats of the study longer"
         note(f"hint: {more}, or see what else the machine is doing")
         return EXIT_REFUSED
@@ -151,7 +165,7 @@ def not_judged(answer: Answer, result: Gate) -> list[Unjudged]:
     """What is open, too, says nothing of a slowdown."""
     known = {row.name for row in answer.found.rows if row.comparison.too_few}
     left = (row for row in answer.of("open") if row.name not in known)
-    more = [Unjudged(row.name, f"open: {_between(answer, row)}; {answer.point(row).why}") for row in left]
+    more = [Unjudged(row.name, f"undecided: {_between(answer, row)}; {answer.point(row).why}") for row in left]
     return [*result.unjudged, *more]
 
 

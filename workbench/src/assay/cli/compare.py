@@ -292,7 +292,7 @@ def _verdict(found: "RunsComparison", allowed: float) -> int:
             " the runs differ too much from day to day"
         )
     if result.open and not result.broken:
-        note("error: these runs cannot be judged: nothing tells how much runs of this study differ from day to day")
+        note("error: these runs cannot be judged: the day-to-day variation of this study is not known")
         note(f"hint: {HOW_TO_TELL}")
         return EXIT_REFUSED
     return EXIT_INCOMPLETE if result.slower or result.broken else EXIT_OK

@@ -52,9 +52,9 @@ def _runs(found: RunsComparison) -> Facts:
 
 
 def _machines(found: RunsComparison) -> list[Note]:
-    """The runs in which something else than the storage had a part."""
+    """The runs whose results the machine affected."""
     runs = (run for run in dict.fromkeys((found.before, found.after)) if run.disturbed)
-    return [Note(f"in {run.id} something else than the storage had a part; see `assay show {run.id}`") for run in runs]
+    return [Note(f"the machine itself affected results of {run.id}: see `assay show {run.id}`") for run in runs]
 
 
 def run_words(run: RunName) -> str:

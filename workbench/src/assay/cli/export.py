@@ -78,7 +78,7 @@ def command(
         raise AssayError(f"{format_} is a binary format and is not printed", "use --output FILE")
     if table is not TableName.RESULTS and format_ not in FLAT:
         holds = "every table" if format_ in (Format.JSON, Format.XLSX) else "no tables"
-        raise AssayError(f"{format_} holds {holds}: it cannot be told to hold {table}", "leave --table out")
+        raise AssayError(f"{format_} holds {holds}: --table {table} does not apply", "leave --table out")
     if format_ is Format.PARQUET:
         from assay.model.extras import require
 

@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 LEAST_SECONDS, MOST_SECONDS = 5.0, 86_400.0
 FIRST_SHARE = 0.6
 """Of the time, that a first look may take."""
-FIRST_AFTER = 0.1
+FIRST_AFTER = 0.3
 """CPU time that is needed after it."""
 PAGE_SECONDS = 0.5
 """CPU time that a report takes."""
+ENGINES_DELAYED = 2.0
+"""Engines start at most so many times as slowly on a busy machine: they compute little."""
 STEP = 5.0
 """Times that are named are whole numbers of so many seconds."""
 
@@ -140,7 +142,8 @@ def _first_look(
     for cache in ("direct", "evict"):
         try:
             with first_look(out, note) as folder:
-                speeds, free = _probed(probe_study(files, cache, _room(places)), folder, end, how)
+                speeds, free, after = _probed(probe_study(files, cache, _room(places)), folder, end, how)
+                deadline.seen(after)
         except KeyboardInterrupt:
             note("stopped: nothing was measured, and what was made is removed")
             raise typer.Exit(EXIT_INTERRUPTED) from None
@@ -163,11 +166,11 @@ def _scaled(
     """
     from assay.plan.measure import TooShort, scale
 
-    chosen = scale(deadline.left(), speeds, free)
+    chosen = scale(deadline.left(), speeds, free, min(ENGINES_DELAYED, deadline.delayed()))
     if isinstance(chosen, TooShort):
         least = STEP * math.ceil((seconds + chosen.lacks) / STEP)
-        message = f"--time {about_duration(seconds)} is too short for places as slow as a first write has shown"
-        raise AssayError(message, f"write --time {least:.0f}s, the least for a result there, or more", EXIT_REFUSED)
+        message = f"--time {about_duration(seconds)} is too short: so slow are a first short write and this machine now"
+        raise AssayError(message, f"write --time {least:.0f}s, the least for a result here, or more", EXIT_REFUSED)
     return chosen
 
 
@@ -198,12 +201,15 @@ def _room(places: Sequence[str]) -> int | None:
 
 def _probed(
     study: Mapping[str, Any], folder: Path, deadline: "Deadline", how: Confirmed
-) -> "tuple[dict[str, Speeds], dict[str, int | None]]":
+) -> "tuple[dict[str, Speeds], dict[str, int | None], float]":
+    """Speeds and free space of each place, and the seconds from the last repeat to the end of the run."""
     from assay.plan.measure import LARGE, SMALL, Speeds, measure_text
     from assay.run.analysis import analyse_store
 
     store = _run(_planned(measure_text(study, [])), folder, how, deadline, quiet=True)
     try:
+        ended = [attempt.started_at + attempt.seconds for attempt in store.attempts() if attempt.seconds is not None]
+        after = max(0.0, clock.time() - max(ended, default=clock.time()))
         analysis = analyse_store(store, quick=True)
         places = {place.target: place.free_bytes for place in analysis.run.places}
     finally:
@@ -221,7 +227,7 @@ def _probed(
             hint = "write twice the --time, or more" if deadline.over() else "`assay check` on a study of it says more"
             raise AssayError(f"{name}: {why}", hint, EXIT_REFUSED if deadline.over() else EXIT_INCOMPLETE)
         speeds[name] = Speeds(rates[name, SMALL], rates[name, LARGE])
-    return speeds, places
+    return speeds, places, after
 
 
 def _planned(text: str) -> "Plan":
@@ -294,7 +300,8 @@ def _print(store: "RunStore", places: Mapping[str, str]) -> None:
     width = terminal_width() or measured.WIDTH
     for name, rows in groups:
         lies = where[name].lies_on if name in where else ""
-        say(f"\n{places[name]}{f' ({lies})' if lies else ''}, in the results {name}")
+        named = "" if places[name] == name else f", named {name} below"
+        say(f"\n{places[name]}{f' ({lies})' if lies else ''}{named}")
         _lines(measured.table(rows, len(analysis.rows), width))
         _lines(measured.limits(rows))
     if len(groups) > 1:

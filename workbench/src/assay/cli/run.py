@@ -276,7 +276,7 @@ def tell_results(store: "RunStore", as_json: bool, quiet: bool, stage: bool = Fa
         return EXIT_INCOMPLETE if bad else EXIT_OK
     note(f"{info.status}: {verdicts.words}")
     if bad:
-        note("repeats that did not go well: " + ", ".join(f"{count} {status}" for status, count in bad.items()))
+        note("failed repeats: " + ", ".join(f"{count} {status}" for status, count in bad.items()))
     note(f"results: {folder}; report: assay report {folder}")
     if info.blocks is not None:
         note(f"the two sides: assay compare {folder}")

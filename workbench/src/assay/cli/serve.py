@@ -38,7 +38,7 @@ def command(
     try:
         with Server(Folder(folder), host, port) as server:
             if not server.loopback:
-                note(f"warning: there is no password: whoever reaches {server.address} sees all runs in {folder}")
+                note(f"warning: there is no password: anyone who reaches {server.address} sees all runs in {folder}")
             say(server.address)
             note(f"the runs of {folder}; Ctrl-C ends it")
             if open_:

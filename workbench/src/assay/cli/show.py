@@ -125,8 +125,8 @@ def _head(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
     if info.adaptive and info.blocks is None:
         reasons = store.settled().values()
         unknown = sum(not is_settled(reason) for reason in reasons)
-        stopped = f"{len(reasons)} of {store.case_count()} cases ended before"
-        stopped += f", {unknown} of them without an answer" if unknown else ""
+        stopped = f"{len(reasons)} of {store.case_count()} cases got fewer"
+        stopped += f", {unknown} of them undecided because time was up or repeats vary too much" if unknown else ""
         until = until_words(info.repeats_within, info.repeats_decide)
         yield "repeats", f"{info.repeats_least} to {info.repeats} of each case, {until}: {stopped}"
     if added := [one for one in info.settlings if one.done]:
@@ -193,6 +193,9 @@ def print_results(store: "RunStore", limit: int | None) -> None:
     show(*result_tables(shown))
     if any(one.as_far_as_seen for one in shown):
         say("* ok, but not all checks could run; `assay show RUN CASE` names them")
+    again = [name for name in ("rewrite", "reread") if any(one.operation == name for one in shown)]
+    if again:
+        say(f"{' and '.join(again)}: the same file from beginning to end once more")
     say()
     if count > len(shown):
         say(f"{count - len(shown)} more results: assay show {store.folder} --all")
@@ -374,7 +377,7 @@ def _print_services(samples: "list[Sample]") -> None:
     if cells:
         heads = ["repeat", "operation", "objects/s", "read units", "write units", "throttled", "left undone"]
         print_table(heads, cells, right=("repeat", *heads[2:]))
-        say("units are capacity units of each request, as the service told")
+        say("units: capacity units of each request, as reported by the service")
     for sample in samples:
         if sample.service is not None and sample.service.looks:
             looks, stale = sample.service.looks, sample.service.stale_looks

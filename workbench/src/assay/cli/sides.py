@@ -121,7 +121,7 @@ def _directory(written: str, path: Path, name: str) -> Side:
 
 def _engine(written: str, path: Path, name: str) -> Side:
     if not os.access(path, os.X_OK):
-        raise AssayError(f"{written}: is a file that cannot be executed, so that it is no engine", RULE)
+        raise AssayError(f"{written}: is not executable, so it is not an engine", RULE)
     try:
         engine = load_engine(path)
     except AssayError as error:

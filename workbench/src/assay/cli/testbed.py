@@ -157,7 +157,7 @@ def _sweep() -> None:
     if names:
         note(f"removed what was left of {', '.join(names)}")
     for problem in problems:
-        note(f"warning: of an earlier box is left: {problem}")
+        note(f"warning: left over from an earlier box: {problem}")
 
 
 def _box_of(host: str, name: str) -> "RunningBox":

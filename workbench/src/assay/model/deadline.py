@@ -8,9 +8,11 @@ from pathlib import Path
 SCHEDULED = Path("/proc/self/schedstat")
 """Of this process: nanoseconds on a CPU, nanoseconds that it was ready and waited for one."""
 STOPPING_SECONDS = 0.3
-"""From the request to stop to the end of the engine and the removal of its files."""
-JUDGING_SECONDS = 0.5
-"""CPU time for judging and printing a run, and for the end of the process."""
+"""From the request to stop to the end of the engine and the removal of its files, on an idle machine."""
+JUDGING_SECONDS = 0.3
+"""Likewise for judging and printing a run, and for the end of the process."""
+SEEN_FACTOR = 1.5
+"""What comes after a run takes about so many times what came after a first look: there is more to judge."""
 ATTEMPT_SECONDS = 0.003
 """What each of its repeats adds to that."""
 PATIENCE_SECONDS = 1.0
@@ -33,7 +35,7 @@ class Deadline:
 
         Args:
             end: By the clock.
-            after: Seconds of CPU time that are needed after the last repeat.
+            after: Seconds that are needed after the last repeat on an idle machine.
             clock: Seconds.
             delayed: How many times as long as on an idle machine this process takes; None: as it did so far.
         """
@@ -41,12 +43,13 @@ class Deadline:
         self.after = after
         self.clock = clock
         self.delayed = delayed or delayed_so_far
+        self._seen = 0.0
         self._until = float("inf")
 
     def left(self) -> float:
         """Seconds that are left for measuring; below 0 when it must end."""
-        end = self.end - STOPPING_SECONDS - self.after * min(MOST_DELAYED, self.delayed())
-        return min(end, self._until) - self.clock()
+        after = (STOPPING_SECONDS + self.after) * min(MOST_DELAYED, self.delayed())
+        return min(self.end - max(after, self._seen), self._until) - self.clock()
 
     def over(self) -> bool:
         """Whether nothing more may be measured now."""
@@ -60,6 +63,10 @@ class Deadline:
     def allows(self, seconds: float) -> bool:
         """Whether something that takes so long ends in time."""
         return seconds < self.left()
+
+    def seen(self, seconds: float) -> None:
+        """So long it took to end a first look on this machine now, whose disk may be as busy as its CPUs."""
+        self._seen = SEEN_FACTOR * seconds
 
     def repeated(self) -> None:
         """There is one more repeat to be judged."""

@@ -26,7 +26,7 @@ class NotTold(Exception):  # noqa: N818
     """
 
     def __init__(self, name: str, what: str) -> None:
-        super().__init__(f"nobody told {what} ({name})")
+        super().__init__(f"it is not known {what} ({name})")
         self.name = name
         self.what = what
 
@@ -38,7 +38,7 @@ class Telling(Frozen):
     answer, and one that does not look at it has the same answer whatever it is.
 
     Attributes:
-        may_be_untold: Field -> what nobody told, after "nobody told", if it is missing.
+        may_be_untold: Field -> what follows "it is not known" if it is missing.
     """
 
     may_be_untold: ClassVar[dict[str, str]]

@@ -344,6 +344,11 @@ def shown(written: object) -> str:
     return text if len(text) <= 60 else f"{text[:56]}...`"
 
 
+def or_else(hint: str, other: str) -> str:
+    """A hint with another way: `did you mean `a`? Or give a file`, `one of: a, b; or give a file`."""
+    return f"{hint} Or {other}" if hint.endswith("?") else f"{hint}; or {other}"
+
+
 def one_of(written: object, words: Iterable[str], none: str = "there are none") -> str:
     """A hint that names the allowed words, or the one that was probably meant; `none` where no word is allowed."""
     allowed = list(words)

@@ -28,8 +28,8 @@ CEILING_SECONDS, CEILING_SHARE = 3.3, 0.4
 """For the ceilings of each place; of the time that is left at most such a share is for those of all."""
 PREPARING_SECONDS = 0.3
 """Until the ceilings begin."""
-CASE_SECONDS = 0.15
-"""What a case takes besides its phases: the engine starts, and goes."""
+CASE_SECONDS = 0.2
+"""What a case takes besides its phases: the engine starts and goes, controls and passes over devices come between."""
 SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...], str], ...] = (
     ((SMALL, LARGE), DEPTHS, ""),
     ((SMALL, LARGE), DEPTHS[:1], "32 operations at once"),
@@ -121,27 +121,31 @@ def _end(parts: Sequence[str], length: int) -> tuple[str, ...]:
     return tuple(parts[-length:])
 
 
-def scale(left: float, speeds: Mapping[str, Speeds], free: Mapping[str, int | None]) -> Scale | TooShort:
+def scale(
+    left: float, speeds: Mapping[str, Speeds], free: Mapping[str, int | None], delayed: float = 1.0
+) -> Scale | TooShort:
     """How much can be done in so much time: fewer repeats where it is short, then fewer kinds of work.
 
     Args:
         left: Seconds for ceilings and repeats.
         speeds: Target that holds files -> what a first write has shown.
         free: The same targets -> bytes that are free; None if nobody knows.
+        delayed: How many times as long as on an idle machine all that computes takes: 1 or more.
     """
     count = max(1, len(speeds))
-    around = left - PREPARING_SECONDS
-    budget = max(0.0, around - min(CEILING_SECONDS * count, CEILING_SHARE * around))
+    around = left - PREPARING_SECONDS * delayed
+    budget = max(0.0, around - min(CEILING_SECONDS * delayed * count, CEILING_SHARE * around))
+    start = CASE_SECONDS * delayed
     slowest = min((speed.large for speed in speeds.values()), default=FAST)
     room = min((amount // FREE_SHARE for amount in free.values() if amount is not None), default=LARGE_FILE)
     size = LARGE_FILE if slowest >= FAST and room >= LARGE_FILE else SMALL_FILE
     for records, depths, left_out in SHAPES:
         cases = len(records) * len(depths)
-        phase = (budget / ROUNDS / count / cases - CASE_SECONDS) / (len(DATA_OPERATIONS) + 1)
+        phase = (budget / ROUNDS / count / cases - start) / (len(DATA_OPERATIONS) + 1)
         phase_ns = int(min(MOST_PHASE_NS, max(LEAST_PHASE_NS, round(phase * 1e9, -7))))
         shapes = [(speed, record, depth) for speed in speeds.values() for record in records for depth in depths]
         one = [_case(size, phase_ns / 1e9, *shape) for shape in shapes]
-        seconds = sum(took for took, _ in one) or cases * (CASE_SECONDS + phase_ns / 1e9)
+        seconds = sum(start + took for took, _ in one) or cases * (start + phase_ns / 1e9)
         rounds = int(budget / seconds)
         if rounds >= FEWEST or not speeds:
             rounds = max(1, min(rounds, MOST_ROUNDS))
@@ -154,10 +158,10 @@ def scale(left: float, speeds: Mapping[str, Speeds], free: Mapping[str, int | No
 
 
 def _case(size: int, phase: float, speed: Speeds, record: int, depth: int) -> tuple[float, float]:
-    """Seconds of one repeat of a case, and bytes that it writes; reads count as fast as writes."""
+    """Seconds of the phases of a repeat of a case, and bytes that it writes; reads count as fast as writes."""
     # What is on its way when the time of a phase is over is waited for.
     in_phase = min(float(size), phase * speed.of(record) + depth * record)
-    seconds = CASE_SECONDS + len(DATA_OPERATIONS) * in_phase / speed.of(record)
+    seconds = len(DATA_OPERATIONS) * in_phase / speed.of(record)
     # What the first write has not come to is written before the reads.
     return seconds + (size - in_phase) / speed.of(LARGE), size + in_phase
 

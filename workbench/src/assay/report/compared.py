@@ -43,7 +43,8 @@ _RUNS = (
     "Repeats of a run share its day: where the files came to lie, what else the machine did. So each run counts as one "
     "observation, its median. How much runs differ though nothing was changed is taken from the runs of both sides if "
     f"there are {LEAST_RUNS} or more, else from at least {LEAST_RUNS} other runs of the study. A difference is "
-    f"significant if p < 0.05 times the number of rows (Bonferroni). Of latencies other runs tell nothing. {EFFECT}"
+    f"significant if p < 0.05 times the number of rows (Bonferroni). "
+    f"Day-to-day variation of latency is not known. {EFFECT}"
 )
 
 
@@ -103,7 +104,7 @@ def caveats(found: RunsComparison) -> list[str]:
         lines += _knowledge(found)
     few = sum(row.comparison.too_few and row.comparison.unit == "repeat" for row in found.rows if not row.no_result)
     if few:
-        words = f"fewer than {LEAST_COMPARED} repeats on a side, so that no difference is called"
+        words = f"fewer than {LEAST_COMPARED} repeats on a side, too few to report a difference"
         lines.append(f"{numbers.plural(few, 'row')} with {words}")
     if found.uncompared:
         lines.append(f"{numbers.plural(len(found.uncompared), 'row')} not compared, as listed below")
@@ -117,9 +118,9 @@ def _knowledge(found: RunsComparison) -> list[str]:
         words = (
             f"two runs of a typical row are less than {about_number(100 * found.typical, 2)} % apart in 95 of 100 cases"
         )
-        return [f"{found.known_runs} runs of this study, all but those after, tell what chance does: {words}"]
-    known = "two runs alone do not tell a change from what days do, so that no difference is called"
-    return [known, f"to find out: {HOW_TO_TELL}"]
+        return [f"{found.known_runs} runs of this study, all but those after, show its day-to-day variation: {words}"]
+    known = "two runs alone cannot separate a change from day-to-day variation, so no difference is reported"
+    return [known, f"to compare: {HOW_TO_TELL}"]
 
 
 def _differences(found: RunsComparison) -> Section:

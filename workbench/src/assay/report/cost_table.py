@@ -45,7 +45,7 @@ def _columns(metric: Metric) -> tuple[Column, ...]:
         Column(cost, "text", f"Cost of a month per {name}"),
         Column(f"{cost}_low", "text", f"Cost of a month per {name}: lower end"),
         Column(f"{cost}_high", "text", f"Cost of a month per {name}: upper end"),
-        Column(rate.replace("_per_s", "_ceiling_per_s"), "number", "What the design can do for ever at most"),
+        Column(rate.replace("_per_s", "_ceiling_per_s"), "number", "What the design can sustain at most"),
         Column(f"{metric}_ceiling_layer", "text", "What sets it"),
     )
 

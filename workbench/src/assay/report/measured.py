@@ -13,13 +13,14 @@ SURE = 0.10
 """An interval that reaches further to either side is worth a word."""
 MISSED = 0.05
 """How often one of the intervals, or more, may not hold its number."""
-UNKNOWN = 9.995
-"""From so wide an interval on, in shares of the median, nothing is known."""
+NOISY = 0.995
+"""From so wide an interval on, in shares of the median, a percentage says nothing."""
 _BAR = 26
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
+_SEQUENTIAL = ("write", "read", "rewrite", "reread")
 _SMALL = 64 << 10
 _PERCENTILES = ("p50", "p99", "p99.9")
-_WITHOUT = 51
+_WITHOUT = 53
 """Columns of a line without latencies."""
 
 
@@ -28,7 +29,13 @@ def work_words(row: Row) -> str:
     sizes = [row.case.parameters.known(name) for name in ("record_size", "object_size")]
     size = next((numbers.size(value) for value in sizes if isinstance(value, int)), "")
     depth = row.case.parameters.known("queue_depth")
-    return f"{numbers.operation_title(row.operation).lower():<13}{size:>8}{f' x{depth}' if depth else '':<5}"
+    return f"{_operation(row):<13}{size:>8}{f' x{depth}' if depth else '':<5}"
+
+
+def _operation(row: Row) -> str:
+    """What is done; of a file from its beginning to its end it is `seq`."""
+    title = numbers.operation_title(row.operation).lower()
+    return f"seq {title}" if title.split(" ", 1)[0] in _SEQUENTIAL else title
 
 
 def _rate(row: Row) -> tuple[str, Estimate | None]:
@@ -68,7 +75,7 @@ def sure_within(median: float | None, low: float | None, high: float | None, n: 
 
 
 def _share(value: float | None) -> str:
-    return numbers.NONE if value is None else f"± {100 * value:.0f} %" if value < UNKNOWN else "unknown"
+    return numbers.NONE if value is None else f"± {100 * value:.0f} %" if value < NOISY else "too noisy"
 
 
 def table(rows: Sequence[Row], together: int, width: int = WIDTH) -> Iterator[str]:
@@ -80,11 +87,11 @@ def table(rows: Sequence[Row], together: int, width: int = WIDTH) -> Iterator[st
         width: Columns of the terminal; the further percentiles are left out where they have no room.
     """
     names = _PERCENTILES[: max(0, (width - _WITHOUT) // 9)]
-    yield f"  {'':<26} {'rate':>13} {'':>7}{''.join(f' {name:>8}' for name in names)}"
+    yield f"  {'':<26} {'rate':>13} {'':>9}{''.join(f' {name:>8}' for name in names)}"
     for row in rows:
         rate, value = _rate(row)
         latencies = "".join(f" {_latency(row, name):>8}" for name in names)
-        yield f"  {work_words(row)} {rate:>13} {_share(reach(value, together)):>7}{latencies}".rstrip()
+        yield f"  {work_words(row)} {rate:>13} {_share(reach(value, together)):>9}{latencies}".rstrip()
         if not SOUND.issuperset(row.verdicts):
             worst = next(verdict for verdict in row.verdicts if verdict not in SOUND)
             finding = next((item for item in row.findings if item.verdict is worst), None)
@@ -104,7 +111,7 @@ def limits(rows: Sequence[Row]) -> Iterator[str]:
             groups.setdefault(row.binding.name, []).append((row.binding.share, " ".join(work_words(row).split())))
     for name, found in groups.items():
         best = max(share for share, _ in found)
-        yield f"  {name} binds ({numbers.share(best)} of it at most): {', '.join(words for _, words in found)}"
+        yield f"  limited by {name} (up to {numbers.share(best)} of it): {', '.join(words for _, words in found)}"
 
 
 def picture(groups: Sequence[tuple[str, Sequence[Row]]], plain: bool = False, width: int = WIDTH) -> Iterator[str]:
@@ -142,22 +149,20 @@ def _drawn(share: float, plain: bool, room: int) -> str:
 
 def how_sure(rows: Sequence[Row]) -> str:
     """One sentence on how well the numbers are known, from their intervals."""
-    other = "Other minutes may differ more."
+    other = "Results at another time may differ more."
     known = [(found, row) for row in rows if (found := reach(_rate(row)[1], len(rows))) is not None]
     if not known:
-        return "Nothing has an interval: there are too few repeats."
+        return "There are no intervals: too few repeats."
     unsure = [row for found, row in known if found > SURE]
     widest, row = max(known, key=lambda pair: pair[0])
     where = f"{' '.join(work_words(row).split())} on {row.case.target}"
-    far = f"± {100 * widest:.0f} %" if widest < UNKNOWN else "so wide that it says nothing"
+    far = f"± {100 * widest:.0f} %" if widest < NOISY else "more than ± 100 %"
     if not unsure:
-        within = f"All {len(known)} numbers are known within ± {100 * SURE:.0f} %"
-        return (
-            f"{within} (intervals that all hold at once in 95 of 100 such runs; the widest is {far}: {where}). {other}"
-        )
-    count = f"{len(unsure)} of {len(known)} numbers are known less well than ± {100 * SURE:.0f} %"
-    together = "intervals that all hold at once in 95 of 100 such runs"
-    return f"{count} ({together}); the widest is {far}: {where}. {other} Measure longer, with --time."
+        within = f"All {len(known)} numbers are within ± {100 * SURE:.0f} %"
+        return f"{within} (simultaneous 95 % intervals; the widest is {far}: {where}). {other}"
+    count = f"{len(unsure)} of {len(known)} numbers are not known within ± {100 * SURE:.0f} %"
+    together = f"simultaneous 95 % intervals; the widest is {far}: {where}"
+    return f"Too noisy: {count} ({together}). {other} Measure longer, with --time."
 
 
 def doubtful(rows: Sequence[Row]) -> int:

@@ -127,11 +127,11 @@ def limit_table(name: str, ceilings: Sequence[DesignCeiling], cost: Cost) -> Tab
     """What a design can do at most, by the catalogue; `name` is the id of the table."""
     columns = (
         Column("Of"),
-        Column("For ever at most", numeric=True),
-        Column("For a while", numeric=True),
-        Column("How long"),
+        Column("Sustained", "at most", numeric=True),
+        Column("Burst", numeric=True),
+        Column("Burst lasts"),
         Column("Set by"),
-        Column("A month of one", cost.currency, numeric=True),
+        Column("Unit price", f"{cost.currency}/month", numeric=True),
     )
     return Table(name, columns, tuple(_limit(found, cost) for found in ceilings))
 

@@ -254,8 +254,8 @@ class Executor:
             left.dropped(count * seconds.get(case, 0.0), count)
         if fewer:
             progress.fewer(sum(fewer.values()))
-            rest = len(self.cases) - len(self.store.settled())
-            progress.say(f"after {repeat - 1} rounds: {rest} of {len(self.cases)} cases go on")
+            ended = len(self.store.settled())
+            progress.say(f"after {repeat - 1} rounds: {ended} of {len(self.cases)} cases are decided, or time is up")
 
     def _used_up(self, case: Case) -> str:
         """Why the target of a case may not be asked any more; empty if it may."""

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.analyse.blocks import USUAL_DEVIATION, findable
 from assay.model.secret import redacted_line
 from assay.model.source import Source
 from assay.model.study.case import Case, Excluded
 from assay.model.study.study import Study
-from assay.model.units import about_duration, about_size
+from assay.model.units import about_duration, about_number, about_size
 from assay.plan.estimate import StudyEstimate
 from assay.store import RunMeta, new_run_id
 
@@ -99,8 +100,13 @@ def beforehand(plan: Plan, estimate: StudyEstimate) -> str:
         return estimate_text(estimate, cases, plan.study.repeating.words)
     seconds = sum(case.seconds for case in estimate.cases)
     rounds = f"{blocks.least} to {blocks.most} rounds of about {about_duration(seconds)}"
-    until = f"until they are told apart or {about_duration(blocks.seconds)} are spent"
-    return f"{cases // 2} case{'s' * (cases != 2)} on each side, {rounds}, {until}"
+    until = f"until the difference is decided, or for {about_duration(blocks.seconds)}"
+    count = max(blocks.least, min(blocks.most, int(blocks.seconds / max(seconds, 1e-3))))
+    rows = max(1, sum(len(case.operations) for case in plan.cases) // 2)
+    least = max(blocks.within, findable(USUAL_DEVIATION, count, rows, len(blocks.looks)))
+    found = about_number(100 * least, 2)
+    usual = f"if rounds differ by {100 * USUAL_DEVIATION:.0f} %, that finds a difference of about {found} % or more"
+    return f"{cases // 2} case{'s' * (cases != 2)} on each side, {rounds}, {until}; {usual}"
 
 
 def meta_of(plan: Plan) -> RunMeta:

@@ -731,7 +731,7 @@ class _Session:
             left.dropped(fewer * seconds.get(case, 0.0), fewer)
             progress.left_out(fewer)
 
-        run_rounds(self.store, blocks, self._pending(settled_too=True), execute, settled)
+        run_rounds(self.store, blocks, self._pending(settled_too=True), execute, settled, progress.say)
 
     def _patience_text(self, seconds: Mapping[str, float]) -> str:
         """How long storage may be silent at most; nothing where there is no storage."""
@@ -741,7 +741,7 @@ class _Session:
         longest = max(seconds.values(), default=0.0)
         interval = max(study.output.interval_for(case.parameters.runtime) for case in self.plan.cases)
         patience = (study.patience or 0) / 1e9 or silence_limit(interval, longest)
-        return f"; storage on which nothing ends for {about_duration(patience)} is given up"
+        return f"; stall timeout {about_duration(patience)}"
 
     def _give_back(self) -> None:
         if self.remounting is not None:

@@ -108,7 +108,7 @@ class Rounds:
         if left is None or not going or sum(each.get(case.id, 0.0) for case in going) <= left:
             return {}
         limit = about_duration((self._repeats.time or 0) / 1e9)
-        reason = f"after {repeat - 1} repeats the {limit} for all of them are spent"
+        reason = f"after {repeat - 1} repeats time was up ({limit} for all)"
         return {case.id: self._store.settle(case.id, reason) for case in going}
 
     def _going(self) -> list[Case]:
@@ -128,5 +128,5 @@ def _reason(needs: int | None) -> str:
     if needs is None:
         return DECIDED
     if needs > MOST_NEEDED:
-        return f"open, and there is no time for the more than {MOST_NEEDED:,} that it would take"
-    return f"open, and there is no time for the {needs:,} or so that it would take"
+        return f"undecided: it would take more than {MOST_NEEDED:,}, for which there is no time"
+    return f"undecided: it would take about {needs:,}, for which there is no time"

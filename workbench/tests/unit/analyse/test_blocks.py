@@ -31,12 +31,12 @@ def test_a_pair_needs_no_more_rounds_once_every_row_of_it_is_decided() -> None:
     cases = [one.case for one in rows]
     found = decided_cases(cases, rows, BLOCKS)
     assert found == {
-        "A0": "told apart: B is slower",
-        "B0": "told apart: B is slower",
-        "A1": "told apart: B is equal",
-        "B1": "told apart: B is equal",
+        "A0": "decided: B is slower",
+        "B0": "decided: B is slower",
+        "A1": "decided: B is equal",
+        "B1": "decided: B is equal",
     }
-    assert decided_cases(cases[:1], rows, BLOCKS) == {"A0": "told apart: B is slower"}
+    assert decided_cases(cases[:1], rows, BLOCKS) == {"A0": "decided: B is slower"}
 
 
 def test_numbers_that_are_not_the_storages_own_are_not_repeated_for() -> None:

@@ -167,7 +167,7 @@ def test_notes_about_metadata_speak_of_operations() -> None:
     samples = [make_names(repeat=n, iops=rate, first_finisher_iops=2 * rate) for n, rate in enumerate(rates, start=1)]
     notes = analysed((case,), samples).notes
     assert any("repeat 3 (300,000 operations/s) is an outlier" in note for note in notes)
-    assert any("2.00 times that up to the end of the last" in note for note in notes)
+    assert any("2.00 times that of the whole phase" in note for note in notes)
 
 
 def test_good_results_have_no_notes() -> None:
@@ -189,7 +189,7 @@ LATE = {
         ("repeat 3 (250 MB/s) is an outlier", [100e6, 101e6, 250e6], {}, {}),
         ("repeat 5 (120 MB/s) is an outlier", [100e6, 101e6, 99e6, 100e6, 120e6], {}, {}),
         ("first repeat (70 MB/s) is slower", [70e6, 101e6, 99e6], {}, {}),
-        ("did not share evenly", [100e6, 100e6, 100e6], {"lanes": 2}, {"first_finisher": 150e6}),
+        ("did not share the work evenly", [100e6, 100e6, 100e6], {"lanes": 2}, {"first_finisher": 150e6}),
         ("io_uring was asked for", [100e6] * 3, {"method": "io_uring"}, {"method": "sync", "method_reason": "why"}),
         (
             "plain system calls were used (why)",

@@ -52,8 +52,8 @@ def test_at_120_columns_everything_is_said() -> None:
         "12/40 " + "━" * 12 + "─" * 28 + " 3 min 20 s left",
         "case     c0007 repeat 2, write; disk / grid / record_size=64KiB",
         "rate     800 MB/s (12,207 ops/s) now, 450 MB/s over the last 8.0 s",
-        "latency  p50 75.0 µs, p99 310 µs of what ended last",
-        "limit    closest is device write: 50 % of 900 MB/s",
+        "latency  p50 75.0 µs, p99 310 µs of the last interval",
+        "limit    nearest limit is device write: 50 % of 900 MB/s",
         "course   ▂▃▄▅▅▆▇█ up to 800 MB/s",
     ]
 
@@ -72,8 +72,8 @@ def test_at_40_columns_the_numbers_stay_and_words_go() -> None:
 def test_at_80_columns_each_host_has_a_line() -> None:
     assert drawn(state(("east", "west")), 80)[2:] == [
         "rate     1.2 GB/s (18,311 ops/s) now, 675 MB/s over the last 8.0 s",
-        "latency  p50 75.0 µs, p99 310 µs of what ended last",
-        "limit    closest is device write: 75 % of 900 MB/s",
+        "latency  p50 75.0 µs, p99 310 µs of the last interval",
+        "limit    nearest limit is device write: 75 % of 900 MB/s",
         "course   ▂▃▄▅▅▆▇█ up to 1.2 GB/s",
         "host     east 800 MB/s now, 450 MB/s lately ━━━━━━━━━━━━━━━━━━━━",
         "host     west 400 MB/s now, 225 MB/s lately ━━━━━━━━━━",
@@ -143,7 +143,7 @@ def test_silence_takes_the_place_of_a_rate_that_is_not_any_more() -> None:
     seen.phase("write", limits)
     seen.interval(Heard("", Stretch(0, SECOND, 1e6, 1.0), counted=False))
     now = 12.0
-    assert drawn(seen, 80)[2] == "rate     nothing heard for 12 s"
+    assert drawn(seen, 80)[2] == "rate     no progress for 12 s"
 
 
 def test_names_are_told_in_operations() -> None:

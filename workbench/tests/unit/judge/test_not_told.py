@@ -69,7 +69,7 @@ def test_what_is_said_holds_whatever_was_not_told(found: Evidence, name: str, da
     assume(name != "tasks_per_host")
     told = dataclasses.replace(found, case=with_value(found.case, name, data.draw(values(name))))
     for rule, answer in answers(dataclasses.replace(found, case=untold(found.case, name))).items():
-        if answer != f"{rule}: nobody told {DEFINITIONS[name].untold} ({name})":
+        if answer != f"{rule}: it is not known {DEFINITIONS[name].untold} ({name})":
             assert answers(told)[rule] == answer, rule
 
 
@@ -126,11 +126,11 @@ def test_a_cache_that_nobody_told_is_no_bypassed_one() -> None:
     bypassed = evidence("read", parameters={"cache": "direct"}, device_read_bytes=0)
     cached = dataclasses.replace(bypassed, case=untold(bypassed.case, "cache"))
     assert bypassed.bypasses_cache
-    with pytest.raises(NotTold, match="nobody told what was done about the page cache"):
+    with pytest.raises(NotTold, match="it is not known what was done about the page cache"):
         _ = cached.bypasses_cache
     verdict, findings, lacking = judge(cached)
     assert (verdict, findings) == (Verdict.OK, ())
-    why = "nobody told what was done about the page cache (cache)"
+    why = "it is not known what was done about the page cache (cache)"
     assert {f"{rule}: {why}" for rule in ("cached_read", "direct_read")} <= set(lacking)
 
 

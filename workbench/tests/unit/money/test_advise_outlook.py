@@ -87,9 +87,9 @@ def test_between_crossings_the_cheapest_point_is_of_the_design_that_is_said(look
 @pytest.mark.parametrize(
     ("now", "said"),
     [
-        ("24192", "from 3.09 TB on b costs the same as a and is no slower (24,192.00 USD a month)"),
-        ("24191.999", "from 3.09 TB on b costs less than a cent less than a (24,192.00 USD a month)"),
-        ("24191.5", "from 3.09 TB on b costs less than a (24,191.50 against 24,192.00 USD a month)"),
+        ("24192", "from 3.09 TB up, b costs the same as a and is no slower (24,192.00 USD a month)"),
+        ("24191.999", "from 3.09 TB up, b costs a fraction of a cent less than a (24,192.00 USD a month)"),
+        ("24191.5", "from 3.09 TB up, b costs less than a (24,191.50 against 24,192.00 USD a month)"),
     ],
 )
 def test_where_two_cost_the_same_nothing_is_said_to_cost_less(now: str, said: str) -> None:

@@ -487,7 +487,7 @@ def written(tmp_path, name, *arguments, expect=0, **changes):
 def test_the_answer_comes_first_in_five_lines(tmp_path):
     lines = written(tmp_path, "06").splitlines()
     heads = [line.split(":")[0].split(" of ")[0] for line in lines[:5]]
-    assert heads == ["Recommended", "Next", "Reason", "Would change it", "Prices"]
+    assert heads == ["Recommended", "Next", "Reason", "The choice would change", "Prices"]
     assert "nfs-instance-store instance=d2.xlarge" in lines[0] and "USD a month" in lines[0]
     assert lines[5] == "You accept with it:" and any("copying 5 TB back" in line for line in lines)
     assert lines[-1].startswith("`--all` prints") and len(lines) <= 5 + 1 + 6 + 3

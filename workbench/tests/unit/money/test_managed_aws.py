@@ -160,7 +160,7 @@ def test_lustre_with_efa_is_as_large_as_its_servers(book: Book) -> None:
     # 9,600 / 1,024 x 1,000 MB/s; 9,600 x 0.60
     assert limits.sustained("read") == 9375 * MB
     assert month(design, book) == 5760
-    with pytest.raises(AssayError, match=r"fsx-lustre-efa-1000 of 2400GiB cannot be had"):
+    with pytest.raises(AssayError, match=r"fsx-lustre-efa-1000 of 2400GiB is not available"):
         built("fsx-lustre-efa", type="fsx-lustre-efa-1000", capacity="2400GiB")
 
 

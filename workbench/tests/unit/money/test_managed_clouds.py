@@ -135,16 +135,16 @@ def test_disks_of_fixed_size_take_no_other() -> None:
 @pytest.mark.parametrize(
     ("name", "values", "message"),
     [
-        ("azure-files", {"capacity": "50GiB"}, "azure-files-premium-lrs of 50GiB cannot be had"),
-        ("azure-files", {"capacity": "200TiB"}, "cannot be had"),
+        ("azure-files", {"capacity": "50GiB"}, "azure-files-premium-lrs of 50GiB is not available"),
+        ("azure-files", {"capacity": "200TiB"}, "is not available"),
         ("azure-files-v2", {"throughput": "20GiB/s"}, "cannot have 20GiB/s"),
         ("azure-files-v2", {"iops": 200_000}, "cannot have 200000 IOPS"),
-        ("azure-netapp-files", {"capacity": "1536GiB"}, "cannot be had"),
-        ("gcp-filestore", {"capacity": "1100GiB"}, "cannot be had"),
-        ("gcp-filestore-large", {"capacity": "11TiB"}, "cannot be had"),
-        ("gcp-managed-lustre", {"capacity": "10TiB"}, "cannot be had"),
-        ("gcp-parallelstore", {"capacity": "8TiB"}, "cannot be had"),
-        ("gcp-netapp-volumes", {"capacity": "1TiB"}, "cannot be had"),
+        ("azure-netapp-files", {"capacity": "1536GiB"}, "is not available"),
+        ("gcp-filestore", {"capacity": "1100GiB"}, "is not available"),
+        ("gcp-filestore-large", {"capacity": "11TiB"}, "is not available"),
+        ("gcp-managed-lustre", {"capacity": "10TiB"}, "is not available"),
+        ("gcp-parallelstore", {"capacity": "8TiB"}, "is not available"),
+        ("gcp-netapp-volumes", {"capacity": "1TiB"}, "is not available"),
     ],
 )
 def test_sizes_that_are_not_sold_are_refused(name: str, values: dict[str, object], message: str) -> None:

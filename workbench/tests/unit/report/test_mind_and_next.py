@@ -1,11 +1,16 @@
 """What page one warns of and what it advises against that: the same results, counted alike."""
 
+import re
 from collections.abc import Sequence
 
-from builders import make_analysis, make_case, make_place, row_of
+import numpy as np
+from builders import make_analysis, make_case, make_place, make_row, row_of
 
+from assay.analyse.compare import compare
+from assay.analyse.decide import decide
 from assay.model.result.result import Estimate
 from assay.model.result.verdict import RANK, Finding, Verdict
+from assay.model.study.blocks import Blocks
 from assay.report.document import words
 from assay.report.first.caveats import caveats
 from assay.report.first.held import limit_sentences
@@ -96,3 +101,19 @@ def test_a_rate_known_within_a_factor_of_ten_is_no_answer() -> None:
     seen = View(view(()).analysis.model_copy(update={"rows": (row,)}))
     assert said(seen) == ("None of 1 result is usable: 1 is unstable.", FEWER)
     assert not answers(row)
+
+
+def test_two_sides_are_compared_anew_for_longer() -> None:
+    chance = np.random.default_rng(4)
+    rows = tuple(
+        make_row(name, [float(rate) for rate in middle * np.exp(chance.normal(0, 0.3, 8))])
+        for name, middle in (("A", 1e8), ("B", 1.5e8))
+    )
+    blocks = Blocks(base="A", other="B", seconds=40.0)
+    command = "assay compare --ab '/mnt/a b' /mnt/b --time 40s --study large.yaml"
+    base = make_analysis(places=(make_place("A"), make_place("B")))
+    run = base.run.model_copy(update={"blocks": blocks, "command": command, "status": "complete"})
+    decisions = decide(rows, compare(rows, len(blocks.looks)))
+    seen = View(base.model_copy(update={"run": run, "cases": (), "rows": rows, "decisions": decisions}))
+    found = re.search(r"assay compare --ab '/mnt/a b' /mnt/b --study large.yaml --time (\d+)s$", step(seen))
+    assert found is not None and int(found[1]) > 40, step(seen)

@@ -122,8 +122,8 @@ def _uneven_lanes(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG0
     ratios = [first / last for first, last in pairs if first and last]
     if ratios and abs(median(ratios) - 1) > 0.1:
         yield (
-            f"{_name(row)}: up to the end of the first job the rate is {median(ratios):.2f} times "
-            "that up to the end of the last; the jobs did not share evenly."
+            f"{_name(row)}: until the first thread ended the rate was {median(ratios):.2f} times that of the whole "
+            "phase; the threads did not share the work evenly."
         )
 
 
@@ -195,7 +195,7 @@ def _read_ahead(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
         yield (
             f"{_name(row)}: the kernel fetched {about_number(median(times))} times the bytes that were read; the"
             " rest is"
-            " read-ahead that nobody asked for."
+            " read-ahead of the kernel."
         )
 
 
@@ -223,7 +223,7 @@ def _cut_short(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
         done = median(limit.ops / limit.elapsed_ns for limit in worn if limit.elapsed_ns) * 1e9
         reached = f"{moved / 1e6:,.3g} MB/s" if moved else f"{done:,.3g} operations/s"
         yield (
-            f"{_name(row)}: {counts} came to the time limit; then each job went on until it had done as much as the"
+            f"{_name(row)}: {counts} came to the time limit; then each thread went on until it had done as much as the"
             f" furthest (wear-out): {reached} until the limit. They cover part of the data."
         )
 

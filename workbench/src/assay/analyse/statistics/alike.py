@@ -71,6 +71,13 @@ def alike(series: Iterable[Sequence[float]]) -> float | None:
     return _most(told, _ERRORS) if told else None
 
 
+def allowed(length: int, count: int) -> float:
+    """What `alike` is expected to say of so many series of a length whose values do not resemble each other."""
+    if length < LEAST:
+        return GREATEST
+    return _most([(length, float(_expected(length)[0][0]))] * count, _ERRORS)
+
+
 def _told(series: Iterable[Sequence[float]]) -> list[tuple[int, float]]:
     """Length of each series that says something, and what it shows."""
     return [(len(values), found) for values in series if (found := _neighbours(values)) is not None]
@@ -165,7 +172,7 @@ def alike_notes(correlation: float | None, counts: Sequence[int]) -> tuple[str, 
     if correlation is None:
         return (
             f"From {len(several):,} {'result' if len(several) == 1 else 'results'} of at most {max(several):,} repeats"
-            " it cannot be told whether a repeat resembles the one before it. If it does, the intervals are too short.",
+            " it is not known whether a repeat resembles the one before it. If it does, the intervals are too short.",
         )
     count = sorted(several)[len(several) // 2]
     factor = math.sqrt(widening(correlation, count) / shrinking(correlation, count))

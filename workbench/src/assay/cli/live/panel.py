@@ -96,7 +96,7 @@ def _case(state: State) -> str:
 
 def _rates(state: State, room: int) -> str:
     if silent := state.silent():
-        return _first(room, f"nothing heard for {about_duration(silent)}", f"silent for {about_duration(silent)}")
+        return _first(room, f"no progress for {about_duration(silent)}", f"silent for {about_duration(silent)}")
     course = state.course
     if not course.hosts:
         return numbers.NONE
@@ -116,7 +116,7 @@ def _latency(state: State, room: int) -> str:
     if tail is None:
         return numbers.NONE
     short = f"p50 {numbers.latency(tail.p50)}, p99 {numbers.latency(tail.p99)}"
-    return _first(room, f"{short} of what ended last", short)
+    return _first(room, f"{short} of the last interval", short)
 
 
 def _limit(state: State, room: int) -> str:
@@ -126,7 +126,7 @@ def _limit(state: State, room: int) -> str:
     ceiling = about_rate(found.value, found.unit != "bytes/s")
     share = numbers.share(found.share)
     return _first(
-        room, f"closest is {found.name}: {share} of {ceiling}", f"{found.name}: {share}", f"{share}, {found.name}"
+        room, f"nearest limit is {found.name}: {share} of {ceiling}", f"{found.name}: {share}", f"{share}, {found.name}"
     )
 
 

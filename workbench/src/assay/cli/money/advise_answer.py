@@ -12,7 +12,7 @@ from assay.money.advice.words import counted, percent, term_words
 
 HEADS = {
     "recommended": "Recommended",
-    "unproven": "Not proven to meet the need, but the best that may",
+    "unproven": "Best candidate, not proven to meet the need",
     "not separable": "Not separable",
     "none": "Nothing meets this need",
 }
@@ -97,13 +97,13 @@ def _found(advice: Advice, best: Option) -> Iterator[str]:
     monthly = f"{about}{money(price.month, price.currency)} a month"
     yield f"{HEADS[advice.result]}: {best.label} for {monthly} ({term}, {whole}){without}"
     yield _next(advice, best)
-    yield f"Reason: {_reason(advice)}"
+    yield f"Reason: {_reason(advice, best)}"
     change = (
         shortened(advice.changes[0].text)
         if advice.changes
-        else "no price that is a fifth lower or higher, and no other end of an interval"
+        else "by no price a fifth lower or higher, and by no end of an interval"
     )
-    yield f"Would change it: {change}"
+    yield f"The choice would change: {change}"
     yield _prices(advice, best)
 
 
@@ -111,7 +111,7 @@ def _next(advice: Advice, best: Option) -> str:
     """The other one that cannot be told apart, or the best of another design."""
     pool = advice.options if best in advice.options else advice.unproven
     other = next((item for item in pool if item.label in advice.recommended[1:]), None)
-    head = "Not told apart from it" if other is not None else "Next"
+    head = "As good" if other is not None else "Next"
     other = other or next((item for item in pool if item.design != best.design), None)
     if other is None:
         return f"{head}: no other design {'meets the need' if best in advice.options else 'may meet it'}"
@@ -132,11 +132,11 @@ def _more(other: Option, best: Option) -> str:
     return f"{percent(abs(share)) if abs(share) >= LEAST_SHARE else difference} {'more' if share > 0 else 'less'}"
 
 
-def _reason(advice: Advice) -> str:
+def _reason(advice: Advice, best: Option) -> str:
     if advice.result == "not separable" and advice.reasons:
         return shortened(advice.reasons[0].text)
     if advice.result == "unproven":
-        return f"no variant is proven to meet the need; of {advice.counts.unproven:,} that may, none has less unknown"
+        return _least_open(advice, best)
     least = "costs least" if advice.need.prefer == "cost" else "costs least for each GB/s"
     designs = len({item.design for item in advice.options})
     text = f"it {least} of {counted(advice.counts.met, 'variant')} of {counted(designs, 'design')} that meet the need"
@@ -144,6 +144,21 @@ def _reason(advice: Advice) -> str:
     text += f"; {use}" if use else ""
     cheaper = next((item.text for item in advice.reasons if _near_miss(item.text)), None)
     return f"{text}; {shortened(cheaper)}" if cheaper else text
+
+
+def _least_open(advice: Advice, best: Option) -> str:
+    """Why that one comes first though none is proven, and though the next may be cheaper."""
+    count = _open(best)
+    text = f"no option is proven to meet the need; of the {advice.counts.unproven:,} that may, it has the fewest "
+    text += f"unproven requirements ({count})"
+    other = next((item for item in advice.unproven if item.design != best.design), None)
+    if other is not None and other.price.month < best.price.month and _open(other) > count:
+        text += f"; the next is cheaper, with {_open(other)} unproven"
+    return text
+
+
+def _open(item: Option) -> int:
+    return len({check.requirement for check in item.checks if check.outcome == "unproven"})
 
 
 def _near_miss(text: str) -> bool:

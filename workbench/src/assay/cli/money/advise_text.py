@@ -40,7 +40,7 @@ def print_advice(advice: Advice, whole: bool = False) -> None:
     say(
         f"variants {counts.enumerated:,}: "
         f"{counts.met:,} meet the need, {counts.unproven:,} may, {counts.failed:,} fail; "
-        f"{counts.unpriced:,} without a price, {counts.impossible:,} cannot be had"
+        f"{counts.unpriced:,} without a price, {counts.impossible:,} not available"
     )
     say(f"\n{HEADS[advice.result]}{': ' if advice.recommended else ''}{' | '.join(advice.recommended)}")
     _print_reasons(advice)
@@ -113,11 +113,11 @@ def _more_words(need: Need) -> Iterator[str]:
     if need.active is not None:
         yield f"{percent(need.active)} of the data in use"
     if need.availability is not None:
-        yield f"there {need.availability:g} % of the time"
+        yield f"available {need.availability:g} % of the time"
     if need.most_loss is not None:
-        yield f"lost with a chance of {percent(need.most_loss)} a year at most"
+        yield f"at most a {percent(need.most_loss)} chance of losing data in a year"
     if need.recovery is not None:
-        yield f"back within {about_duration(need.recovery)}"
+        yield f"recovery within {about_duration(need.recovery)}"
     if need.burst is not None:
         rates = [about_size(rate) for rate in (need.burst.read, need.burst.write) if rate]
         yield f"bursts of {' and '.join(rates)}/s for {need.burst.hours:f} h a day"
@@ -164,7 +164,7 @@ def _print_conflicts(advice: Advice) -> None:
         for conflict in advice.conflicts:
             say(f"  {' + '.join(conflict.requirements)}: {conflict.text}")
     if advice.relaxed:
-        say("What could be had if one were given up:")
+        say("Options if one requirement is dropped:")
         for item in advice.relaxed:
             say(f"  {item.text}")
     if advice.conflicts or advice.relaxed:

@@ -26,7 +26,7 @@ LIMIT_COLUMNS = ("size", "what", "keeps", "burst", "how long")
 def command() -> None:
     """What can be rented, and what it can do: instances, volumes, file systems, object storage, tables.
 
-    Limits are the provider's own, each with its source: what is kept for ever, what is reached in bursts, how long.
+    Limits are the provider's own, each with its source: what is sustained, what is reached in bursts, how long.
 
     Example: `assay catalog show gp2 --size 500GiB`, `assay catalog show i3en.24xlarge`
     """

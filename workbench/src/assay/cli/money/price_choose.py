@@ -148,7 +148,7 @@ def _check_job(use: Use, given: Mapping[str, str]) -> None:
     for key in ("job_hours", "job_bytes"):
         if key in given and not getattr(use, key):
             hint = "leave it out: the hours follow from job_bytes" if key == "job_hours" else "leave it out"
-            raise AssayError(f"--use {key}: a job of {given[key]} is none", hint)
+            raise AssayError(f"--use {key}: {given[key]} is not the size of a job", hint)
     if use.job_egress and not (use.job_hours or use.job_bytes):
         raise AssayError("--use job_egress: nothing says what the job is", "add --use job_hours=... or job_bytes=...")
 

@@ -32,7 +32,7 @@ def read_capacity(written: str) -> int:
     except UnitError as error:
         raise AssayError(f"--capacity: {error.message}", error.hint) from None
     if size < 1:
-        raise AssayError("--capacity: nothing is to be stored", "write a size such as 40TB")
+        raise AssayError("--capacity: 0 bytes is not a capacity", "write a size such as 40TB")
     return int(size)
 
 

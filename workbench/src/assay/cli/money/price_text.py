@@ -25,7 +25,7 @@ from assay.report.pricing import (
     what,
 )
 
-_READING = "TB-month, GB/s and 1,000 IOPS: what a month costs for each of them. A rate is what is kept for ever."
+_READING = "TB-month, GB/s and 1,000 IOPS: cost per month for each of them. Rates are sustained rates."
 
 
 def print_options(options: Sequence[Option], months: int | None, bill: bool, sized: bool = False) -> None:
@@ -54,8 +54,8 @@ def _meeting(options: Sequence[Option], sized: bool) -> list[Block]:
         blocks.insert(
             0,
             Paragraph(
-                "Each is as small as it can be had with that capacity and its other values; "
-                "what it holds beyond is paid for."
+                "Each is the smallest available with that capacity and its other values; "
+                "capacity beyond it is in the price."
             ),
         )
     accepted = {option.chosen.design: option.design.conditions for option in options if option.design.conditions}
@@ -265,7 +265,10 @@ def _meet(found: Sequence[Pair]) -> Bullets:
             dearer.setdefault(names[pair.duty.above], []).append(names[1 - pair.duty.above])
         else:
             lines.append(pair_words(pair))
-    lines += [f"{one} is cheaper at every duty cycle than {', '.join(others)}" for one, others in dearer.items()]
+    lines += [
+        f"{one} is always cheaper than {', '.join(others)}, however much of the month it runs"
+        for one, others in dearer.items()
+    ]
     return Bullets(tuple(lines))
 
 
@@ -276,11 +279,11 @@ def pair_words(pair: Pair) -> str:
     if pair.equal:
         return f"{names[0]} and {names[1]} cost the same"
     if duty.duty is None or duty.hours is None:
-        words = f"{names[duty.above]} is cheaper than {names[1 - duty.above]} at every duty cycle"
+        words = f"{names[duty.above]} is always cheaper than {names[1 - duty.above]}, however much of the month it runs"
     else:
         words = (
-            f"{names[duty.below]} is cheaper than {names[1 - duty.below]} below a duty cycle of {percent(duty.duty)} "
-            f"({rounded(duty.hours, 0):f} hours of a month), and dearer above"
+            f"{names[duty.below]} is cheaper than {names[1 - duty.below]} if it runs less than {percent(duty.duty)} of "
+            f"the month ({rounded(duty.hours, 0):f} hours), and dearer if it runs more"
         )
     if pair.months is None:
         return words

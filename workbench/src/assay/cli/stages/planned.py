@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _WORDS = {
     "weak": "weak scaling: each has as much to do as before",
-    "strong": "strong scaling: {} in all, whoever joins",
+    "strong": "strong scaling: {} in all, however many share it",
     "": "neither weak nor strong scaling",
 }
 

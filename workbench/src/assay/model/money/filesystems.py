@@ -242,7 +242,7 @@ class LustreType(FileSystemType):
             raise AssayError(f"{self.name} takes no provisioned throughput", "it follows from the capacity")
         if not self.fits(size):
             hint = f"the next that can be had is {format_size(self.capacity_for(size))}"
-            raise AssayError(f"{self.name} of {format_size(size)} cannot be had", hint)
+            raise AssayError(f"{self.name} of {format_size(size)} is not available", hint)
         reads = max(self.per_tib, self.disk_burst or 0, self.network_burst or 0, self.network)
         write = self.write_per_tib or self.per_tib
         writes = max(write, self.write_disk_burst or self.disk_burst or 0)

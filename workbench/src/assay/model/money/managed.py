@@ -282,7 +282,7 @@ class ManagedType(Entry):
             most = format_size(self.most_size) if self.most_size is not None else "as large as you like"
             hint = f"{format_size(self.least_size)} to {most}"
             hint += f", in steps of {format_size(self.step)}" if self.step > 1 else ""
-            raise AssayError(f"{self.name} of {format_size(size)} cannot be had", hint)
+            raise AssayError(f"{self.name} of {format_size(size)} is not available", hint)
         self._check_throughput(throughput)
         if iops is None:
             return

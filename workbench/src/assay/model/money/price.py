@@ -15,7 +15,7 @@ from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.frozen import Frozen
 from assay.model.money.amount import EXACT, TERM_MONTHS, Amount, Payment, Quantity, Share, Term
 from assay.model.study.axis import fault
-from assay.model.units import one_of, shown
+from assay.model.units import one_of, or_else, shown
 from assay.model.written import unprintable
 
 STALE_DAYS = 90
@@ -378,7 +378,9 @@ class Book(Frozen):
             hint = f"it has {', '.join(dict.fromkeys(row.term for row in same))}; or add a row to the book"
             raise AssayError(f"the price book {self.book} has no price of {what}", hint, EXIT_REFUSED)
         known = sorted({row.item for row in self.rows if row.dimension == dimension and row.term == term})
-        hint = f"{one_of(item, known)}; or add a row to the book" if known else "add a row to the book, or take another"
+        hint = (
+            or_else(one_of(item, known), "add a row to the book") if known else "add a row to the book, or take another"
+        )
         raise AssayError(f"the price book {self.book} has no price of {what}", hint, EXIT_REFUSED)
 
 

@@ -25,7 +25,7 @@ class Parameter:
         heading: What it is, over a column of results.
         column: Name of that column, with the unit; the parameter's own if empty.
         title: Its name in reports; the parameter's own if empty.
-        untold: What nobody has told where this is not told, after "nobody told".
+        untold: What is not known where this is missing, after "it is not known".
         shown: When a report's table of workloads has it.
         job: Where the value goes in the engine's job: a field, or after a dot a field of `tuning`, `tree`, `data`,
             `phase`, `target` or `target.hints`. Empty where more than the value decides it: `assay.plan.jobs` says how.

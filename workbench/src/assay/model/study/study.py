@@ -47,7 +47,7 @@ def _name(written: object) -> str:
     if isinstance(written, str) and _PLAIN_NAME.fullmatch(written):
         return written
     raise fault(
-        f"{shown(written)} is not a name", "use 1 to 64 letters, digits, `.`, `_`, `-`, not starting with a sign"
+        f"{shown(written)} is not a name", "use 1 to 64 letters, digits, `.`, `_`, `-`; begin with a letter or a digit"
     )
 
 

@@ -93,7 +93,7 @@ def _failures(facts: Facts) -> Iterator[str]:
         if facts.copied:
             yield f"after such a failure {copying_back(facts)[1]}"
     elif zones_of(facts) == 1 and need.data == "persistent":
-        yield "all data lie in one zone, and are away or lost with it"
+        yield "all data is in one availability zone: unavailable while that zone is down, lost if it is destroyed"
 
 
 def _loss(facts: Facts) -> Iterator[str]:

@@ -100,7 +100,7 @@ def _burst_check(facts: Facts, metric: Metric, wanted: float, hours: float) -> C
 
     if figure.value is not None and figure.value >= wanted:
         unsure = figure.basis == "ceiling"
-        return answer("unproven" if unsure else "met", f"{amount(metric, figure.value)} go on for ever; {needed}", 1.0)
+        return answer("unproven" if unsure else "met", f"{amount(metric, figure.value)} is sustained; {needed}", 1.0)
     found = facts.variant.limits.burst(metric)
     if found is None:
         if figure.value is None:

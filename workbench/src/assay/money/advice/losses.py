@@ -47,7 +47,7 @@ def yearly_loss(design: Design) -> Loss | None:
         sources.append(kind.source)
     if not words:
         return None
-    text = f"{' and '.join(words)}: data are lost with a chance of {percent(1 - kept)} a year; "
+    text = f"{' and '.join(words)}: chance of data loss {percent(1 - kept)} a year; "
     text += "keep snapshots or copies"
     return Loss(1 - kept, text, "; ".join(dict.fromkeys(sources)))
 
@@ -58,7 +58,7 @@ def _of_service(design: Design) -> Loss | None:
     if isinstance(service, S3):
         kinds = [catalog().object_class(name) for name in (service.storage_class, service.cold_class) if name]
         kind = min(kinds, key=lambda each: each.nines)
-        text = f"an object in {kind.name} is lost with a chance of 1 in 10^{kind.nines} a year"
+        text = f"an object in {kind.name} has a chance of 1 in 10^{kind.nines} of being lost in a year"
         return Loss(10.0**-kind.nines, text, kind.source)
     if not isinstance(service, Efs | FsxLustre | Managed):
         return None

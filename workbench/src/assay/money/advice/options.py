@@ -159,5 +159,5 @@ def _why(design: Tried, would: bool) -> str:
             words.append(f"its own book is {design.book}: name it under `books`, too")
     if design.impossible:
         text, count = design.impossible.most_common(1)[0]
-        words.append(f"{counted(count, 'variant')} cannot be had: {text}")
+        words.append(f"{counted(count, 'variant')} not available: {text}")
     return "; ".join(words) or "it has no variants"

@@ -67,7 +67,7 @@ def _change(
     if rival is not None and least is not None and (not stays or least < order(best, cost(best), need)):
         text = f"if {what} {_step(step)}, {rival.variant.label} would be the choice "
         lacks = f", without {', '.join(rival.variant.best.lacks)}" if rival.variant.best.lacks else ""
-        text += f"({_month(cost(rival), need, rival)} against {now} a month{lacks})"
+        text += f"({_month(cost(rival), need, rival)} a month instead of {now}{lacks})"
         yield Change(kind="price", text=text, to=rival.variant.label, at=step)
     elif not stays:
         text = f"if {what} {_step(step)}, nothing would meet the need: the choice would be {now} a month, "
@@ -172,17 +172,17 @@ def duty_changes(best: Assessed, others: Sequence[Assessed], need: Need) -> Iter
         ends = EXACT.divide(EXACT.subtract(most, fixed), running) if up and most is not None and running else None
         if ends is not None and ends < 1 and (first is None or ends < first):
             # Before the lines meet all others are dearer still.
-            text = f"above a duty cycle of {percent(ends)}, nothing would meet the need: {best.variant.label} "
+            text = (
+                f"if it runs more than {percent(ends)} of the time, nothing would meet the need: {best.variant.label} "
+            )
             text += f"would be above the budget; the need says {percent(need.duty)}"
             yield Change(kind="duty", text=text, to=None, at=tidy(ends))
         elif meetings:
             duty, item, offer = (min if up else max)(meetings, key=lambda meeting: meeting[0])
-            where = "above" if up else "below"
+            where = "more" if up else "less"
             term = "" if len(item.variant.offers) == 1 else f" on term {offer.term}"
-            text = (
-                f"{where} a duty cycle of {percent(duty)}, {item.variant.label}{term} would be cheaper; the need says "
-            )
-            text += percent(need.duty)
+            text = f"if it runs {where} than {percent(duty)} of the time, {item.variant.label}{term} would be cheaper; "
+            text += f"the need says {percent(need.duty)}"
             yield Change(kind="duty", text=text, to=item.variant.label, at=tidy(duty))
 
 

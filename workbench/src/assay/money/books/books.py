@@ -8,7 +8,7 @@ from assay.model.base import AssayError
 from assay.model.files import read_model
 from assay.model.money.price import Book
 from assay.model.named import UnreadableError, read_named
-from assay.model.units import one_of
+from assay.model.units import one_of, or_else
 from assay.model.unquoted import Naming, unquoted
 from assay.model.written import MOST_BYTES
 
@@ -64,7 +64,7 @@ def read_found(what: str, path: Path, ref: str, folder: Path) -> bytes:
         return read_named(path, ref, f"give a file, or one of: {', '.join(names)}", MOST_BYTES)
     except UnreadableError as error:
         if error.missing and "/" not in ref and not Path(ref).suffix:
-            raise AssayError(f"there is no {what} `{ref}`", f"{one_of(ref, names)}; or give a file") from None
+            raise AssayError(f"there is no {what} `{ref}`", or_else(one_of(ref, names), "give a file")) from None
         raise
 
 

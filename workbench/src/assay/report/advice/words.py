@@ -42,7 +42,7 @@ def answer(advice: Advice) -> Text:
     whole = f" ({money(price.paid, price.currency)} in {months}, {term}): "
     before, does = {
         "recommended": ("", " meets the need for "),
-        "not separable": ("The evidence does not tell the best two apart. The first is ", " for "),
+        "not separable": ("The evidence does not show which of the best two is better. The first is ", " for "),
         "unproven": ("Nothing is proven to meet the need. The cheapest that may is ", " for "),
     }[advice.result]
     return (before, Strong(_about(advice, best)), does, Strong(costs), whole, Mono(best.label), ".")

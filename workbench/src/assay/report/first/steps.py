@@ -1,5 +1,8 @@
 """What to do next, from what the run left open: each step with the command for it."""
 
+import math
+import shlex
+
 from assay.analyse.more_repeats import more_repeats
 from assay.analyse.needs import Met, answers
 from assay.model.result.verdict import SOUND, Verdict
@@ -23,7 +26,8 @@ def next_step(view: View, answered: set[Verdict]) -> Text:
         return ("Finish it: ", Mono(f"assay run {run.id} --resume{staged}"))
     if gone := absent(view):
         case = next((case.id for case in view.analysis.cases if case.target in gone), "")
-        return (f"See why {numbers.listing(gone)} has no result: ", Mono(f"assay show {run.id} {case}".strip()))
+        have = "has" if len(gone) == 1 else "have"
+        return (f"See why {numbers.listing(gone)} {have} no result: ", Mono(f"assay show {run.id} {case}".strip()))
     bad = [*not_sound(view, answered), *held(view, answered)]
     if (common := commonest(bad)) is not None and 2 * len(bad) > len(view.analysis.rows):
         which = f"{common[1]:,} {'result is' if common[1] == 1 else 'results are'} {common[0]}"
@@ -52,20 +56,22 @@ def _unknown_needs(view: View) -> list[Text]:
 def _settle(view: View) -> list[Text]:
     """The command that adds repeats for what is undecided, and how long that takes."""
     run = view.run
-    if run.blocks is not None or not run.status.startswith("complete"):
+    if not run.status.startswith("complete"):
         return []
     more = more_repeats(view.analysis.rows, view.analysis.decisions, run.created_at)
     if not more.repeats:
         return []
     would = "get the fewest repeats that can show a difference" if more.few else "would likely be decided"
     what = f"{numbers.plural(more.points, 'undecided comparison')} {would}"
+    if run.blocks is not None:
+        return _longer(view, run.blocks.seconds + more.seconds, what)
     command = Mono(f"assay run {run.id} --resume --settle")
     return [(f"With more repeats, in at most {about_duration(more.seconds)}, {what}: ", command)]
 
 
 def _again(view: View, repeats: int) -> str:
     """The command of the run, with so many repeats."""
-    words = view.run.command.split()
+    words = shlex.split(view.run.command)
     if words[:2] != ["assay", "run"]:
         words = ["assay", "run", "STUDY"]
     kept = [
@@ -73,7 +79,7 @@ def _again(view: View, repeats: int) -> str:
         for before, word in zip(("", *words), words, strict=False)
         if word not in ("--quiet", "--resume", "--repeats") and before != "--repeats"
     ]
-    return " ".join((*kept, "--repeats", str(repeats)))
+    return shlex.join((*kept, "--repeats", str(repeats)))
 
 
 def _whole(view: View, repeats: int) -> str:
@@ -85,3 +91,18 @@ def _whole(view: View, repeats: int) -> str:
     over = max(sample.started_at for sample in samples) - begun
     seconds = over / view.run.finished * repeats * len(view.analysis.cases)
     return f", for which the whole study takes about {about_duration(seconds)}" if seconds >= 1 else ""
+
+
+def _longer(view: View, seconds: float, what: str) -> list[Text]:
+    """The command that compares two sides for longer: its rounds are planned from the beginning."""
+    words = shlex.split(view.run.command)
+    if words[:2] != ["assay", "compare"]:
+        return []
+    kept = [
+        word
+        for before, word in zip(("", *words), words, strict=False)
+        if "--time" not in (before, word) and not word.startswith("--time=")
+    ]
+    whole = math.ceil(seconds)
+    command = Mono(shlex.join([*kept, "--time", f"{whole}s"]))
+    return [(f"In {about_duration(whole)}, {what}: ", command)]

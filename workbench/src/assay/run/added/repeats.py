@@ -160,7 +160,7 @@ class AddedRounds:
         each = took(self._store)
         if not going or sum(each.get(case, 0.0) for case in going) <= self.left:
             return {}
-        reason = f"the {about_duration(self._most)} for added repeats are spent"
+        reason = f"time for added repeats was up ({about_duration(self._most)})"
         return {case: self._store.settle(case, reason) for case in going}
 
 
@@ -169,5 +169,5 @@ def end_added(store: RunStore, settling: Settling) -> None:
     known = store.settled()
     for case in settling.repeats:
         if case not in known:
-            store.settle(case, "with the repeats that `--settle` added")
+            store.settle(case, "including those that `--settle` added")
     store.end_settling()

@@ -93,6 +93,6 @@ def test_two_values_are_named() -> None:
 def test_a_reader_is_told_what_the_intervals_allow_for() -> None:
     assert alike_notes(None, []) == () == alike_notes(0.05, [5] * 40) == alike_notes(None, [1, 1])
     (unknown,) = alike_notes(None, [4, 3])
-    assert unknown.startswith("From 2 results of at most 4 repeats it cannot be told")
+    assert unknown.startswith("From 2 results of at most 4 repeats it is not known")
     (known,) = alike_notes(0.5, [10] * 40)
     assert "correlation about 0.5" in known and "with 10 repeats their errors count 1.8 times" in known

@@ -157,7 +157,7 @@ class Sweep:
         over = high.over and not low.over
         text = self.words(low.size, high.size, before, after, was, now)
         if over and before == after:
-            text = f"from {size_words(self._axis, high.size)} on {after}"
+            text = f"from {size_words(self._axis, high.size)} up, {after}"
         if over:
             text += f"{', which' if before != after else ''} is above the budget"
         return Crossing(
@@ -188,18 +188,18 @@ class Sweep:
         start = start if start != up_to else f"just above {start}"
         measure = self._again.measured
         if after is None:
-            return f"from {start} on none of these designs meets the need; up to {up_to} {before} is the choice"
+            return f"from {start} up, none of these designs meets the need; up to {up_to}, {before} is the choice"
         assert now is not None
         if before is None:
-            return f"up to {up_to} none of these designs meets the need; from {start} on {after} does"
+            return f"up to {up_to}, none of these designs meets the need; from {start} up, {after} does"
         if was is None:
-            return f"from {start} on {after} is the choice ({money(now)} {measure}): {before} is for up to {up_to}"
+            return f"from {start} up, {after} is the choice ({money(now)} {measure}): {before} is for up to {up_to}"
         if money(now) == money(was):
-            same = "costs the same as" if now == was else "costs less than a cent less than"
+            same = "costs the same as" if now == was else "costs a fraction of a cent less than"
             fast = " and is no slower" if now == was else ""
-            return f"from {start} on {after} {same} {before}{fast} ({money(now)} {measure})"
+            return f"from {start} up, {after} {same} {before}{fast} ({money(now)} {measure})"
         costs = f"{money(now)} against {money(was)} {measure}"
-        return f"from {start} on {after} costs less than {before} ({costs})"
+        return f"from {start} up, {after} costs less than {before} ({costs})"
 
 
 def _rounded(size: float) -> float:

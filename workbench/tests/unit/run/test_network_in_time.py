@@ -1,0 +1,39 @@
+"""How much of a network is measured before a run that must have ended at a moment."""
+
+from typing import Any, cast
+
+import pytest
+
+from assay.run import wires
+from assay.run.wires import SHORT, measure_network
+from assay.wires.preflight import Options, Server, estimate_seconds
+
+
+class MeasuredError(Exception):
+    """Stands for the measurement."""
+
+    def __init__(self, options: Options) -> None:
+        super().__init__()
+        self.options = options
+
+
+@pytest.mark.parametrize(("limit", "bandwidth"), [(None, True), (60.0, True), (4.0, False), (1.0, None)])
+def test_what_takes_longer_is_left_out(
+    limit: float | None, bandwidth: bool | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def preflight(_clients: object, _servers: object, options: Options) -> None:
+        raise MeasuredError(options)
+
+    monkeypatch.setattr(wires, "from_study", lambda _study, _hosts: (Server("s", "192.0.2.1", None),))
+    monkeypatch.setattr(wires, "run_preflight", preflight)
+    said: list[str] = []
+    if bandwidth is None:
+        assert measure_network(cast(Any, None), None, said.append, limit) is None
+        assert said == ["no time to measure the network between 1 host and 1 server"]
+        return
+    with pytest.raises(MeasuredError) as measured:
+        measure_network(cast(Any, None), None, said.append, limit)
+    assert measured.value.options.bandwidth is bandwidth
+    # Whoever gives a limit has said how long all of it takes.
+    assert ("about" in said[0]) is (limit is None)
+    assert estimate_seconds(1, 1, SHORT) > 4
