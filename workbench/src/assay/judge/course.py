@@ -22,6 +22,7 @@ LOWER = 0.8
 """A plateau is lower if its rate is at most this share of the one before."""
 CHANCE = 0.05
 FLAT = 0.05
+MOST_FLAT = 0.1
 """Range of the middle half of the intervals, or of the repeats, of a rate that something holds, as a share of their
 median."""
 IDLE = 0.5
@@ -213,7 +214,7 @@ def _held(samples: list[Sample], level: int, evidence: Evidence) -> Answer:
     one = 1 / max(median(sample.ops for sample in samples), 1)
     if 2 * len(held) > len(long):
         flat, words = median(map(_flatness, held)), "intervals vary"
-    elif repeated is not None and repeated <= FLAT + one and 2 * len(idle) > len(samples):
+    elif repeated is not None and repeated <= min(FLAT + one, MOST_FLAT) and 2 * len(idle) > len(samples):
         held, flat, words = idle, repeated, "repeats vary"
     elif repeated is None and not long:
         return NotEvaluated(f"needs {LEAST_REPEATS} repeats, or phases of at least {LEAST_INTERVALS} whole intervals")

@@ -31,4 +31,4 @@ def test_what_nobody_can_vouch_for_answers_and_is_called_so() -> None:
     alone = answered(whole.model_copy(update={"rows": doubted}))
     table = tables_of(next(part for part in build_document(alone).sections if part.id == "evidence"))["alone-table"]
     counted = sum(getattr(row[2], "value", 0) for row in table.rows)
-    assert f"lower bounds, {counted:,} of them unverified." in table.caption
+    assert f"lower bounds), {counted:,} of them unverified." in table.caption

@@ -10,9 +10,15 @@ _LIMITS: dict[Verdict, str] = {
     Verdict.NETWORK_BOUND: "the network",
     Verdict.CLIENT_BOUND: "the client's CPU",
     Verdict.THROTTLED: "a rate limit of the storage",
-    Verdict.CONTENDED: "other load on the storage",
+    Verdict.CONTENDED: "other load on the device",
 }
 """Verdict -> what held the rate, where nothing more is known."""
+_VERBS = {
+    _LIMITS[Verdict.CLIENT_BOUND]: "held back",
+    _LIMITS[Verdict.THROTTLED]: "held back",
+    _LIMITS[Verdict.CONTENDED]: "shared the device in",
+}
+"""What is no limit that was reached -> what it did to results; others are the limit of them."""
 _LINKS = {
     "link": "the link",
     "client link": "the client's link",
@@ -47,7 +53,8 @@ def limit_sentences(rows: Sequence[Row]) -> str:
     parts = []
     for words, shares in sorted(limits.items(), key=lambda item: -len(item[1])):
         of = f"all {every}" if len(shares) == len(rows) > 1 else f"{len(shares):,} of {every}"
-        parts.append(f"{words[0].upper()}{words[1:]} is the limit of {of}{_range(shares)}.")
+        verb = _VERBS.get(words, "is the limit of")
+        parts.append(f"{words[0].upper()}{words[1:]} {verb} {of}{_range(shares)}.")
     return " ".join(parts)
 
 
@@ -67,5 +74,6 @@ def _range(shares: Sequence[float | None]) -> str:
     known = [share for share in shares if share is not None]
     if not known or len(known) < len(shares):
         return ""
-    low, high = (f"{round(100 * share):,}" for share in (min(known), max(known)))
+    # What a short measurement of a link has not shown is more of the same link.
+    low, high = (f"{min(100, round(100 * share)):,}" for share in (min(known), max(known)))
     return f" ({low} % of it)" if low == high else f" ({low} to {high} % of it)"

@@ -43,11 +43,11 @@ _WORDS = (
     "and stay so."
 )
 _SPEED = (
-    "Best sound result of each kind, with the ends of its 95 % interval: the cost of a month divided by it. IOPS are "
+    "Best usable result of each kind, with the ends of its 95 % interval: the cost of a month divided by it. IOPS are "
     "those of records and objects up to 16 KiB. The best of several results is a little too good for all of them alike."
 )
 _FRONT = (
-    "Each dot is the best sound result of a target with its 95 % interval. On the front: no design that costs as "
+    "Each dot is the best usable result of a target with its 95 % interval. On the front: no design that costs as "
     "little reaches as much, and the intervals say so. The dashed line goes by the medians alone."
 )
 
@@ -185,7 +185,7 @@ def _speeds(view: View, costs: Sequence[TargetCost], currency: str) -> Table:
 def _speed(view: View, item: TargetCost, metric: Metric) -> tuple[Cell, ...]:
     rate, ratio, size = item.best.get(metric), item.per(metric), scale(metric)
     if rate is None:
-        return (item.target, what(metric), Num("nothing sound", None), "", "", *_ends(None), Share(None))
+        return (item.target, what(metric), Num("none usable", None), "", "", *_ends(None), Share(None))
     interval = numbers.NONE
     if rate.low is not None and rate.high is not None:
         interval = f"{numbers.significant(rate.low / size)} to {numbers.significant(rate.high / size)}"

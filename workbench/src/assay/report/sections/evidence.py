@@ -22,8 +22,6 @@ from assay.report.document import (
 )
 from assay.report.first.caveats import caveats
 from assay.report.first.lines import answers
-from assay.report.growth.words import sentence as scaling_sentence
-from assay.report.growth.words import several
 from assay.report.measure import measure_of
 from assay.report.sections import comparison, results
 from assay.report.view import View
@@ -43,8 +41,7 @@ def section(view: View) -> Section:
     """What the short answer follows from."""
     found = claims(view.analysis.decisions)
     growth = scalings(view.analysis.rows)
-    blocks: list[Block] = [Paragraph(scaling_sentence(one, several(growth))) for one in growth]
-    blocks += comparison.open_blocks(view)
+    blocks: list[Block] = comparison.open_blocks(view)
     if not results.stand_open(view):
         blocks += reached(view, {name for claim in found for name in (claim.base, claim.other)})
     blocks += results.open_blocks(view)
@@ -83,7 +80,7 @@ def reached(view: View, compared: set[str]) -> list[Block]:
     )
     rows = tuple(_line(kind, target, rows, view) for (kind, target), rows in groups.items())
     unverified = sum(Verdict.UNVERIFIED in row.verdicts for found in groups.values() for row in found)
-    caption = "Medians of the results that are sound or lower bounds"
+    caption = "Medians of usable results (ok, unstable or lower bounds)"
     caption += f", {unverified:,} of them unverified." if unverified else "."
     return [Table("alone-table", columns, rows[:_MOST], caption)]
 

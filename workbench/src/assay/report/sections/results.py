@@ -14,8 +14,8 @@ from assay.report.measure import COUNTED, DATA, Measure, measures_of
 from assay.report.view import View, Workload, unseen
 
 _MARKS = (
-    "Filled marks are ok, hollow ones have another verdict; hatched cells are not sound. ± is half the 95 % confidence "
-    "interval. Cached and impossible results never set a scale."
+    "Filled marks are ok, hollow ones have another verdict; hatched cells are not usable as they are. ± is half the "
+    "95 % confidence interval. Cached and impossible results never set a scale."
 )
 _CURVES = (
     "Percentile curves of all repeats together; 90, 99, 99.9 % and so on are equally far apart. A curve ends where "
