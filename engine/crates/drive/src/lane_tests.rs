@@ -190,6 +190,9 @@ fn a_time_limit_cuts_short_and_is_told() {
     let whole = read(10, takes(|_| 10 * MS)).time_limit(101 * MS).play();
     assert_eq!(whole.end.ops(OpKind::Read), 10);
     assert!(!whole.work.outcomes[0].as_ref().unwrap().limited);
+    // A lane that gets a CPU only after the time is over does one operation.
+    let never = read(50, takes(|_| 10 * MS)).time_limit(0).play();
+    assert_eq!((never.end.ops(OpKind::Read), never.end.last_finisher.end_ns), (1, 10 * MS));
     // Due were 10 in the time, and 5 of 50 were started.
     let late = read(50, takes(|_| 20 * MS)).rate(100.0).time_limit(100 * MS).play();
     assert_eq!((late.end.ops(OpKind::Read), late.end.unstarted_ops), (5, 5));
