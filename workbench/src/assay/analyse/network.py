@@ -120,7 +120,7 @@ def _slow_links(network: Network) -> Iterator[NetworkFinding]:
                         about=f"{client}, {server}",
                         text=f"{client} and {server} reach {bits_text(best)} in {_way(direction)}, "
                         f"{100 * best / min(known):.0f} % of the {bits_text(min(known))} of the {of}",
-                        remedy="Look at duplex, TCP buffers on long ways, what else uses the link, and of a physical one its cables."
+                        remedy="Look at duplex, TCP buffers on long ways, cables, and what else uses the link."
                         if not lines
                         else "Look at TCP buffers for so long a way, and at what else uses the line.",
                     )

@@ -293,6 +293,7 @@ def _tell(store: "RunStore", places: Mapping[str, str], as_json: bool) -> int:
 
 def _print(store: "RunStore", places: Mapping[str, str]) -> None:
     """The tables, the picture, the answer, and how sure it is."""
+    from assay.model.result.first_page import CAVEATS_SHOWN
     from assay.report import measured
     from assay.run.analysis import analyse_store
 
@@ -313,6 +314,9 @@ def _print(store: "RunStore", places: Mapping[str, str]) -> None:
     if len(groups) > 1 and page is not None:
         say(f"\n{page.answer}")
         _lines(f"  {line.label}: {line.text}" for line in page.lines)
+    if page is not None:
+        say()
+        _lines(f"note: {caveat.words}" for caveat in page.caveats[:CAVEATS_SHOWN])
     say(f"\n{measured.how_sure(analysis.rows)}")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.model.foreign import plain
 from assay.model.study.kinds import kinds
-from assay.model.study.repeats import LEAST_BEFORE_STOP
+from assay.model.study.repeats import LEAST_BEFORE_LOOK, LEAST_BEFORE_STOP
 from assay.model.units import format_duration, format_size
 from assay.plan.text import study_text
 
@@ -21,7 +21,9 @@ FAST = 200e6
 """Bytes per second of a first write; the large file is for faster places."""
 FREE_SHARE = 50
 """At most one part in so many of what is free is used."""
-LEAST_PHASE_NS, MOST_PHASE_NS = 40_000_000, 2_000_000_000
+LEAST_PHASE_NS, MOST_PHASE_NS = 200_000_000, 2_000_000_000
+"""What limits a rate, from a control group to a volume in the cloud, lets a burst through first: shorter phases would
+measure that."""
 ROUNDS = 10
 """That the time is shared out among, if there is enough of it."""
 CEILING_SECONDS, CEILING_SHARE = 3.3, 0.4
@@ -37,7 +39,7 @@ SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...], str], ...] = (
 )
 """Record sizes and depths, and what is left out: as much as there is time for, the most first."""
 FEWEST = 3
-"""Repeats that give an interval."""
+"""Repeats that give an interval; of several places it takes `LEAST_BEFORE_LOOK` to compare them."""
 SPARE = 2
 """More repeats are planned by so many times, for they may be shorter than the first look says."""
 MOST_ROUNDS = 60
@@ -133,6 +135,7 @@ def scale(
         delayed: How many times as long as on an idle machine all that computes takes: 1 or more.
     """
     count = max(1, len(speeds))
+    fewest = FEWEST if count == 1 else LEAST_BEFORE_LOOK
     around = left - PREPARING_SECONDS * delayed
     budget = max(0.0, around - min(CEILING_SECONDS * delayed * count, CEILING_SHARE * around))
     start = CASE_SECONDS * delayed
@@ -147,14 +150,14 @@ def scale(
         one = [_case(size, phase_ns / 1e9, *shape) for shape in shapes]
         seconds = sum(start + took for took, _ in one) or cases * (start + phase_ns / 1e9)
         rounds = int(budget / seconds)
-        if rounds >= FEWEST or not speeds:
+        if rounds >= fewest or not speeds:
             rounds = max(1, min(rounds, MOST_ROUNDS))
-            most = min(MOST_ROUNDS, SPARE * max(FEWEST, rounds))
+            most = min(MOST_ROUNDS, SPARE * max(fewest, rounds))
             known = {"within": "5%", "least": LEAST_BEFORE_STOP, "max": most}
             repeats = known if most > LEAST_BEFORE_STOP else most
             written = rounds * sum(amount for _, amount in one)
             return Scale(size, phase_ns, repeats, rounds, records, depths, left_out, written)
-    return TooShort((FEWEST * seconds - budget) / (1 - CEILING_SHARE))
+    return TooShort((fewest * seconds - budget) / (1 - CEILING_SHARE))
 
 
 def _case(size: int, phase: float, speed: Speeds, record: int, depth: int) -> tuple[float, float]:

@@ -149,7 +149,6 @@ def _drawn(share: float, plain: bool, room: int) -> str:
 
 def how_sure(rows: Sequence[Row]) -> str:
     """One sentence on how well the numbers are known, from their intervals."""
-    other = "Results at another time may differ more."
     known = [(found, row) for row in rows if (found := reach(_rate(row)[1], len(rows))) is not None]
     if not known:
         return "There are no intervals: too few repeats."
@@ -159,10 +158,10 @@ def how_sure(rows: Sequence[Row]) -> str:
     far = f"± {100 * widest:.0f} %" if widest < NOISY else "more than ± 100 %"
     if not unsure:
         within = f"All {len(known)} numbers are within ± {100 * SURE:.0f} %"
-        return f"{within} (simultaneous 95 % intervals; the widest is {far}: {where}). {other}"
+        return f"{within} (simultaneous 95 % intervals; the widest is {far}: {where})."
     count = f"{len(unsure)} of {len(known)} numbers are not known within ± {100 * SURE:.0f} %"
     together = f"simultaneous 95 % intervals; the widest is {far}: {where}"
-    return f"Too noisy: {count} ({together}). {other} Measure longer, with --time."
+    return f"Too noisy: {count} ({together}). Measure longer, with --time."
 
 
 def doubtful(rows: Sequence[Row]) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from assay import __version__
 from assay.analyse.environments.diff import environment_diff
-from assay.analyse.environments.limits import AT_END, GROUPS, changed
+from assay.analyse.environments.limits import AT_END, GROUPS, changed, limited
 from assay.analyse.environments.settings import WANTED, setting_lines
 from assay.contract import SPEC_VERSION
 from assay.contract._answers import BackendCapabilities, Look
@@ -584,6 +584,8 @@ class _Session:
             environment[WANTED] = wanted
         for line in setting_lines(environment):
             self.say(f"settings: {line}")
+        if self.fleet is None and (words := limited(environment, info.places).words):
+            self.say(f"warning: a control group limits {words}: rates will be those under this limit")
         job = own_job()
         if not info.versions:
             # Jobs before this one, which came no further, are there already.

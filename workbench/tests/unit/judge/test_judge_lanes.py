@@ -23,7 +23,11 @@ FIRING: list[tuple[Rule, str, Evidence]] = [
     (lanes.skewed, "threads started 10.1 ms apart, 1 % of the elapsed time", on_lanes(skew_ns=10_100_000)),
     (lanes.skewed, "threads started 50.1 ms apart", on_lanes(100 * S, skew_ns=50_100_000)),
     (lanes.skewed, "the last thread ended 10 % of the elapsed time after", on_lanes(finish_spread_ns=101 * MS)),
-    (lanes.skewed, "apart, 2 % of the elapsed time; the last thread", on_lanes(skew_ns=20 * MS, finish_spread_ns=S // 2)),
+    (
+        lanes.skewed,
+        "apart, 2 % of the elapsed time; the last thread",
+        on_lanes(skew_ns=20 * MS, finish_spread_ns=S // 2),
+    ),
     (lanes.uneven_lanes, "the slowest thread did 49 % of", on_lanes(lane_balance=0.49)),
     (lanes.uneven_lanes, "the slowest thread did 0 % of", on_lanes(lane_balance=0.0, count=2)),
     (lanes.clock_set, "was set forward by 0.1 s", evidence(wall_shift_ns=100 * MS)),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from assay.analyse.decide import MOST_NEEDED
 from assay.analyse.environments.limits import AT_END, limited
 from assay.analyse.machine import busy_words
+from assay.analyse.odd.stalls import stalls
 from assay.analyse.odd.wrong_way import WRONG_WAY
 from assay.analyse.scaling import Scaling
 from assay.model.result.counts import count_verdicts
@@ -13,6 +14,8 @@ from assay.model.result.decision import Outcome
 from assay.model.result.first_page import Caveat
 from assay.model.result.result import Row
 from assay.model.result.verdict import SOUND, Verdict
+from assay.model.study.names import WORK
+from assay.model.units import about_latency
 from assay.report import numbers
 from assay.report.claims import Claim
 from assay.report.first.held import is_held, limit_sentences
@@ -38,6 +41,8 @@ def caveats(view: View, found: Sequence[Claim], growth: Sequence[Scaling]) -> li
         lambda: _disturbed(view, found),
         lambda: _limited(view),
         lambda: _compressed(view),
+        lambda: _stalled(view),
+        lambda: _served_from_memory(view),
         lambda: _few_sound(view, answered),
         lambda: _held(view, answered, bool(found)),
         lambda: _left_out(view, found),
@@ -182,6 +187,36 @@ def _compressed(view: View) -> Said:
         text = f"{place.target} is compressed ({layer.words}), and the data of this run are {data}."
         found.append(Caveat(text=text, remedy="Set `compressible` to what your data are: rates depend on it."))
     return found
+
+
+def _stalled(view: View) -> Said:
+    found = stalls(view.analysis.rows)
+    if not found:
+        return []
+    row, longest, usual = found[0]
+    count = f"{len(found):,} of {numbers.plural(len(view.analysis.rows), 'result')}"
+    operation = numbers.operation_title(row.operation).lower()
+    took = f"one {operation} on {row.case.target} took {about_latency(longest)}, half of them less than"
+    text = f"The storage stalled in {count}: {took} {about_latency(usual)}."
+    return [Caveat(text=text, remedy="Look at the network, the device's log and its other users at that time.")]
+
+
+def _served_from_memory(view: View) -> Said:
+    """Reads of what the run has just written, from a server that nobody asked to forget it."""
+    away = {place.target for place in view.run.places if place.remote or place.servers}
+    names = [
+        row.case.target
+        for row in view.analysis.rows
+        if row.case.target in away
+        and row.case.group == "data"
+        and WORK[row.operation.split(" ", 1)[0]].reads
+        and row.case.parameters.known("server_cache") == "keep"
+    ]
+    if not names:
+        return []
+    targets = numbers.listing(list(dict.fromkeys(names)))
+    text = f"What was read from {targets} had just been written: the server may have answered from its memory."
+    return [Caveat(text=text, remedy="Use `server_cache: drop`, or files larger than the server's memory.")]
 
 
 def _left_out(view: View, found: Sequence[Claim]) -> Said:

@@ -51,8 +51,8 @@ def _table(view: View, found: Sequence[tuple[Row, list[Segments]]]) -> Table:
         Column("Slowest / median", numeric=True),
     )
     caption = (
-        "Of each second in which every thread worked, of all repeats that count. What was under way at the border of two "
-        "seconds counts in both, by the time that it spent in each."
+        "Of each second in which every thread worked, of all repeats that count. What was under way at the border of "
+        "two seconds counts in both, by the time that it spent in each."
     )
     if view.flushes:
         caption += " The flush at the end is in none."

@@ -1,0 +1,45 @@
+"""Storage that did not answer for a while: an operation that took far longer than all others of its repeat."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from assay.analyse.usable import usable
+from assay.model.result.result import Row
+from assay.model.result.sample import Sample
+
+LEAST_NS = 500_000_000
+TIMES = 50
+"""A stall takes at least so long, and so many times as long as half of the operations."""
+
+
+class Stall(NamedTuple):
+    """The longest operation of a result.
+
+    Attributes:
+        longest_ns: What it took.
+        usual_ns: What half of the operations of that repeat took less than.
+    """
+
+    row: Row
+    longest_ns: float
+    usual_ns: float
+
+
+def stalls(rows: Iterable[Row]) -> list[Stall]:
+    """One for each result that has any, the longest first.
+
+    Args:
+        rows: Of the run.
+    """
+    found = [
+        Stall(row, *max(pairs)) for row in rows if (pairs := [pair for one in usable(row.samples) for pair in _of(one)])
+    ]
+    return sorted(found, key=lambda stall: -stall.longest_ns)
+
+
+def _of(sample: Sample) -> list[tuple[float, float]]:
+    """Longest and usual latency of a repeat with a stall that this machine has no part in."""
+    longest, usual = sample.latency.get("max", 0.0), sample.latency.get("p50", 0.0)
+    here = max(sample.watch.longest_ns if sample.watch else 0, sample.cpu_wait_ns or 0)
+    stalled = longest >= LEAST_NS and longest >= TIMES * usual > 0 and here < longest / 2
+    return [(longest, usual)] if stalled else []
