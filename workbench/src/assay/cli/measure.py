@@ -31,7 +31,7 @@ FIRST_AFTER = 0.3
 """CPU time that is needed after it."""
 PAGE_SECONDS = 0.5
 """CPU time that a report takes."""
-ENGINES_DELAYED = 2.0
+ENGINES_DELAYED = 1.3
 """Engines start at most so many times as slowly on a busy machine: they compute little."""
 STEP = 5.0
 """Times that are named are whole numbers of so many seconds."""

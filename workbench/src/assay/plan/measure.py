@@ -30,7 +30,7 @@ CEILING_SECONDS, CEILING_SHARE = 3.3, 0.4
 """For the ceilings of each place; of the time that is left at most such a share is for those of all."""
 PREPARING_SECONDS = 0.3
 """Until the ceilings begin."""
-CASE_SECONDS = 0.2
+CASE_SECONDS = 0.15
 """What a case takes besides its phases: the engine starts and goes, controls and passes over devices come between."""
 SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...], str], ...] = (
     ((SMALL, LARGE), DEPTHS, ""),
