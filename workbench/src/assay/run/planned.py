@@ -7,20 +7,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.analyse.blocks import USUAL_DEVIATION, findable
 from assay.model.secret import redacted_line
 from assay.model.source import Source
 from assay.model.study.case import Case, Excluded
 from assay.model.study.study import Study
 from assay.model.units import about_duration, about_number, about_size
 from assay.plan.estimate import StudyEstimate
-from assay.store import RunMeta, new_run_id
 
 if TYPE_CHECKING:
     from assay.launch.binary import Engine
     from assay.model.money.priced import FrozenPrices
     from assay.model.study.blocks import Blocks
     from assay.plan.schedule import Job
+    from assay.store import RunMeta
 
 
 @dataclass(frozen=True)
@@ -95,6 +94,8 @@ def estimate_text(estimate: StudyEstimate, cases: int, repeats: str) -> str:
 
 def beforehand(plan: Plan, estimate: StudyEstimate) -> str:
     """`estimate_text` of a plan; of two sides the length of their rounds."""
+    from assay.analyse.blocks import USUAL_DEVIATION, findable
+
     blocks, cases = plan.blocks, len(plan.cases)
     if blocks is None:
         return estimate_text(estimate, cases, plan.study.repeating.words)
@@ -109,8 +110,10 @@ def beforehand(plan: Plan, estimate: StudyEstimate) -> str:
     return f"{cases // 2} case{'s' * (cases != 2)} on each side, {rounds}, {until}; {usual}"
 
 
-def meta_of(plan: Plan) -> RunMeta:
+def meta_of(plan: Plan) -> "RunMeta":
     """What a run of a study is called, and what is known of it before it begins."""
+    from assay.store import RunMeta, new_run_id
+
     study, now = plan.study, time.time()
     repeating, blocks = study.repeating, plan.blocks
     least = repeating.least if repeating.adaptive else None

@@ -335,7 +335,7 @@ def test_lanes_are_shown_but_only_hosts_are_an_answer() -> None:
     assert sentence.startswith("Read, store: 1 thread alone reaches 30.0 MB/s.")
     assert bend.startswith("Read, store, where it bends: sharply, with 3 threads (")
     (table,) = tables_of(found).values()
-    assert [line[1].text for line in table.rows] == ["1 thread", "2 threads", "4 jobs", "8 threads"]  # type: ignore[union-attr]
+    assert [line[1].text for line in table.rows] == ["1 thread", "2 threads", "4 threads", "8 threads"]  # type: ignore[union-attr]
 
 
 def test_intervals_of_efficiency_hold_what_was_put_in() -> None:

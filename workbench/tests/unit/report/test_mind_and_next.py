@@ -79,7 +79,7 @@ def test_lower_bounds_are_an_answer_and_the_next_step_says_what_lifts_them() -> 
     seen = view((BOUND,), (BOUND,), (finding(Verdict.NETWORK_BOUND, CPUS),), ())
     assert said(seen) == ("", "") and step(seen).startswith("See why 2 results are client-bound")
     assert limit_sentences(seen.analysis.rows) == (
-        "The client's CPU is the limit of 2 of 4 results. The network is the limit of 1 of 4 results."
+        "The client's CPU held back 2 of 4 results. The network is the limit of 1 of 4 results."
     )
     both = view((BOUND, CACHED))
     assert limit_sentences(both.analysis.rows) == "", "what a cache answered is no lower bound"

@@ -21,7 +21,7 @@ def test_the_page_and_the_command_say_the_same_time(tmp_path: Path) -> None:
         said: list[str] = []
         assert add_repeats(store, said.append)
     assert page is not None
-    (step,) = (step for step in page.steps if "--settle" in step)
+    step = page.next
     assert step.endswith(f"assay run {store.folder.name} --resume --settle")
     time = said[0].rsplit("at most ", 1)[1]
     assert f"in at most {time}, " in step
