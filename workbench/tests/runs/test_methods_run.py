@@ -39,7 +39,7 @@ def test_a_run_asks_once_and_keeps_to_it(tmp_path: Path, places: str) -> None:
         if case.parameters.queue_depth == 1:
             assert (sample.method, sample.method_reason) == (
                 "sync",
-                "one operation in flight: a ring has nothing to batch",
+                "one operation in flight: io_uring has nothing to batch",
             )
             continue
         choice = found[case.target, case.parameters.record_size, directions[sample.operation]]

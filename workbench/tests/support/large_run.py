@@ -79,7 +79,7 @@ def _document(phase: int, operation: str, bad: bool) -> str:
         histogram=hdr([int(90_000 * 1.01**number) for number in range(300)]),
         steady=100.5e6,
         first_finisher=101e6,
-        method_reason="one operation in flight: a ring has nothing to batch",
+        method_reason="one operation in flight: io_uring has nothing to batch",
         skew_ns=200 * MS if bad else 30_000,
         finish_spread_ns=200 * MS if bad else MS,
     )

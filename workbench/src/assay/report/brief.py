@@ -50,7 +50,7 @@ def _table(results: Sequence[Result], measure: Measure) -> Table:
         Column("95 % interval", measure.unit, numeric=True, rank=2),
         Column("n", numeric=True, rank=4),
         *((other,) if other else ()),
-        *((Column("Closest ceiling", rank=4), Column("Share of it", numeric=True, rank=4)) if limited else ()),
+        *((Column("Nearest limit", rank=4), Column("% of limit", numeric=True, rank=4)) if limited else ()),
         Column("Verdict"),
     )
     rows = tuple(_cells(one, measure, other is not None, limited) for one in results)

@@ -308,7 +308,7 @@ def test_headline_has_no_number_of_a_cached_or_impossible_result(pair: tuple[Run
 
 def test_guide_names_every_rule_and_verdict_with_its_thresholds() -> None:
     text = (REPOSITORY / "docs" / "reference" / "results.md").read_text()
-    section = text[text.index("## The verdicts") : text.index("## The closest ceiling")]
+    section = text[text.index("## The verdicts") : text.index("## The nearest limit")]
     assert [rule.__name__ for rule in rules.RULES if f"*{rule.__name__}*" not in section] == []
     assert [verdict for verdict in Verdict if f"| `{verdict}` |" not in section] == []
     said = (

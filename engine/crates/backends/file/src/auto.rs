@@ -105,7 +105,7 @@ fn choose_for_one(place: &Place, shape: &MethodShape, direction: Direction) -> C
     if long && assay_posix::uring::probe().is_ok() && handed_on(place, shape, direction) == Some(false) {
         return Choice::new(Method::IoUring, "one long direct write in flight: the data of the next is made meanwhile");
     }
-    Choice::new(Method::Sync, "one operation in flight: a ring has nothing to batch")
+    Choice::new(Method::Sync, "one operation in flight: io_uring has nothing to batch")
 }
 
 /// Longer records are tried by such: the kernel decides by the file, not by the length.

@@ -43,7 +43,7 @@ impl TreeLane {
         let auto = method == Method::Auto;
         ASKED_FOR.clone_into(&mut self.reason);
         match (method, self.setup.queue_depth) {
-            (Method::Auto, 1) => "one operation in flight: a ring has nothing to batch".clone_into(&mut self.reason),
+            (Method::Auto, 1) => "one operation in flight: io_uring has nothing to batch".clone_into(&mut self.reason),
             (Method::Auto | Method::IoUring, _) => match TreeRing::new(&self.forest, &self.setup) {
                 Ok(ring) => {
                     self.ring = Some(ring);
