@@ -60,7 +60,7 @@ def close(said, found):
 
 def points_of(label, base, other):
     """The points that a line speaks of: of a kind of work, or of a part of it."""
-    name, *where = label.split(", ")[:-1]
+    name, *where = re.sub(r" \(.*?\)", "", label).split(", ")[:-1]
     found = [p for p in kinds.get((name.lower(), base, other), ()) if p["outcome"] != "barred"]
     part = PART.match(where[0]) if where else None
     if part is None:

@@ -104,7 +104,9 @@ def _reached(need: Need, row: Row) -> Reached:
         # What something else held is at least so good: it may reach the limit in truth.
         return Reached(row, Met.OPEN, value, low, high, why=str(held))
     met = Met.YES if good else Met.NO if bad else Met.OPEN
-    return Reached(row, met, value, low, high, why="" if met is not Met.OPEN else "the limit lies within the interval")
+    return Reached(
+        row, met, value, low, high, why="" if met is not Met.OPEN else "what is needed lies within the interval"
+    )
 
 
 def _figures(need: Need, row: Row) -> tuple[float | None, float | None, float | None]:

@@ -12,7 +12,8 @@ from assay.model.result.comparison import ComparedRow, RunsComparison
 from assay.model.result.decision import PointDecision
 from assay.model.result.result import RunAnalysis
 from assay.model.study.blocks import LOOKS, Blocks
-from assay.model.units import about_duration, about_number
+from assay.model.units import about_duration
+from assay.report.first.words import difference
 from assay.report.numbers import change, plural
 
 SHOWN = 12
@@ -109,9 +110,8 @@ def _no_difference(left: list[ComparedRow]) -> str:
     sized = [(low, high) for low, high in known if low > 0 and high <= UNKNOWN * low]
     if not sized:
         return ""
-    slower, faster = 1 - min(low for low, _ in sized), max(high for _, high in sized) - 1
-    most = about_number(100 * max(slower, faster), 2)
-    return f"no difference found in {plural(len(sized), 'row')}: where there is one, it is smaller than {most} %"
+    most = max(max(1 / low, high) for low, high in sized)
+    return f"no difference found in {plural(len(sized), 'row')}: {difference(most)}"
 
 
 def _open(answer: Answer, row: ComparedRow) -> str:

@@ -246,10 +246,13 @@ def starved_client(evidence: Evidence) -> Answer:
         verdict=Verdict.CLIENT_BOUND,
         rule="starved_client",
         text="; ".join(parts),
-        remedy="Stop what else runs on this machine, lift a quota of CPU time (cpu.max, cpu.cfs_quota_us), give the"
-        " engine more CPUs, or use fewer lanes.",
+        remedy="Stop what else runs on this machine, lift a quota of CPU time (cpu.max, cpu.cfs_quota_us)"
+        f"{_FEWER[lanes > 1]}.",
         numbers={"cpu_wait_share": wait, "stolen_share": steal},
     )
+
+
+_FEWER = (", or give the engine more CPUs", ", give the engine more CPUs, or use fewer lanes")
 
 
 def stopped_engine(evidence: Evidence) -> Answer:

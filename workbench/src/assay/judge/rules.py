@@ -332,6 +332,10 @@ def _chance(evidence: Evidence, sample: Sample) -> float:
     return 3 / math.sqrt(sample.ops)
 
 
+MOST_REPEATS = 200
+"""More of them are no advice."""
+
+
 def unstable(evidence: Evidence) -> Answer:
     """The rate is not known well enough: an end of its 95 % interval is too far from the median, or it has two values.
 
@@ -358,7 +362,10 @@ def unstable(evidence: Evidence) -> Answer:
     if limit != KNOWN:
         text += f"; {percent(limit)} was asked for"
     needs = math.ceil(estimate.n * (reach / limit) ** 2)
-    more = f"About {needs:,} repeats would do, if they vary as these do" if reach < HARDLY else "Repeat more often"
+    if needs > MOST_REPEATS:
+        more = "So many more repeats as it would take are hardly worth it"
+    else:
+        more = f"About {needs:,} repeats would do, if they vary as these do" if reach < HARDLY else "Repeat more often"
     return Finding(
         verdict=Verdict.UNSTABLE,
         rule="unstable",

@@ -236,7 +236,7 @@ def measure_study(targets: Mapping[str, Mapping[str, Any]], chosen: Scale, cache
         workloads["put"] = {"operations": ["put", "get"], **sizes, **put, "targets": made}
     return {
         "study": f"measure-{'-'.join(targets)}"[:_MOST_NAME].rstrip("-"),
-        "question": f"What {'does' if len(targets) == 1 else 'do'} {' and '.join(targets)} do?",
+        "question": f"How fast {'is' if len(targets) == 1 else 'are'} {' and '.join(targets)}?",
         "targets": {name: dict(target) for name, target in targets.items()},
         "workloads": workloads,
         "repeats": chosen.repeats,

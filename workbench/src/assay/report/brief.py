@@ -72,8 +72,8 @@ def _cells(one: Result, measure: Measure, with_other: bool, limited: bool) -> tu
 
 _CAPTIONS = (
     "Medians over the repeats.",
-    "Medians over the repeats, with 95 % intervals.",
-    "Medians over the repeats; of several combinations of sizes and settings the least to the greatest.",
+    "Medians over the repeats, in brackets their 95 % interval.",
+    "Medians over the repeats; a range goes from the lowest to the highest over all sizes and settings.",
 )
 
 
@@ -102,6 +102,8 @@ def line_tables(found: tuple[Line, ...], title: str, more: int | None = None) ->
             for line in group
         )
         caption = "" if more is None else _CAPTIONS[min(2, max(line.points for line in group))]
+        if more is not None and any(line.text and line.points for line in group):
+            caption += " Typically: median of the ratios. At least: bound of all of them together, 95 %."
         last = more and place == len(groups) - 1
         caption += f" {numbers.plural(more or 0, 'more line', 'more lines')} under Evidence." if last else ""
         tables.append(Table(f"answer-{title.lower()}-{place}", tuple(map(Column, columns)), rows, caption))

@@ -56,7 +56,7 @@ def test_the_remedy_is_against_the_verdict_that_most_have_though_others_are_wors
     # Four are cached first; against what is skewed, nothing but the other remedy helps.
     seen = view(*[(SKEWED, CACHED)] * 4, *[(SKEWED,)] * 7, *[(CACHED,)] * 2)
     assert said(seen) == ("None of 13 results is usable: 7 are skewed, 4 more are also skewed.", CPUS)
-    assert step(seen).startswith("See why 11 results are skewed, and what to do: assay show ")
+    assert step(seen).startswith(f"11 results are skewed. {CPUS} Why: assay show ")
 
 
 def test_of_several_remedies_the_commonest_is_said() -> None:
@@ -67,17 +67,17 @@ def test_of_several_remedies_the_commonest_is_said() -> None:
 def test_a_result_counts_once_however_many_findings_say_it() -> None:
     seen = view((SKEWED, SKEWED))
     assert said(seen) == ("None of 1 result is usable: 1 is skewed.", CPUS)
-    assert step(seen).startswith("See why 1 result is skewed")
+    assert step(seen).startswith(f"1 result is skewed. {CPUS} Why: ")
 
 
 def test_what_fewer_than_half_have_is_neither_warned_of_nor_the_next_step() -> None:
     seen = view((SKEWED,), ())
-    assert said(seen) == ("", "") and step(seen).startswith("See whether it holds on other days")
+    assert said(seen) == ("", "") and step(seen).startswith("Repeat it on another day: ")
 
 
 def test_lower_bounds_are_an_answer_and_the_next_step_says_what_lifts_them() -> None:
     seen = view((BOUND,), (BOUND,), (finding(Verdict.NETWORK_BOUND, CPUS),), ())
-    assert said(seen) == ("", "") and step(seen).startswith("See why 2 results are client-bound")
+    assert said(seen) == ("", "") and step(seen).startswith(f"2 results are client-bound. {CPUS} Why: ")
     assert limit_sentences(seen.analysis.rows) == (
         "The client's CPU held back 2 of 4 results. The network is the limit of 1 of 4 results."
     )

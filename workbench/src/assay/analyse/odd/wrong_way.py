@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from assay.model.result.result import Estimate, Row
+from assay.model.result.verdict import HELD
 from assay.model.units import about_count, about_number, about_size, format_size
 
 AXES = {
@@ -53,14 +54,21 @@ class Fall(NamedTuple):
 
 def wrong_way(rows: Sequence[Row]) -> list[str]:
     """A sentence for each series of results in which a higher value of an axis does much less, the worst first."""
-    falls = sorted(_falls(rows), key=lambda fall: -fall.times)
-    return [fall.words for fall in falls]
+    return [fall.words for fall in falls(rows)]
+
+
+def falls(rows: Sequence[Row]) -> list[Fall]:
+    """One for each series of results in which a higher value of an axis does much less, the worst first.
+
+    What something other than the storage held says nothing of the storage, and is left out.
+    """
+    return sorted(_falls(rows), key=lambda fall: -fall.times)
 
 
 def _falls(rows: Sequence[Row]) -> Iterator[Fall]:
     series: dict[object, list[tuple[int | float, Row]]] = defaultdict(list)
     for row in rows:
-        if row.no_result:
+        if row.no_result or not HELD.isdisjoint(row.verdicts):
             continue
         for axis in AXES:
             value = row.case.axes.get(axis)

@@ -7,7 +7,7 @@ from assay.analyse.decide import MOST_NEEDED
 from assay.analyse.environments.limits import AT_END, limited
 from assay.analyse.machine import busy_words
 from assay.analyse.odd.stalls import stalls
-from assay.analyse.odd.wrong_way import WRONG_WAY
+from assay.analyse.odd.wrong_way import SIZES, falls
 from assay.analyse.scaling import Scaling
 from assay.model.result.counts import count_verdicts
 from assay.model.result.decision import Outcome
@@ -23,7 +23,7 @@ from assay.report.first.words import reasons
 from assay.report.view import View, sound
 
 Said = list[Caveat]
-_HOLDS = " What is called faster or equal holds all the same."
+_HOLDS = " Which one is faster holds all the same; by how much may be otherwise when nothing disturbs it."
 
 
 def caveats(view: View, found: Sequence[Claim], growth: Sequence[Scaling]) -> list[Caveat]:
@@ -51,7 +51,6 @@ def caveats(view: View, found: Sequence[Claim], growth: Sequence[Scaling]) -> li
         lambda: _in_memory(view, found),
         lambda: _started(view),
         lambda: _unstable(view, found),
-        lambda: _this_run(view),
     )
     return [caveat for kind in kinds for caveat in kind()]
 
@@ -73,8 +72,10 @@ def _absent(view: View) -> Said:
     gone = absent(view)
     if not gone:
         return []
-    text = f"Nothing could be measured on {numbers.listing(gone)}: each repeat failed."
-    return [Caveat(text=text, remedy="Mend what the error says, and run again.")]
+    texts = [finding.text for row in view.analysis.rows if row.case.target in gone for finding in row.findings]
+    why = f": {texts[0]}" if texts else ""
+    text = f"Nothing could be measured on {numbers.listing(gone)}{why}."
+    return [Caveat(text=text, remedy="Fix the cause of that error, and run again.")]
 
 
 def absent(view: View) -> list[str]:
@@ -119,8 +120,7 @@ def _held(view: View, answered: set[Verdict], compared: bool) -> Said:
     """Beside comparisons, that many rates are lower bounds; where nothing is compared the answer says so itself."""
     if not compared or 2 * len(held(view, answered)) <= len(view.analysis.rows):
         return []
-    mine = held(view, answered)
-    return [Caveat(text=f"{limit_sentences(view.analysis.rows)} These rates are lower bounds.", remedy=remedy_of(mine))]
+    return [Caveat(text=f"{limit_sentences(view.analysis.rows)} These rates are lower bounds.")]
 
 
 def commonest(bad: Sequence[Row]) -> tuple[Verdict, int] | None:
@@ -154,7 +154,7 @@ def _disturbed(view: View, found: Sequence[Claim]) -> Said:
     if not words:
         return []
     holds = _HOLDS if _decided(found) else ""
-    remedy = "For higher and steadier rates, repeat it on an idle machine."
+    remedy = "Repeat it on an idle machine."
     return [Caveat(text=f"{words}{holds}", remedy=remedy)]
 
 
@@ -236,26 +236,29 @@ def _still_open(found: Sequence[Claim]) -> Said:
     count = f"{len(points):,} of {numbers.plural(every, 'comparison')}"
     text = f"{count} {'is' if len(points) == 1 else 'are'} undecided: {reasons(points)}."
     near = any(point.needs is not None and point.needs <= MOST_NEEDED for point in points)
-    return [Caveat(text=text, remedy="More repeats are likely to decide them: see the next step." if near else "")]
+    return [Caveat(text=text, remedy="More repeats are likely to decide them." if near else "")]
 
 
 def _odd(view: View) -> Said:
-    """What falls where it should rise is the first of the notes."""
-    found = [note for note in view.analysis.notes if note.startswith(WRONG_WAY)][:1]
-    return [Caveat(text=note, remedy="Prefer the lower setting on this storage.") for note in found]
+    """What falls where it should rise; of sizes the answer says it."""
+    found = [fall.words for fall in falls(view.analysis.rows) if fall.axis not in SIZES][:1]
+    return [Caveat(text=text, remedy="Prefer the lower setting on this storage.") for text in found]
 
 
 def _in_memory(view: View, found: Sequence[Claim]) -> Said:
-    """Who is fast because nothing of it outlives a restart."""
+    """Who is fast because nothing of it outlives a restart; without a comparison, every such target."""
     ahead = {name for claim in found for name in (claim.base, claim.other) if claim.won(name)}
+    ahead, gone = ahead if found else set(view.targets), absent(view)
     names = [
-        place.target for place in view.run.places if place.memory_backed and place.target in ahead and not place.started
+        place.target
+        for place in view.run.places
+        if place.memory_backed and place.target in ahead and place.target not in gone and not place.started
     ]
     if not names:
         return []
     verb = "is" if len(names) == 1 else "are"
-    text = f"{numbers.listing(names)} {verb} in this machine's memory: files there are lost at a restart."
-    return [Caveat(text=text, remedy="Use it for data that can be made again, and that fit beside the programs.")]
+    text = f"{numbers.listing(names)} {verb} a file system in RAM: its files are lost at a restart."
+    return [Caveat(text=text, remedy="Use it for data that can be made again and fit in free memory.")]
 
 
 def started(view: View) -> list[str]:
@@ -283,10 +286,3 @@ def _unstable(view: View, found: Sequence[Claim]) -> Said:
     text = f"Of {numbers.plural(counts.total, 'result')}, {counts.of(Verdict.UNSTABLE)}: their repeats vary widely."
     remedy = remedy_of([row for row in view.analysis.rows if row.verdict is Verdict.UNSTABLE])
     return [Caveat(text=f"{text}{_HOLDS if _decided(found) else ''}", remedy=remedy)]
-
-
-def _this_run(view: View) -> Said:
-    if not any(row.rate is not None and row.rate.n > 1 for row in view.analysis.rows):
-        return []
-    text = "All of this is of one run: other days may differ by more than its intervals."
-    return [Caveat(text=text, remedy="Repeat it on other days.")]

@@ -49,10 +49,11 @@ def limit_sentences(rows: Sequence[Row]) -> str:
         if is_held(row):
             name, share = limit_of(row) or ("", None)
             limits.setdefault(name, []).append(share)
-    every = numbers.plural(len(rows), "result")
+    every = "both results" if len(rows) == 2 else f"all {numbers.plural(len(rows), 'result')}"
+    total = numbers.plural(len(rows), "result")
     parts = []
     for words, shares in sorted(limits.items(), key=lambda item: -len(item[1])):
-        of = f"all {every}" if len(shares) == len(rows) > 1 else f"{len(shares):,} of {every}"
+        of = every if len(shares) == len(rows) > 1 else f"{len(shares):,} of {total}"
         verb = _VERBS.get(words, "is the limit of")
         parts.append(f"{words[0].upper()}{words[1:]} {verb} {of}{_range(shares)}.")
     return " ".join(parts)

@@ -11,12 +11,13 @@ from assay.model.result.first_page import Line
 from assay.model.result.result import Row
 from assay.model.result.sample import Sample
 from assay.model.result.verdict import HELD, SOUND, Verdict
+from assay.model.units import about_latency
 from assay.report import numbers
 from assay.report.claims import Claim, kind_of
-from assay.report.document import DotRow, Dots, Lane, words
+from assay.report.document import DotRow, Dots, Lane
 from assay.report.first.held import is_held, limit_of
 from assay.report.first.splits import parts
-from assay.report.first.words import ranked, ranking, result_words
+from assay.report.first.words import ranked_words, ranking, result_words
 from assay.report.growth.words import counted, scaled_where, several
 from assay.report.measure import IOPS, Measure, is_small, measure_of
 from assay.report.view import View
@@ -57,10 +58,17 @@ def compared(found: Sequence[Claim], view: View, most: int = MOST) -> Said:
     base = found[0].base
     rows = tuple(row for _, row in shown)
     hollow = any(lane.open for row in rows for lane in row.lanes)
-    caption = f"A dot is one repeat, divided by the median of {base} at the same point"
+    caption = f"A dot is one repeat, divided by the median of {base} at the same sizes and settings; the bar is typical"
     caption += "; hollow: undecided." if hollow else "."
     dots = Dots("answer-dots", f"Times as fast as {base} in the median", caption, True, rows)
-    return Said(tuple(line for line, _ in shown), (dots,), len(every) - len(shown))
+    return Said(tuple(line for line, _ in shown), (dots,), len(every) - len(shown) + _uncompared(found, view))
+
+
+def _uncompared(found: Sequence[Claim], view: View) -> int:
+    """Kinds of work of targets that are compared with no other."""
+    names = {name for claim in found for name in (claim.base, claim.other)}
+    rest = [row for row in view.analysis.rows if row.case.target not in names and answers(row)]
+    return len({(kind_of(row.operation), row.case.target) for row in rest})
 
 
 def _kind(claims: Sequence[Claim], view: View) -> Iterator[tuple[Line, DotRow]]:
@@ -71,7 +79,7 @@ def _kind(claims: Sequence[Claim], view: View) -> Iterator[tuple[Line, DotRow]]:
         return
     label = numbers.titled(claims[0].kind)
     if order := ranking(claims):
-        yield _line(label, words(tuple(ranked(claims, order))), claims, view)
+        yield _line(label, ranked_words(claims, order), claims, view)
         return
     texts = [f"{claim.base} or {claim.other}: {result_words(claim)}" for claim in claims]
     yield _line(label, "; ".join(texts), claims, view)
@@ -82,8 +90,14 @@ def _line(label: str, text: str, claims: Sequence[Claim], view: View) -> tuple[L
     measure = _measure([row for found in rows.values() for row in found])
     values = {target: _range(found, measure) for target, found in rows.items()}
     ahead = [row for target, found in rows.items() if any(claim.won(target) for claim in claims) for row in found]
+    operations = list(
+        dict.fromkeys(numbers.operation_title(one.operation).lower() for claim in claims for one in claim.decisions)
+    )
+    names = f" ({', '.join(operations)})" if len(operations) > 1 else ""
+    whole = not any(claim.where for claim in claims)
+    shape = _shape([row for found in rows.values() for row in found], measure) if whole else ""
     line = Line(
-        label=f"{label}, {measure.unit}",
+        label=f"{label}{names}{shape}, {measure.unit}",
         values=values,
         text=text,
         limit=_binding(ahead),
@@ -106,6 +120,18 @@ def _rate(row: Row, measure: Measure) -> tuple[float, float | None, float | None
     return estimate.median, estimate.low, estimate.high
 
 
+def _shape(rows: Sequence[Row], measure: Measure) -> str:
+    """What all of these have in common that a rate means nothing without: `, 4 KiB, queue depth 1`."""
+    names = ("record_size", "object_size", *(("queue_depth",) if measure is IOPS else ()))
+    found = {name: {row.case.parameters.known(name) for row in rows} for name in names}
+    alike = {name: value for name, values in found.items() if len(values) == 1 and (value := next(iter(values)))}
+    words = [
+        numbers.axis_value(name, value) if name.endswith("_size") else f"queue depth {value}"
+        for name, value in alike.items()
+    ]
+    return "".join(f", {word}" for word in words)
+
+
 def _targets(claims: Iterable[Claim], view: View) -> list[str]:
     named = {name for claim in claims for name in (claim.base, claim.other)}
     return [target for target in view.targets if target in named]
@@ -123,11 +149,17 @@ def _range(rows: Sequence[Row], measure: Measure) -> str:
     if len(rows) == 1:
         (row,) = rows
         middle, low, high = _rate(row, measure)
-        ends = f" ({measure.number(low)} to {measure.number(high)})" if low is not None and high is not None else ""
+        # "At least" is about the storage; an interval beside it would be about this measurement.
+        ends = "" if is_held(row) else _interval(measure.number(middle), measure.number(low), measure.number(high))
         return f"{_held(row)}{measure.number(middle)}{ends}{_latency(row, measure)}"
     ordered = sorted(rows, key=lambda row: _rate(row, measure)[0])
-    least, most = (measure.number(_rate(row, measure)[0]) for row in (ordered[0], ordered[-1]))
-    return least if least == most else f"{least} to {_held(ordered[-1])}{most}"
+    least, most = (f"{_held(row)}{measure.number(_rate(row, measure)[0])}" for row in (ordered[0], ordered[-1]))
+    return least if least == most else f"{least} to {most}"
+
+
+def _interval(middle: str, low: str, high: str) -> str:
+    """` (112 to 117)`; empty if it is not known, or no wider than what is written."""
+    return "" if numbers.NONE in (low, high) or low == high == middle else f" ({low} to {high})"
 
 
 def _held(row: Row) -> str:
@@ -137,7 +169,7 @@ def _held(row: Row) -> str:
 def _latency(row: Row, measure: Measure) -> str:
     """Beside operations of small records the percentile that is asked for most."""
     found = percentiles_of(row).get("p99") if measure.counted else None
-    return "" if found is None or found.estimate is None else f", p99 {numbers.latency(found.estimate.median)}"
+    return "" if found is None or found.estimate is None else f", p99 {about_latency(found.estimate.median)}"
 
 
 def speeds(claims: Sequence[Claim], view: View) -> str:
@@ -216,19 +248,24 @@ def alone(view: View, most: int = MOST) -> Said:
         label = kind if len(view.targets) == 1 else f"{kind}, {target}"
         value = f"{_where(rows, measure, view)}{_unverified(rows)}"
         found.append(
-            Line(label=f"{label}, {measure.unit}", values={"Measured": value}, limit=_nearest(rows), points=len(rows))
+            Line(
+                label=f"{label}{_shape(rows, measure)}, {measure.unit}",
+                values={"Measured": value},
+                limit=_nearest(rows),
+                points=len(rows),
+            )
         )
         rates = [_of_sample(sample, measure) for row in rows for sample in usable(row.samples)]
         lane = _lane(target, view, rates)
         # One mark for several points would be the middle of what is not alike.
         lane = replace(lane, middle=lane.middle if len(rows) == 1 else None)
         by_unit.setdefault(measure.unit, []).append(DotRow(label, (lane,)))
-    return Said(tuple(found), tuple(_charts(by_unit, "at one point.")), max(0, len(groups) - most))
+    return Said(tuple(found), tuple(_charts(by_unit)), max(0, len(groups) - most))
 
 
-def _charts(by_unit: dict[str, list[DotRow]], where: str) -> Iterator[Dots]:
+def _charts(by_unit: dict[str, list[DotRow]]) -> Iterator[Dots]:
     for place, (unit, rows) in enumerate(by_unit.items()):
-        yield Dots(f"answer-dots-{place}", unit, f"A dot is one repeat {where}", False, tuple(rows))
+        yield Dots(f"answer-dots-{place}", unit, "A dot is one repeat.", False, tuple(rows))
 
 
 def _of_sample(sample: Sample, measure: Measure) -> float:
@@ -330,7 +367,7 @@ def grown(found: Sequence[Scaling], view: View, most: int = MOST) -> Said:
                 points=0,
             )
         )
-    return Said(tuple(said), tuple(_charts(by_unit, "of all hosts together.")), max(0, len(found) - most))
+    return Said(tuple(said), tuple(_charts(by_unit)), max(0, len(found) - most))
 
 
 def _columns(one: Scaling) -> Sequence[Point]:
@@ -342,7 +379,7 @@ def _columns(one: Scaling) -> Sequence[Point]:
 
 
 def stops(one: Scaling, short: bool = False) -> str:
-    """Where a total stops growing: `Write, store: stops growing at 4 hosts with 231 MB/s`.
+    """Where a total stops growing: `Write, store: flat (within 5 %) from 4 hosts on, at 231 MB/s`.
 
     Args:
         one: The total.
@@ -354,7 +391,7 @@ def stops(one: Scaling, short: bool = False) -> str:
         return f"{head}undecided: the repeats differ too much"
     if one.saturated is not None:
         rate = measure.text(one.saturated.rate)
-        return f"{head}stops growing at {counted(one.axis, one.saturated.number)} with {rate}"
+        return f"{head}flat (within 5 %) from {counted(one.axis, one.saturated.number)} on, at {rate}"
     if top is not last:
         at = f"{counted(one.axis, top.number)} with {measure.text(top.rate)}"
         return f"{head}greatest at {at}; {last.number} reach {measure.text(last.rate)}"

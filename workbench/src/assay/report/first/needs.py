@@ -17,6 +17,7 @@ def need_lines(view: View) -> tuple[Line, ...]:
     return tuple(
         Line(
             label=numbers.titled(need_words(need)),
+            points=max(len(answer.reached) for answer in found if answer.need is need),
             values={
                 target: _cell(answer, view)
                 for target in view.targets
@@ -55,16 +56,16 @@ def _amount(need: Need, value: float) -> str:
 def _of_target(target: str, found: Sequence[Answer]) -> str:
     by = {met: [answer for answer in found if answer.met is met] for met in Met}
     if len(by[Met.YES]) == len(found):
-        every = "what is needed" if len(found) == 1 else f"all {len(found)} needs"
+        every = "the need" if len(found) == 1 else "both needs" if len(found) == 2 else f"all {len(found)} needs"
         return f"Yes: {target} meets {every}{_margin(found)}."
-    missed = [f"{need_words(one.need)} ({_short(one)})" for one in by[Met.NO]]
-    unknown = [f"{need_words(one.need)} ({_short(one)})" for one in by[Met.OPEN]]
+    missed = [f"{need_words(one.need)}, {_short(one)}" for one in by[Met.NO]]
+    unknown = [f"{need_words(one.need)}, {_short(one)}" for one in by[Met.OPEN]]
     if missed:
-        rest = f" Not yet known: {numbers.listing(unknown)}." if unknown else ""
-        return f"No: {target} misses {numbers.listing(missed)}.{rest}"
+        rest = f" Undecided: {'; '.join(unknown)}." if unknown else ""
+        return f"No: {target} misses: {'; '.join(missed)}.{rest}"
     others = len(by[Met.YES])
     met = f" It meets the other {'need' if others == 1 else f'{others} needs'}." if others else ""
-    return f"Not yet known of {target}: {numbers.listing(unknown)}.{met}"
+    return f"Undecided for {target}: {'; '.join(unknown)}.{met}"
 
 
 def _margin(found: Sequence[Answer]) -> str:
@@ -78,7 +79,7 @@ def _short(answer: Answer) -> str:
     one = answer.worst
     if one.value is None:
         return one.why
-    return f"{'about ' if one.met is Met.OPEN else ''}{_amount(answer.need, one.value)}"
+    return f"measured {_amount(answer.need, one.value)}{_interval(answer.need, one)}"
 
 
 def _cell(answer: Answer, view: View) -> str:
@@ -97,5 +98,7 @@ def _interval(need: Need, one: Reached) -> str:
     if one.low is None or one.high is None:
         return ""
     low, high = _amount(need, one.low), _amount(need, one.high)
+    if low == high:
+        return ""
     unit = low.rpartition(" ")[2]
     return f" ({low.removesuffix(f' {unit}') if high.endswith(f' {unit}') else low} to {high})"

@@ -1,5 +1,6 @@
 """The first page: the question, the answer with what decides it, caveats, and what to do next."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay.analyse.scaling import Scaling, scalings
@@ -13,7 +14,7 @@ from assay.report.claims import Claim, claims, kind_of
 from assay.report.costs import cheapest, target_costs
 from assay.report.document import Block, Dots, Panels, Paragraph, Span, Text, words
 from assay.report.first import lines
-from assay.report.first.caveats import caveats
+from assay.report.first.caveats import caveats, commonest
 from assay.report.first.held import limit_sentences
 from assay.report.first.needs import need_lines, needs_sentence
 from assay.report.first.steps import next_step
@@ -88,8 +89,10 @@ def first_page(view: View) -> Page:
     answered = {Verdict.NETWORK_BOUND} if growth else set()
     needs, needed = need_lines(view), needs_sentence(view)
     lead, said = _answer(view, found, growth, served, lines.MOST - len(needs))
+    if cut := _cut_short(view):
+        lead, said = cut, lines.Said()
     return Page(
-        (needed, " ", *_spans(lead if found or growth else "")) if needed else lead,
+        needed or lead,
         needs,
         said.lines,
         said.dots,
@@ -98,6 +101,14 @@ def first_page(view: View) -> Page:
         tuple(caveats(view, found, growth)),
         next_step(view, answered),
     )
+
+
+def _cut_short(view: View) -> str:
+    """That a run which was interrupted says nothing yet; empty if it does."""
+    run = view.run
+    if run.finished >= run.planned or not all(row.no_result for row in view.analysis.rows):
+        return ""
+    return f"No answer yet: the run is {run.status} after {run.finished:,} of {run.planned:,} repeats."
 
 
 def _spans(text: Text) -> tuple[Span, ...]:
@@ -148,13 +159,26 @@ def _alone(view: View) -> Text:
     targets = numbers.listing(list(view.targets))
     rows = [row for row in view.analysis.rows if lines.answers(row)]
     if not rows:
-        return f"No result of {targets} is usable: the caveats say why."
+        return f"No reliable rate of {targets}: {_why_not(view.analysis.rows)}."
     limits = limit_sentences(rows)
     silent = [name for name in view.targets if not any(row.case.target == name for row in rows)]
     if silent:
         gone = f"{numbers.listing(silent)} {'has' if len(silent) == 1 else 'have'} no usable result"
         return f"{gone}, so nothing can be compared. {_reached(view, rows)} {limits}".strip()
+    if len(view.targets) > 1:
+        apart = f"{targets} have no operation in common, so they are not compared."
+        return f"{apart} {_reached(view, rows)} {limits}".strip()
     return f"{_reached(view, rows)} {limits}".strip()
+
+
+def _why_not(rows: Sequence[Row]) -> str:
+    """The verdict that keeps most of these from being an answer, in words."""
+    common = commonest(rows)
+    if common is None:
+        return "nothing was measured"
+    if common[0] is Verdict.UNSTABLE:
+        return "the repeats vary too much"
+    return f"{common[1]:,} {'is' if common[1] == 1 else 'are'} {common[0]}"
 
 
 def _reached(view: View, rows: list[Row]) -> str:
@@ -168,7 +192,7 @@ def _reached(view: View, rows: list[Row]) -> str:
         shown = [f"{kind} {lines.span(mine)}" for kind, mine in list(found.items())[:room]]
         more += len(found) - len(shown)
         parts.append(f"{target}: {'; '.join(shown)}.")
-    left = len(view.analysis.rows) - len(rows)
+    left = [row for row in view.analysis.rows if not lines.answers(row)]
     rest = [f"{more:,} more below." if more else ""]
-    rest.append(f"{numbers.plural(left, 'result')} {'is' if left == 1 else 'are'} not usable." if left else "")
+    rest.append(f"No reliable rate in {numbers.plural(len(left), 'more case')}: {_why_not(left)}." if left else "")
     return " ".join([*parts, *(words for words in rest if words)])

@@ -2,14 +2,16 @@
 
 import math
 import shlex
+from itertools import pairwise
 
+from assay.analyse.machine import busy_words
 from assay.analyse.more_repeats import more_repeats
 from assay.analyse.needs import Met, answers
 from assay.model.result.verdict import SOUND, Verdict
 from assay.model.units import about_duration
 from assay.report import numbers
 from assay.report.document import Mono, Text
-from assay.report.first.caveats import absent, commonest, held, not_sound
+from assay.report.first.caveats import absent, commonest, held, not_sound, remedy_of
 from assay.report.view import View
 
 
@@ -23,19 +25,34 @@ def next_step(view: View, answered: set[Verdict]) -> Text:
     run = view.run
     if run.finished < run.planned and run.status in ("interrupted", "stopped"):
         staged = " --stage" if run.stages else ""
-        return ("Finish it: ", Mono(f"assay run {run.id} --resume{staged}"))
+        return ("Finish it: ", Mono(f"assay run {run.id} --resume{staged}{_out(view)}"))
     if gone := absent(view):
         case = next((case.id for case in view.analysis.cases if case.target in gone), "")
         have = "has" if len(gone) == 1 else "have"
-        return (f"See why {numbers.listing(gone)} {have} no result: ", Mono(f"assay show {run.id} {case}".strip()))
+        return (f"See why {numbers.listing(gone)} {have} no result: ", Mono(f"assay show {run.id} {case}{_out(view)}"))
     bad = [*not_sound(view, answered), *held(view, answered)]
     if (common := commonest(bad)) is not None and 2 * len(bad) > len(view.analysis.rows):
         which = f"{common[1]:,} {'result is' if common[1] == 1 else 'results are'} {common[0]}"
         case = next(row.case.id for row in bad if common[0] in row.verdicts)
-        return (f"See why {which}, and what to do: ", Mono(f"assay show {run.id} {case}"))
+        return (
+            f"{which[0].upper()}{which[1:]}. {remedy_of(bad)} Why: ",
+            Mono(f"assay show {run.id} {case}{_out(view)}"),
+        )
+    if busy_words(run.controls) and view.analysis.machine is not None:
+        return ("Repeat it on an idle machine: ", Mono(run.command))
     for step in (*_settle(view), *_unknown_needs(view)):
         return step
-    return ("See whether it holds on other days: run it again, then ", Mono(f"assay history {run.study}"))
+    again = ("Repeat it on another day: ", Mono(run.command), "; then compare: ")
+    return (*again, Mono(f"assay history {run.study}{_out(view)}"))
+
+
+def _out(view: View) -> str:
+    """The folder of runs, as the run's own command names it."""
+    words = shlex.split(view.run.command)
+    for before, word in pairwise(words):
+        if before == "--out":
+            return f" --out {shlex.quote(word)}"
+    return next((f" {shlex.quote(word)}" for word in words if word.startswith("--out=")), "")
 
 
 def _unknown_needs(view: View) -> list[Text]:
@@ -65,7 +82,7 @@ def _settle(view: View) -> list[Text]:
     what = f"{numbers.plural(more.points, 'undecided comparison')} {would}"
     if run.blocks is not None:
         return _longer(view, run.blocks.seconds + more.seconds, what)
-    command = Mono(f"assay run {run.id} --resume --settle")
+    command = Mono(f"assay run {run.id} --resume --settle{_out(view)}")
     return [(f"With more repeats, in at most {about_duration(more.seconds)}, {what}: ", command)]
 
 

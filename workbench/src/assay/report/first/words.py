@@ -42,6 +42,17 @@ def ranked(claims: Sequence[Claim], order: Sequence[str]) -> list[Span]:
     return spans
 
 
+def ranked_words(claims: Sequence[Claim], order: Sequence[str]) -> str:
+    """The same in a cell of a table: `memory > raid 4.2× (at least 3.9×) > disk 2.3× (at least 2.1×)`."""
+    text = order[0]
+    for fast, slow in pairwise(order):
+        mine = [claim for claim in claims if {claim.base, claim.other} == {fast, slow}]
+        points = [point for claim in mine for point in claim.won(fast)]
+        least = bound(min(claim.least(fast) for claim in mine))
+        text += f" > {slow} {numbers.ratio(median(point.ratio for point in points))} (at least {least})"
+    return text
+
+
 def headline(found: Sequence[Claim]) -> Text:
     """Who is faster wherever it counts, per pair of targets; what is left is for the sentences to say."""
     kinds: dict[str, list[Claim]] = {}
@@ -102,6 +113,8 @@ def _undecided(base: str, other: str, claims: Sequence[Claim]) -> str:
     most = most_apart([point for claim in claims for point in claim.of(Outcome.OPEN)])
     if most is None:
         return f"Which of {base} and {other} is faster for {kinds} is undecided. "
+    if most >= _TWICE:
+        return f"Which of {base} and {other} is faster for {kinds} is undecided: {difference(most)}. "
     return f"No clear difference between {base} and {other} for {kinds}: {difference(most)}. "
 
 
@@ -113,18 +126,20 @@ def most_apart(points: Sequence[PointDecision]) -> float | None:
     return max(max(1 / low, high) for low, high in ends if low and high)
 
 
+_TWICE = 2.0
+"""Up to here a bound of a difference is said in percent."""
 _NOISE = 10.0
 """A bound of a difference beyond this ratio says nothing that a reader could use."""
 
 
 def difference(most: float) -> str:
     """A bound of a difference in words: in percent, or as a ratio from twice on."""
-    if most < 2:
+    if most < _TWICE:
         return f"any difference is smaller than {math.ceil(100 * (most - 1) * (1 - 1e-12)):,} %"
     if most > _NOISE:
         return "the repeats vary too much to tell"
     step = 10.0 ** (math.floor(math.log10(most)) - 1)
-    return f"neither is more than {numbers.ratio(math.ceil(most / step * (1 - 1e-12)) * step)} as fast as the other"
+    return f"either may be up to {numbers.ratio(math.ceil(most / step * (1 - 1e-12)) * step)} as fast as the other"
 
 
 def _alike(split: Sequence[Claim]) -> list[list[Claim]]:
@@ -179,7 +194,7 @@ def _headline(target: str, won: Sequence[Claim], kinds: int) -> list[Span]:
     least = min(won, key=lambda claim: claim.least(target))
     where = f" ({least.kind})" if len(won) > 1 else ""
     spans: list[Span] = [Strong(target), f" is faster than {won[0].loser(target)} for {of}: "]
-    spans += times(won, target, where)
+    spans += [*times(won, target, where), _by_size(won, target)]
     left = sum(len(claim.of(Outcome.BARRED)) for claim in won)
     every = sum(len(claim.points) for claim in won)
     spans.append(f" ({left:,} of {every:,} comparisons could not be made)" if left else "")
@@ -254,6 +269,27 @@ def times(claims: Sequence[Claim], target: str, where: str = "") -> list[Span]:
     return [f"{'typically ' if len(points) > 1 else ''}", Strong(typical), ", at least ", Strong(bound(least)), where]
 
 
+_EXPLAINS = 2.0
+"""So many times as much at one end of an axis as at the other is worth saying."""
+
+
+def _by_size(claims: Sequence[Claim], target: str) -> str:
+    """How the ratio goes with the size of a transfer: ` (18× at 4 KiB, 1.6× at 1 MiB)`; empty if it does not."""
+    points = [point for claim in claims for point in claim.won(target)]
+    for axis in ("record_size", "object_size"):
+        sizes: dict[float, list[float]] = {}
+        for point in points:
+            value = point.axes.get(axis)
+            if isinstance(value, int | float):
+                sizes.setdefault(value, []).append(point.ratio)
+        if len(sizes) > 1:
+            ends = [(size, median(sizes[size])) for size in (min(sizes), max(sizes))]
+            if max(ends[0][1] / ends[1][1], ends[1][1] / ends[0][1]) >= _EXPLAINS:
+                said = [f"{numbers.ratio(ratio)} at {numbers.axis_value(axis, size)}" for size, ratio in ends]
+                return f" ({', '.join(said)})"
+    return ""
+
+
 def bound(value: float) -> str:
     """A bound as it is written: `1.36×`, and `1.004×` where fewer digits would be none."""
     near = math.floor(value * 1e4 * (1 + 1e-12)) / 1e4
@@ -280,7 +316,8 @@ def result_words(claim: Claim) -> str:
     for target in (claim.other, claim.base):
         if points := claim.won(target):
             of = "" if len(points) == claim.counted else f" in {len(points):,} of {claim.counted:,}"
-            found.append(f"{target} faster{of}: {words(tuple(times([claim], target)))}{_unverified(points)}")
+            gain = _by_size([claim], target)
+            found.append(f"{target} faster{of}: {words(tuple(times([claim], target)))}{gain}{_unverified(points)}")
     if equal := claim.of(Outcome.EQUAL):
         of = "" if len(equal) == claim.counted else f" in {len(equal):,}"
         found.append(f"equal{of} within {equal_within(equal)}{_unverified(equal)}")

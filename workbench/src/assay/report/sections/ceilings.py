@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from assay.model.result.ceiling import HOST_WIDE, Binding, Ceiling
+from assay.model.result.ceiling import HOST_WIDE, Binding, Ceiling, Exceeding
 from assay.report import numbers
 from assay.report.document import (
     Block,
@@ -45,6 +45,7 @@ _COLUMNS = (
     Column("Passes", numeric=True),
     Column("How it was found, or why not"),
 )
+_FAR = 1.05
 _MOST_OPEN = 3
 """Limits a target, and sentences, that are not folded."""
 _THIS_MACHINE = "this machine"
@@ -120,9 +121,18 @@ def _nearest(view: View) -> list[Block]:
 
 
 def _underestimated(view: View) -> tuple[Text, ...]:
-    return tuple(
-        _wrong(item) for item in view.run.ceilings if item.exceeded or any(one.when == "again" for one in item.passes)
-    )
+    return tuple(_wrong(item) for item in view.run.ceilings if _was_wrong(item))
+
+
+def _was_wrong(item: Ceiling) -> bool:
+    if item.exceeded is not None:
+        return _by_far(item.exceeded)
+    return any(one.when == "again" for one in item.passes)
+
+
+def _by_far(one: Exceeding) -> bool:
+    """What is above a measurement by less is no reason to doubt it."""
+    return one.value >= _FAR * one.measured
 
 
 def _words(ceilings: Iterable[Ceiling]) -> str:
