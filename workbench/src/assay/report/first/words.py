@@ -194,7 +194,7 @@ def _headline(target: str, won: Sequence[Claim], kinds: int) -> list[Span]:
     least = min(won, key=lambda claim: claim.least(target))
     where = f" ({least.kind})" if len(won) > 1 else ""
     spans: list[Span] = [Strong(target), f" is faster than {won[0].loser(target)} for {of}: "]
-    spans += [*times(won, target, where), _by_size(won, target)]
+    spans += [*times(won, target, where), f"; {by_size}" if (by_size := _by_size(won, target)) else ""]
     left = sum(len(claim.of(Outcome.BARRED)) for claim in won)
     every = sum(len(claim.points) for claim in won)
     spans.append(f" ({left:,} of {every:,} comparisons could not be made)" if left else "")
@@ -274,7 +274,7 @@ _EXPLAINS = 2.0
 
 
 def _by_size(claims: Sequence[Claim], target: str) -> str:
-    """How the ratio goes with the size of a transfer: ` (18× at 4 KiB, 1.6× at 1 MiB)`; empty if it does not."""
+    """How the ratio goes with the size of a transfer: `18× at 4 KiB, 1.6× at 1 MiB`; empty if it does not."""
     points = [point for claim in claims for point in claim.won(target)]
     for axis in ("record_size", "object_size"):
         sizes: dict[float, list[float]] = {}
@@ -285,8 +285,7 @@ def _by_size(claims: Sequence[Claim], target: str) -> str:
         if len(sizes) > 1:
             ends = [(size, median(sizes[size])) for size in (min(sizes), max(sizes))]
             if max(ends[0][1] / ends[1][1], ends[1][1] / ends[0][1]) >= _EXPLAINS:
-                said = [f"{numbers.ratio(ratio)} at {numbers.axis_value(axis, size)}" for size, ratio in ends]
-                return f" ({', '.join(said)})"
+                return ", ".join(f"{numbers.ratio(ratio)} at {numbers.axis_value(axis, size)}" for size, ratio in ends)
     return ""
 
 
@@ -316,7 +315,7 @@ def result_words(claim: Claim) -> str:
     for target in (claim.other, claim.base):
         if points := claim.won(target):
             of = "" if len(points) == claim.counted else f" in {len(points):,} of {claim.counted:,}"
-            gain = _by_size([claim], target)
+            gain = f" ({by_size})" if (by_size := _by_size([claim], target)) else ""
             found.append(f"{target} faster{of}: {words(tuple(times([claim], target)))}{gain}{_unverified(points)}")
     if equal := claim.of(Outcome.EQUAL):
         of = "" if len(equal) == claim.counted else f" in {len(equal):,}"
