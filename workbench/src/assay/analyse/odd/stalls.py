@@ -8,7 +8,7 @@ from assay.model.result.result import Row
 from assay.model.result.sample import Sample
 
 LEAST_NS = 500_000_000
-TIMES = 50
+TIMES = 20
 """A stall takes at least so long, and so many times as long as half of the operations."""
 
 

@@ -45,6 +45,7 @@ def caveats(view: View, found: Sequence[Claim], growth: Sequence[Scaling]) -> li
         lambda: _served_from_memory(view),
         lambda: _few_sound(view, answered),
         lambda: _held(view, answered, bool(found)),
+        lambda: _unverified(view),
         lambda: _left_out(view, found),
         lambda: _still_open(found),
         lambda: _odd(view),
@@ -90,7 +91,8 @@ def not_sound(view: View, answered: set[Verdict]) -> list[Row]:
 
 
 def _known(row: Row) -> bool:
-    return sound(row) and not row.vague
+    """Its rate is known, though perhaps not what answered."""
+    return row.rate is not None and (SOUND | {Verdict.UNVERIFIED}).issuperset(row.verdicts) and not row.vague
 
 
 def _few_sound(view: View, answered: set[Verdict]) -> Said:
@@ -134,12 +136,15 @@ def commonest(bad: Sequence[Row]) -> tuple[Verdict, int] | None:
     return next(iter(Counter(verdicts).most_common(1)), None)
 
 
-def remedy_of(rows: Sequence[Row]) -> str:
-    """What helps against the verdict that most of these results have, from its findings; empty if nothing is known."""
-    common = commonest(rows)
-    if common is None:
-        return ""
-    each = [{finding.remedy for finding in row.findings if finding.verdict is common[0]} for row in rows]
+def remedy_of(rows: Sequence[Row], verdict: Verdict | None = None) -> str:
+    """What helps most of these results, from the findings; empty if nothing is known.
+
+    Args:
+        rows: The results.
+        verdict: Against which; None: against the one that most of them have.
+    """
+    against = verdict or next(iter(commonest(rows) or ()), None)
+    each = [{finding.remedy for finding in row.findings if finding.verdict is against} for row in rows]
     remedies = Counter(remedy for found in each for remedy in found)
     return max(remedies, key=lambda text: (remedies[text], text), default="")
 
@@ -219,6 +224,15 @@ def _served_from_memory(view: View) -> Said:
     return [Caveat(text=text, remedy="Use `server_cache: drop`, or files larger than the server's memory.")]
 
 
+def _unverified(view: View) -> Said:
+    rows = [row for row in view.analysis.rows if Verdict.UNVERIFIED in row.verdicts]
+    if not rows:
+        return []
+    every = numbers.plural(len(view.analysis.rows), "result")
+    text = f"In {len(rows):,} of {every} a cache may have answered (unverified)."
+    return [Caveat(text=text, remedy=remedy_of(rows, Verdict.UNVERIFIED))]
+
+
 def _left_out(view: View, found: Sequence[Claim]) -> Said:
     points = [point for claim in found for point in claim.of(Outcome.BARRED)]
     every = sum(len(claim.points) for claim in found)
@@ -281,8 +295,8 @@ def _started(view: View) -> Said:
 def _unstable(view: View, found: Sequence[Claim]) -> Said:
     counts = count_verdicts(row.verdicts for row in view.analysis.rows)
     count = counts.each.get(Verdict.UNSTABLE, 0) + counts.also.get(Verdict.UNSTABLE, 0)
-    if 4 * count < counts.total or not count:
+    if 4 * count < counts.total or not count or not any(_known(row) for row in view.analysis.rows):
         return []
     text = f"Of {numbers.plural(counts.total, 'result')}, {counts.of(Verdict.UNSTABLE)}: their repeats vary widely."
-    remedy = remedy_of([row for row in view.analysis.rows if row.verdict is Verdict.UNSTABLE])
+    remedy = remedy_of(view.analysis.rows, Verdict.UNSTABLE)
     return [Caveat(text=f"{text}{_HOLDS if _decided(found) else ''}", remedy=remedy)]

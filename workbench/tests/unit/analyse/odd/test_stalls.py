@@ -29,7 +29,7 @@ def watched(longest_ns: int) -> Watch:
     "found",
     [
         row(400 * MS),  # not half a second
-        row(900 * MS, usual=20 * MS),  # slow storage is slow all the time
+        row(900 * MS, usual=50 * MS),  # slow storage is slow all the time
         row(900 * MS, cpu_wait_ns=600_000_000),  # it had no CPU
         row(900 * MS, watch=watched(700_000_000)),  # the engine stood still
         row(900 * MS, usual=0.0),
