@@ -111,7 +111,7 @@ def start(
         budget: What the designs may cost meanwhile, such as `5USD`; None: anything.
         on_root: The user has confirmed that directories for mounts may lie on the root file system.
         stage: Measure the first stage only.
-        deadline: When it ends, whatever is left to do; whoever gives one says how long it takes.
+        deadline: When it ends, whatever is left to do; the caller then says how long it takes.
 
     Returns:
         The run, still open for writing; its status tells whether it is complete.

@@ -207,7 +207,7 @@ def _stalled(view: View) -> Said:
 
 
 def _served_from_memory(view: View) -> Said:
-    """Reads of what the run has just written, from a server that nobody asked to forget it."""
+    """Reads of what the run has just written, from a server whose cache was not dropped."""
     away = {place.target for place in view.run.places if place.remote or place.servers}
     names = [
         row.case.target

@@ -172,19 +172,6 @@ def _latency(row: Row, measure: Measure) -> str:
     return "" if found is None or found.estimate is None else f", p99 {about_latency(found.estimate.median)}"
 
 
-def speeds(claims: Sequence[Claim], view: View) -> str:
-    """Median rate of each target, or the least and the greatest over the points that count."""
-    rows = {target: _rows(claims, target, view) for target in _targets(claims, view)}
-    measure = measure_of(claims[0].decisions[0].operation)
-    found = []
-    for target, mine in rows.items():
-        rates = [row.rate.median for row in mine if row.rate is not None]
-        if rates:
-            low, high = measure.number(min(rates)), measure.number(max(rates))
-            found.append(f"{target} {low if low == high else f'{low} to {high}'}")
-    return f"medians: {', '.join(found)} {measure.unit}" if found else ""
-
-
 def rows_of(claim: Claim, target: str, view: View) -> list[Row]:
     """The target's rows at the points of a claim that count."""
     found = (

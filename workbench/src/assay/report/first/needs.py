@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from assay.analyse.needs import Answer, Met, Reached, answers
+from assay.analyse.needs import Answer, Met, Reached
 from assay.model.result.first_page import Line
 from assay.model.study.needs import Need
 from assay.model.units import about_latency, about_number, about_size
@@ -11,9 +11,8 @@ from assay.report.first.words import bound
 from assay.report.view import View
 
 
-def need_lines(view: View) -> tuple[Line, ...]:
+def need_lines(view: View, found: Sequence[Answer]) -> tuple[Line, ...]:
     """For each need what each target reaches, and whether that is enough."""
-    found = answers(view.run.needs, view.analysis.rows)
     return tuple(
         Line(
             label=numbers.titled(need_words(need)),
@@ -30,9 +29,8 @@ def need_lines(view: View) -> tuple[Line, ...]:
     )
 
 
-def needs_sentence(view: View) -> str:
+def needs_sentence(view: View, found: Sequence[Answer]) -> str:
     """Which targets reach everything that is needed; empty if the study needs nothing, or nothing was measured."""
-    found = answers(view.run.needs, view.analysis.rows)
     parts = [_of_target(target, mine) for target in view.targets if (mine := [a for a in found if a.target == target])]
     return " ".join(parts)
 

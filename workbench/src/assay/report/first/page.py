@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from assay.analyse.needs import answers
 from assay.analyse.scaling import Scaling, scalings
 from assay.analyse.servers import Growth, growths
 from assay.model.result.first_page import CAVEATS_SHOWN, Caveat, FirstPage, Line
@@ -87,7 +88,8 @@ def first_page(view: View) -> Page:
         # Which of one server and four is faster nobody asks: how much the four add is the question.
         found = ()
     answered = {Verdict.NETWORK_BOUND} if growth else set()
-    needs, needed = need_lines(view), needs_sentence(view)
+    answered_needs = answers(view.run.needs, view.analysis.rows)
+    needs, needed = need_lines(view, answered_needs), needs_sentence(view, answered_needs)
     lead, said = _answer(view, found, growth, served, lines.MOST - len(needs))
     if cut := _cut_short(view):
         lead, said = cut, lines.Said()

@@ -91,12 +91,18 @@ def _again(view: View, repeats: int) -> str:
     words = shlex.split(view.run.command)
     if words[:2] != ["assay", "run"]:
         words = ["assay", "run", "STUDY"]
+    words = [word for word in words if word not in ("--quiet", "--resume")]
+    return _with_option(words, "--repeats", str(repeats))
+
+
+def _with_option(words: list[str], option: str, value: str) -> str:
+    """A command with this value of an option, whatever value it had."""
     kept = [
         word
         for before, word in zip(("", *words), words, strict=False)
-        if word not in ("--quiet", "--resume", "--repeats") and before != "--repeats"
+        if option not in (before, word) and not word.startswith(f"{option}=")
     ]
-    return shlex.join((*kept, "--repeats", str(repeats)))
+    return shlex.join([*kept, option, value])
 
 
 def _whole(view: View, repeats: int) -> str:
@@ -115,11 +121,6 @@ def _longer(view: View, seconds: float, what: str) -> list[Text]:
     words = shlex.split(view.run.command)
     if words[:2] != ["assay", "compare"]:
         return []
-    kept = [
-        word
-        for before, word in zip(("", *words), words, strict=False)
-        if "--time" not in (before, word) and not word.startswith("--time=")
-    ]
     whole = math.ceil(seconds)
-    command = Mono(shlex.join([*kept, "--time", f"{whole}s"]))
+    command = Mono(_with_option(words, "--time", f"{whole}s"))
     return [(f"In {about_duration(whole)}, {what}: ", command)]

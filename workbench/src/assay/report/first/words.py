@@ -181,7 +181,7 @@ def _partly(target: str, ahead: Sequence[Claim]) -> list[Span]:
 
 
 def _others(ahead: Sequence[Claim]) -> str:
-    """How those end in which nobody is faster."""
+    """How those end in which no target is faster."""
     equal = any(claim.of(Outcome.EQUAL) for claim in ahead)
     undecided = any(claim.of(Outcome.OPEN) for claim in ahead)
     return "equal or undecided" if equal and undecided else "equal" if equal else "undecided"
