@@ -239,17 +239,13 @@ def _side(row: Row, runs: Sequence[Row]) -> Side:
     )
 
 
-def geometric_means(rows: Iterable[ComparedRow]) -> tuple[float, float, int] | None:
-    """Geometric means of the medians before and after, and of how many rows; None if there is none.
+def mean_ratio(rows: Iterable[ComparedRow]) -> tuple[float, int] | None:
+    """Geometric mean of the ratios of medians, after by before, and of how many rows; None if there are none.
 
-    Rows with a false number on a side are left out. All rows must be of the same unit.
+    Rows with a false number on a side are left out.
     """
-    fair = [row for row in rows if not row.no_result]
-    if not fair:
-        return None
-    before = math.fsum(math.log(row.before.rate.median) for row in fair) / len(fair)
-    after = math.fsum(math.log(row.after.rate.median) for row in fair) / len(fair)
-    return math.exp(before), math.exp(after), len(fair)
+    logs = [math.log(row.after.rate.median / row.before.rate.median) for row in rows if not row.no_result]
+    return (math.exp(math.fsum(logs) / len(logs)), len(logs)) if logs else None
 
 
 class Unjudged(NamedTuple):

@@ -9,7 +9,7 @@ from assay.cli.output import note, show
 from assay.model.result.comparison import ComparedRow, RunName, RunsComparison
 from assay.model.result.environment import EnvironmentDifference
 from assay.report import latencies
-from assay.report.compared import caveats, counts, means, remarks, sides_words, tables, uncompared_table
+from assay.report.compared import caveats, counts, mean_change, remarks, sides_words, tables, uncompared_table
 from assay.report.document import Block, Bullets, Facts, Heading, Note, Paragraph
 from assay.report.environments import differences_table
 
@@ -33,7 +33,7 @@ def print_comparison(found: RunsComparison, everything: bool) -> None:
     for (base, other), rows in groupby(shown, key=lambda row: (row.comparison.base, row.comparison.other)):
         every = [row for row in found.rows if (row.comparison.base, row.comparison.other) == (base, other)]
         blocks += [Heading(sides_words(base, other), "rows"), *tables(list(rows), "rows")]
-        blocks += map(Paragraph, means(every))
+        blocks += map(Paragraph, mean_change(every))
     if len(shown) < len(found.rows):
         blocks.append(Paragraph(f"{len(found.rows) - len(shown)} more rows without a significant difference: --all"))
     blocks += [Paragraph(line) for line in (counts(found), *caveats(found))]

@@ -29,7 +29,7 @@ class Seen(NamedTuple):
         problems: Why Assay must not write there; empty if it may.
         real_path: Its path without links, which no other target may share; empty if it has none.
         mark: Of the run that has claimed it; None if none has.
-        space: Room of the file system that it lies on; None if there is none, or the kernel does not tell.
+        space: Room of the file system that it lies on; None if there is none, or if it has no size of its own.
     """
 
     problems: Sequence[Problem] = ()

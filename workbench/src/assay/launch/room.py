@@ -33,7 +33,7 @@ class Lying(NamedTuple):
     Attributes:
         path: Without links.
         mount: What is mounted there; None if nobody knows.
-        space: Room of the file system; None if the kernel does not tell.
+        space: Room of the file system; None if unknown, or if it has no size of its own.
     """
 
     path: str
@@ -48,6 +48,11 @@ class Lying(NamedTuple):
             source = f" on {self.mount.source}" if self.mount.source not in ("none", self.mount.filesystem) else ""
             where = f"{self.mount.filesystem}{source}, mounted at {self.mount.point}"
         return where + (f", {about_size(self.space.free_bytes)} free" if self.space is not None else "")
+
+    @property
+    def in_memory(self) -> bool:
+        """What it holds takes memory of the host."""
+        return self.mount is not None and self.mount.filesystem in IN_MEMORY
 
 
 def lying(path: str, space: Space | None, mounts: Sequence[Mount] | None = None) -> Lying:
@@ -88,7 +93,7 @@ def room_problems(needs: Mapping[str, int], places: Mapping[str, Lying], adds_up
     """
     groups: dict[object, list[str]] = {}
     for name, place in places.items():
-        if place.space is not None and needs.get(name):
+        if (place.space is not None or place.in_memory) and needs.get(name):
             groups.setdefault(place.mount.number if place.mount is not None else name, []).append(name)
     found: dict[str, Problem] = {}
     for names in groups.values():
@@ -102,13 +107,13 @@ def room_problems(needs: Mapping[str, int], places: Mapping[str, Lying], adds_up
 
 
 def _too_little(need: int, place: Lying) -> Problem | None:
-    assert place.space is not None
-    kept = reserve(place.space.size_bytes)
-    free, what = place.space.free_bytes, f"of {place.words}"
-    memory = _available() if place.mount is not None and place.mount.filesystem in IN_MEMORY else None
-    if memory is not None and memory < free:
+    kept, free, what = 0, None, f"of {place.words}"
+    if place.space is not None:
+        kept, free = reserve(place.space.size_bytes), place.space.free_bytes
+    memory = _available() if place.in_memory else None
+    if memory is not None and (free is None or memory < free):
         free, what = memory, f"of {place.words}; but only {about_size(memory)} of this machine's memory are available"
-    if need <= free - kept:
+    if free is None or need <= free - kept:
         return None
     message = (
         f"{about_size(need)} of test data at once do not fit: {about_size(max(0, free - kept))} can be used {what}"

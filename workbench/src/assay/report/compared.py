@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from assay.analyse.between import LEAST_RUNS
-from assay.analyse.runs import HOW_TO_TELL, geometric_means
+from assay.analyse.runs import HOW_TO_TELL, mean_ratio
 from assay.model.result.comparison import ComparedRow, RunsComparison, Side
 from assay.model.result.result import Comparison
 from assay.model.study.repeats import LEAST_COMPARED
@@ -69,7 +69,9 @@ def _run(found: RunsComparison, place: int) -> str:
 
 
 def _answer(found: RunsComparison) -> Section:
-    items = (f"{numbers.titled(line)}." for line in (*means(found.rows), *latencies.lines(found), *caveats(found)))
+    items = (
+        f"{numbers.titled(line)}." for line in (*mean_change(found.rows), *latencies.lines(found), *caveats(found))
+    )
     return Section("answer", "Short answer", (Paragraph(f"{counts(found)}.", lead=True), Bullets(tuple(items))))
 
 
@@ -85,16 +87,10 @@ def counts(found: RunsComparison) -> str:
     return f"{numbers.plural(len(found.rows), 'row')}: {words}"
 
 
-def means(rows: Sequence[ComparedRow]) -> list[str]:
-    """Geometric means of the rates of bytes and of those of metadata operations, which have none in common."""
-    lines = []
-    for measure in (DATA, COUNTED):
-        known = geometric_means(row for row in rows if row.counted == measure.counted)
-        if known:
-            before, after, count = known
-            rates = f"{measure.text(before)}, then {measure.text(after)}, {numbers.change(after / before)}"
-            lines.append(f"geometric mean of {numbers.plural(count, 'row')}: {rates}")
-    return lines
+def mean_change(rows: Sequence[ComparedRow]) -> list[str]:
+    """The geometric mean of the ratios of all comparable rows, in words; no line if there are none."""
+    mean = mean_ratio(rows)
+    return [] if mean is None else [f"geometric mean of {numbers.plural(mean[1], 'ratio')}: {numbers.change(mean[0])}"]
 
 
 def caveats(found: RunsComparison) -> list[str]:

@@ -14,7 +14,8 @@ ROOT = Mount("254:0", "/", "/", "ext4", "/dev/vda", ("rw",))
 DATA = Mount("8:1", "/", "/mnt/data", "xfs", "/dev/sdb1", ("rw",))
 HIDDEN = Mount("8:2", "/", "/mnt/data", "ext4", "/dev/sdc1", ("rw",))
 SHM = Mount("0:20", "/", "/dev/shm", "tmpfs", "tmpfs", ("rw",))
-MOUNTS = (ROOT, HIDDEN, DATA, SHM)
+RAM = Mount("0:21", "/", "/ram", "ramfs", "ramfs", ("rw",))
+MOUNTS = (ROOT, HIDDEN, DATA, SHM, RAM)
 
 
 def space(free: int, size: int = 100 * GIB) -> Space:
@@ -62,6 +63,16 @@ def test_what_lies_in_memory_has_no_more_room_than_that(tmp_path: Path, monkeypa
     places = {"m": lying("/dev/shm/x", space(4 * GIB, 4 * GIB), MOUNTS)}
     assert "only 1.07 GB of this machine's memory" in room_problems({"m": 2 * GIB}, places, False)["m"][0]
     assert room_problems({"m": GIB // 2}, places, False) == {}
+
+
+def test_a_file_system_without_a_size_has_what_the_memory_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    info = tmp_path / "meminfo"
+    info.write_text("MemAvailable: 1048576 kB\n")
+    monkeypatch.setattr(room, "MEMORY_INFO", info)
+    place = lying("/ram/x", None, MOUNTS)
+    assert place.words == "ramfs, mounted at /ram"
+    assert room_problems({"m": GIB // 2}, {"m": place}, False) == {}
+    assert "only 1.07 GB of this machine's memory" in room_problems({"m": 2 * GIB}, {"m": place}, False)["m"][0]
 
 
 @pytest.mark.parametrize(

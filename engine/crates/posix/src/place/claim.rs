@@ -104,8 +104,9 @@ fn inspect_once(root: &str) -> Result<Look, SetupError> {
     Ok(look)
 }
 
+/// Room of the file system; `None` if it has no size of its own, such as ramfs, which has 0 blocks.
 fn space(place: &Path) -> Option<Space> {
-    let found = fs::statvfs(place).ok()?;
+    let found = fs::statvfs(place).ok().filter(|found| found.f_blocks > 0)?;
     Some(Space {
         block_bytes: found.f_bsize,
         size_bytes: found.f_blocks.saturating_mul(found.f_frsize),

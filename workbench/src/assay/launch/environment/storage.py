@@ -17,6 +17,7 @@ from assay.launch.mounts import MOUNTS, read_mounts
 from assay.model.secret import redacted_word
 
 NOT_OFFERED = "not offered for this device"
+UNSIZED = "unknown: this file system has no size of its own"
 MOST_LAYERS = 8
 """Devices are not followed deeper than this."""
 
@@ -153,13 +154,15 @@ def _space(path: str) -> Section:
         found = os.statvfs(place)
     except OSError as error:
         return {"filesystem_bytes": f"unknown: {error.strerror}"}
+    if not found.f_blocks:
+        return {"filesystem_bytes": UNSIZED}
     size, free = found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize
     return _space_words(found.f_bsize, size, free, found.f_files, found.f_favail)
 
 
 def _told_space(space: Space | None) -> Section:
     if space is None:
-        return {"filesystem_bytes": "unknown: the kernel does not tell"}
+        return {"filesystem_bytes": UNSIZED}
     return _space_words(space.block_bytes, space.size_bytes, space.free_bytes, space.files, space.free_files)
 
 
