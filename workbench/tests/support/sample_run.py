@@ -17,7 +17,7 @@ from assay.model.result.percentile import PERCENTILES, said
 from assay.model.result.result import Estimate, PricedRun, Row, RunAnalysis
 from assay.model.result.run import Place
 from assay.model.result.sample import ErrorTally, JobRecord, Sample
-from assay.model.result.verdict import Finding, Verdict
+from assay.model.result.verdict import Finding, Unevaluated, Verdict
 from assay.model.study.case import Case, Excluded
 from assay.model.study.parameters import Parameters
 
@@ -187,7 +187,7 @@ def row_of(case: Case, operation: str, phase: int, seed: int, repeats: int = 4, 
         samples=tuple(samples),
         verdict=found[0].verdict if found else Verdict.OK,
         findings=found,
-        not_evaluated=("ceiling: the device's rate was not measured",),
+        not_evaluated=(Unevaluated(rule="ceiling", reason="the device's rate was not measured"),),
     )
 
 

@@ -122,7 +122,10 @@ enum Command {
     Schema(schema::Arguments),
 }
 
-/// What both programs do. Exit codes: 0 all well, 1 operations failed, 2 refused.
+/// Exit code of a refusal for want of credentials; of any other it is 2.
+const NO_CREDENTIALS: u8 = 3;
+
+/// What both programs do. Exit codes: 0 all well, 1 operations failed, 2 refused, 3 refused: no credentials.
 pub fn main() -> ExitCode {
     assay_core::clock::start();
     let result = match Arguments::parse().command {
@@ -141,6 +144,7 @@ pub fn main() -> ExitCode {
     };
     result.unwrap_or_else(|error| {
         tell!("error: {error:#}");
-        ExitCode::from(2)
+        let setup = error.chain().find_map(|cause| cause.downcast_ref::<assay_core::SetupError>());
+        ExitCode::from(if setup.is_some_and(|setup| setup.no_credentials) { NO_CREDENTIALS } else { 2 })
     })
 }

@@ -3,7 +3,7 @@
 use crate::control::Control;
 use crate::{backends, hello, job, watch};
 use assay_core::{clock, diary, pulse};
-use assay_drive::EventSink;
+use assay_drive::{Ending, EventSink};
 use assay_spec::{Bye, ByeStatus, Event, Job};
 use std::io::Write;
 use std::process::ExitCode;
@@ -96,7 +96,8 @@ fn watch_over(job: &Job, queue: &LineQueue) {
     watch::leave_when_silent(limit, move |doing, seconds| {
         let reason = Some(watch::words(doing, seconds));
         let max_rss_bytes = assay_drive::max_rss_bytes();
-        let bye = Event::Bye(Bye { status: ByeStatus::Stalled, reason, max_rss_bytes, at_ns: clock::now() });
+        let at_ns = clock::now();
+        let bye = Event::Bye(Bye { status: ByeStatus::Stalled, reason, left_behind: true, max_rss_bytes, at_ns });
         let _ = serde_json::to_string(&bye).map(|line| queue.try_send(Some(line)));
         // The thread that prints may have lines before this one.
         std::thread::sleep(FAREWELL);
@@ -120,16 +121,16 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     backends::check(&job, &backend.capabilities())?;
     sink.emit(&Event::Hello(hello::event(&job, &text, backend.capabilities())))?;
     let mut go = || control.wait_for_go();
-    let (status, reason) = assay_drive::run(&job, &backend, &mut sink, &control.stop, &mut go);
-    let said = reason.clone();
-    let bye = Bye { status, reason, max_rss_bytes: assay_drive::max_rss_bytes(), at_ns: clock::now() };
+    let Ending { status, reason, left_behind } = assay_drive::run(&job, &backend, &mut sink, &control.stop, &mut go);
+    let max_rss_bytes = assay_drive::max_rss_bytes();
+    let bye = Bye { status, reason: reason.clone(), left_behind, max_rss_bytes, at_ns: clock::now() };
     // Nobody may be listening any more; the data has been removed all the same.
     let _ = sink.emit(&Event::Bye(bye));
     let written = sink.finish();
     backends::leave(matches!(status, ByeStatus::Ok | ByeStatus::Errors));
     if let Some(error) = written {
         tell!("error: events cannot be written: {error}");
-    } else if let Some(reason) = said {
+    } else if let Some(reason) = reason {
         tell!("{}: {reason}", if status == ByeStatus::Refused { "error" } else { "note" });
     }
     Ok(match status {

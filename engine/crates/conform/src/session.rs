@@ -86,12 +86,14 @@ impl<'a> Session<'a> {
     pub(crate) fn play(&self, recipe: &Recipe) -> Result<Heard, Finding> {
         let (backend, job) = self.open(recipe)?;
         let mut heard = Heard::default();
-        let (status, reason) = assay_drive::run(&job, &backend, &mut heard, self.stop, &mut || None);
-        let told = || reason.clone().unwrap_or_default();
-        match status {
+        let ended = assay_drive::run(&job, &backend, &mut heard, self.stop, &mut || None);
+        match ended.status {
             ByeStatus::Ok | ByeStatus::Stopped => Ok(heard),
             ByeStatus::Errors if !heard.wrong.is_empty() => Ok(heard),
-            _ => Err(Finding::new(Symptom::Refused, "run", "the job").values("no error", told())),
+            _ => {
+                Err(Finding::new(Symptom::Refused, "run", "the job")
+                    .values("no error", ended.reason.unwrap_or_default()))
+            }
         }
     }
 

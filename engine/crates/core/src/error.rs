@@ -17,18 +17,26 @@ pub struct SetupError {
     pub fault: Option<Fault>,
     /// What went wrong and how to mend it, one line.
     pub message: String,
+    /// There are no credentials for the service, or they cannot be read.
+    pub no_credentials: bool,
 }
 
 impl SetupError {
     /// An error with a message of our own.
     pub fn new(action: &'static str, object: impl Into<String>, message: impl Into<String>) -> Self {
-        SetupError { action, object: object.into(), length: 0, fault: None, message: message.into() }
+        let message = message.into();
+        SetupError { action, object: object.into(), length: 0, fault: None, message, no_credentials: false }
+    }
+
+    /// There are no credentials, or they cannot be read.
+    pub fn no_credentials(message: impl Into<String>) -> Self {
+        SetupError { no_credentials: true, ..SetupError::new("find", "credentials", message) }
     }
 
     /// An error the kernel gave.
     pub fn os(action: &'static str, object: impl Into<String>, errno: rustix::io::Errno) -> Self {
         let code = errno.raw_os_error();
-        SetupError { action, object: object.into(), length: 0, fault: Some(Fault::os(code)), message: os_message(code) }
+        SetupError::new(action, object, os_message(code)).because(Fault::os(code))
     }
 
     /// An error with a message of our own, for which the storage or the kernel gave a number.

@@ -3,6 +3,7 @@
 pub mod arrivals;
 pub mod control;
 pub mod data;
+mod ending;
 mod files;
 pub mod histogram;
 mod interval;
@@ -29,5 +30,6 @@ mod totals;
 mod watcher;
 mod worker;
 
+pub use ending::Ending;
 pub use resources::{device_use, host_cpu, host_memory_bytes, max_rss_bytes};
 pub use runner::{run, EventSink, Go, StopFlag};

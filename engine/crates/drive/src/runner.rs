@@ -3,6 +3,7 @@
 use crate::arrivals::Schedule;
 use crate::control;
 use crate::data::{Base, Data, Writes};
+use crate::ending::Ending;
 use crate::interval::Timeline;
 use crate::lane::{LanePlan, Links};
 use crate::names::Names;
@@ -50,7 +51,6 @@ const HEADSTART_PER_LANE_NS: u64 = 8_000;
 const TICK: Duration = Duration::from_millis(50);
 /// Whoever waits for the engine hears this often that it still lists what is there.
 const LISTING_NS: u64 = 20_000_000_000;
-const STOPPED: &str = "stopped from outside";
 /// A lane's thread needs little: no recursion, no large locals.
 const STACK_BYTES: usize = 256 << 10;
 
@@ -213,22 +213,22 @@ fn existing(
 
 /// Runs `job` on `backend`. `go` is called at each barrier if the job waits there.
 ///
-/// Returns how it ended and, if not well, why. What was made on the storage is removed unless the job keeps it.
+/// What was made on the storage is removed unless the job keeps it.
 pub fn run(
     job: &Job,
     backend: &Arc<dyn Backend>,
     sink: &mut dyn EventSink,
     stop: &StopFlag,
     go: &mut Go<'_>,
-) -> (ByeStatus, Option<String>) {
+) -> Ending {
     pulse::begin("making the job's directory", 0);
     if let Err(error) = fits(job).and_then(|()| backend.prepare()) {
-        return (ByeStatus::Refused, Some(error.to_string()));
+        return Ending::refused(&error);
     }
     let existing = match existing(backend.as_ref(), sink, stop) {
         Ok(existing) => existing,
-        Err(_) if stop.load(Ordering::Relaxed) => return (ByeStatus::Stopped, Some(STOPPED.to_owned())),
-        Err(error) => return (ByeStatus::Refused, Some(error.to_string())),
+        Err(_) if stop.load(Ordering::Relaxed) => return Ending::stopped(),
+        Err(error) => return Ending::refused(&error),
     };
     let base = (backend.capabilities().verify && needs_data(job)).then(|| Base::new(&job.data, job.seed));
     let mut runner = Runner {
@@ -256,34 +256,33 @@ pub fn run(
     let mut ended = runner.all(go);
     pulse::begin("looking for the place that was measured", 0);
     if let Err(error) = backend.still_there() {
-        ended = (ByeStatus::Errors, Some(ended.1.map_or(error.to_string(), |reason| format!("{reason}; {error}"))));
+        ended = ended.and_failed(&error.to_string());
     }
-    if !job.keep_files && ended.0 != ByeStatus::Stopped {
+    if !job.keep_files && ended.status != ByeStatus::Stopped {
         // Others may still be at work on the same files.
         let _ = runner.barrier(BarrierStep::Cleanup, None, None, go);
     }
     runner.commands.clear();
-    let stuck = ended.0 == ByeStatus::Stopped && !runner.join_until(runner.give_up_at.unwrap_or(u64::MAX));
+    let stuck = ended.status == ByeStatus::Stopped && !runner.join_until(runner.give_up_at.unwrap_or(u64::MAX));
     if !stuck {
         runner.threads.drain(..).for_each(|thread| drop(thread.join()));
     }
     if !job.keep_files {
         pulse::begin("removing the data", 0);
         if let Err(error) = backend.cleanup() {
-            let left = format!("the data could not be removed: {error}");
-            let reason = ended.1.map_or(left.clone(), |reason| format!("{reason}; {left}"));
-            return (ByeStatus::Errors, Some(reason));
+            ended = ended.and_failed(&format!("the data could not be removed: {error}"));
+            ended.left_behind = true;
         }
     }
     ended
 }
 
 impl Runner<'_> {
-    fn all(&mut self, go: &mut Go<'_>) -> (ByeStatus, Option<String>) {
+    fn all(&mut self, go: &mut Go<'_>) -> Ending {
         pulse::begin("opening lanes", 0);
         let buffer_bytes = match self.open_lanes() {
             Ok(bytes) => bytes,
-            Err(error) => return (ByeStatus::Refused, Some(error.to_string())),
+            Err(error) => return Ending::refused(&error),
         };
         let existing = self.existing.as_ref().map(|existing| existing.found);
         self.emit(&Event::Ready(Ready { at_ns: clock::now(), buffer_bytes, existing }));
@@ -302,14 +301,12 @@ impl Runner<'_> {
             }
         }
         if self.stopped() {
-            return (ByeStatus::Stopped, Some(STOPPED.to_owned()));
+            return Ending::stopped();
         }
-        match failed {
-            Some(reason) => (ByeStatus::Errors, Some(reason)),
-            None => match &self.first_error {
-                Some(error) => (ByeStatus::Errors, Some(format!("operations failed, the first: {error}"))),
-                None => (ByeStatus::Ok, None),
-            },
+        match (failed, &self.first_error) {
+            (Some(reason), _) => Ending::ok().and_failed(&reason),
+            (None, Some(error)) => Ending::ok().and_failed(&format!("operations failed, the first: {error}")),
+            (None, None) => Ending::ok(),
         }
     }
 

@@ -718,6 +718,9 @@ pub struct Bye {
     pub status: ByeStatus,
     /// Why, if it did not end well; one line.
     pub reason: Option<String>,
+    /// What the job made on the storage may still be there: it could not be removed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub left_behind: bool,
     /// Greatest resident memory of the process in bytes.
     pub max_rss_bytes: u64,
     /// Monotonic time.

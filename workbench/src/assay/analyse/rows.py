@@ -10,8 +10,7 @@ from assay.analyse.compare import LATENCIES, compare
 from assay.analyse.decide import decide, mean_seconds
 from assay.analyse.estimate import estimate
 from assay.analyse.machine import machine_notes, set_aside
-from assay.analyse.odd.notes import notes
-from assay.analyse.odd.wrong_way import WRONG_WAY
+from assay.analyse.odd.notes import falling, notes
 from assay.analyse.percentiles import percentiles
 from assay.analyse.statistics.alike import alike_notes
 from assay.analyse.usable import usable
@@ -23,7 +22,7 @@ from assay.model.result.percentile import said
 from assay.model.result.result import PricedRun, Row, RunAnalysis
 from assay.model.result.run import RunInfo
 from assay.model.result.sample import JobRecord, Sample
-from assay.model.result.verdict import Finding, Verdict
+from assay.model.result.verdict import Finding, Unevaluated, Verdict
 from assay.model.study.case import Case, Excluded
 from assay.model.study.names import is_counted
 from assay.model.units import UnitError, parse_size
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from assay.analyse.histograms import Histogram
 
 
-Judge = Callable[[Evidence], tuple[Verdict, tuple[Finding, ...], tuple[str, ...]]]
+Judge = Callable[[Evidence], tuple[Verdict, tuple[Finding, ...], tuple[Unevaluated, ...]]]
 """Verdict, findings (the worst first) and rules that lacked evidence; `assay.judge.judge.judge` is handed in, because
 analysis and judgement do not know each other."""
 
@@ -80,20 +79,15 @@ def analyse(
         comparisons=comparisons,
         decisions=decide(rows, comparisons, run.equal_within, took, run.ignored, run.alike),
         latency_comparisons=() if quick else tuple(pair for of in LATENCIES for pair in compare(rows, run.looks, of)),
-        notes=() if quick else _odd_first((*machine_notes(machine), *_all_notes(rows, maker, likeness))),
+        notes=() if quick else (*falling(rows), *machine_notes(machine), *_other_notes(rows, maker, likeness)),
         machine=machine,
         jobs=tuple(jobs),
     )
 
 
-def _all_notes(rows: Sequence[Row], maker: "RowMaker", likeness: float | None) -> tuple[str, ...]:
+def _other_notes(rows: Sequence[Row], maker: "RowMaker", likeness: float | None) -> tuple[str, ...]:
     counts = [row.rate.n for row in rows if row.rate is not None]
     return (*maker.unread, *alike_notes(likeness, counts), *notes(rows, maker.places))
-
-
-def _odd_first(notes: tuple[str, ...]) -> tuple[str, ...]:
-    """What goes the wrong way before all that is only remarkable."""
-    return tuple(sorted(notes, key=lambda note: not note.startswith(WRONG_WAY)))
 
 
 class RowMaker:

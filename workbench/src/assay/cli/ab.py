@@ -85,7 +85,7 @@ def _seconds(written: str) -> float:
     try:
         seconds = parse_duration(written) / 1e9
     except UnitError as error:
-        raise AssayError(f"--time: {error.message}", error.hint) from None
+        raise error.at("--time") from None
     if seconds < LEAST_SECONDS:
         raise AssayError(f"--time {written} is too short", "write --time 5m")
     if seconds > MOST_SECONDS:

@@ -8,7 +8,7 @@ import typer
 from assay import __version__
 from assay.cli.output import note, print_json, say, show
 from assay.cli.settings import RUNS, runs_of
-from assay.model.base import AssayError
+from assay.model.base import AssayError, warning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -179,4 +179,4 @@ def _show_difference(first: str, second: str, out: Path, as_json: bool) -> None:
     show(*blocks)
     for name, environment in zip(names, (before, after), strict=True):
         if len(environment) < 2:
-            note(f"warning: run {name} holds no description of its environment")
+            note(warning(f"run {name} holds no description of its environment"))

@@ -14,7 +14,7 @@ from assay.cli.changes import ON_ROOT
 from assay.cli.output import note, print_json, say, terminal_width
 from assay.cli.settings import RUNS
 from assay.cli.written import FORCE, PAGE, Output, edited, output_option, printing
-from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, EXIT_REFUSED, AssayError
+from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, EXIT_REFUSED, AssayError, Code
 from assay.model.foreign import plain
 from assay.model.units import UnitError, about_duration, about_size, parse_duration
 
@@ -117,7 +117,7 @@ def _seconds(written: str) -> float:
     try:
         seconds = parse_duration(written) / 1e9
     except UnitError as error:
-        raise AssayError(f"--time: {error.message}", error.hint) from None
+        raise error.at("--time") from None
     if not LEAST_SECONDS <= seconds <= MOST_SECONDS:
         raise AssayError(f"--time: {written} is not between 5s and 24h", "30s is usual; longer makes surer")
     return seconds
@@ -150,7 +150,7 @@ def _first_look(
             note("stopped: nothing was measured, and what was made is removed")
             raise typer.Exit(EXIT_INTERRUPTED) from None
         except AssayError as error:
-            if cache == "direct" and "O_DIRECT" in error.message:
+            if cache == "direct" and error.code is Code.NO_DIRECT_IO:
                 note(f"{error.message}: the page cache is emptied instead")
                 continue
             raise

@@ -85,7 +85,7 @@ def _options(time: str, parallel: int) -> "Options":
     try:
         seconds = parse_duration(time) / 1e9
     except UnitError as error:
-        raise AssayError(f"--time: {error.message}", error.hint) from None
+        raise error.at("--time") from None
     if seconds != int(seconds) or not 1 <= seconds <= MOST_SECONDS:
         raise AssayError(f"--time {time}: is not a whole number of seconds from 1 to {MOST_SECONDS}", "such as 2s")
     if not 1 <= parallel <= MOST_STREAMS:
@@ -130,7 +130,7 @@ def _stated(places: "Places", link: str) -> "Places":
     try:
         rate = parse_throughput(link)
     except UnitError as error:
-        raise AssayError(f"--link: {error.message}", error.hint) from None
+        raise error.at("--link") from None
     clients = tuple(host if host.link else host.model_copy(update={"link": rate}) for host in places.clients)
     servers = tuple(server if server.link else replace(server, link=rate) for server in places.servers)
     return replace(places, clients=clients, servers=servers)

@@ -6,11 +6,10 @@ from typing import Self
 
 from assay.cli.output import note
 from assay.cli.progress import finish_text
+from assay.model.base import Warned
 from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.run.listener import Heard, Limits, Progress, TimeLeft
-
-WARNING = "warning: "
 
 
 class QuietListener:
@@ -18,7 +17,7 @@ class QuietListener:
 
     def say(self, text: str) -> None:
         """Print a warning; all else that a run has to say is dropped."""
-        if text.startswith(WARNING):
+        if isinstance(text, Warned):
             note(text)
 
     def progress(self, total: int, done: int, left: TimeLeft) -> Progress:  # noqa: ARG002

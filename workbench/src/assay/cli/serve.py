@@ -6,7 +6,7 @@ from pathlib import Path
 import typer
 
 from assay.cli.settings import STANDARD_RUNS, runs_folder
-from assay.model.base import AssayError
+from assay.model.base import AssayError, warning
 
 PORT = 8090
 
@@ -38,7 +38,7 @@ def command(
     try:
         with Server(Folder(folder), host, port) as server:
             if not server.loopback:
-                note(f"warning: there is no password: anyone who reaches {server.address} sees all runs in {folder}")
+                note(warning(f"there is no password: anyone who reaches {server.address} sees all runs in {folder}"))
             say(server.address)
             note(f"the runs of {folder}; Ctrl-C ends it")
             if open_:

@@ -8,7 +8,7 @@ import typer
 
 from assay.cli.output import ceiling_text, note, print_json, print_table, say, show
 from assay.cli.settings import RUNS, runs_of
-from assay.model.base import AssayError
+from assay.model.base import AssayError, warning
 from assay.model.units import about_count, about_rate
 from assay.run.brief import first_results, page_of, results_of
 from assay.store.door import look_at
@@ -112,7 +112,7 @@ def print_page(store: "RunStore") -> None:
 
 def _head(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
     """What a run is, where it was, and what came of its repeats."""
-    from assay.model.study.repeats import is_settled, until_words
+    from assay.model.study.repeats import until_words
     from assay.report.growth.stages import stage_lines
 
     yield "run", f"{info.id} ({info.status}, {info.finished} of {info.planned} repeats done)"
@@ -123,9 +123,8 @@ def _head(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
     for line in _ceiling_lines(info.ceilings):
         yield "ceilings", line
     if info.adaptive and info.blocks is None:
-        reasons = store.settled().values()
-        unknown = sum(not is_settled(reason) for reason in reasons)
-        stopped = f"{len(reasons)} of {store.case_count()} cases got fewer"
+        unknown = store.undecided()
+        stopped = f"{len(store.settled())} of {store.case_count()} cases got fewer"
         stopped += f", {unknown} of them undecided because time was up or repeats vary too much" if unknown else ""
         until = until_words(info.repeats_within, info.repeats_decide)
         yield "repeats", f"{info.repeats_least} to {info.repeats} of each case, {until}: {stopped}"
@@ -160,7 +159,7 @@ def _prices_json(store: "RunStore") -> "dict[str, Any] | None":
     try:
         prices = prices_of(store)
     except AssayError as error:
-        note(f"warning: {error.message}")
+        note(warning(f"{error.message}"))
         return None
     return None if prices is None else prices.model_dump(mode="json")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from assay.cli.help.group import group
-from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.base import EXIT_REFUSED, AssayError, warning
 
 if TYPE_CHECKING:
     from assay.model.site.box_state import RunningHost
@@ -157,7 +157,7 @@ def _sweep() -> None:
     if names:
         note(f"removed what was left of {', '.join(names)}")
     for problem in problems:
-        note(f"warning: left over from an earlier box: {problem}")
+        note(warning(f"left over from an earlier box: {problem}"))
 
 
 def _box_of(host: str, name: str) -> "RunningBox":

@@ -481,6 +481,10 @@ class ByeEvent(Message):
     """
     Monotonic time.
     """
+    left_behind: bool | None = None
+    """
+    What the job made on the storage may still be there: it could not be removed.
+    """
     max_rss_bytes: Annotated[int, Field(ge=0)]
     """
     Greatest resident memory of the process in bytes.
@@ -2041,6 +2045,10 @@ class Bye(Message):
     at_ns: Annotated[int, Field(ge=0)]
     """
     Monotonic time.
+    """
+    left_behind: bool | None = None
+    """
+    What the job made on the storage may still be there: it could not be removed.
     """
     max_rss_bytes: Annotated[int, Field(ge=0)]
     """

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from assay.model.result.verdict import NOT_APPLICABLE, Finding
+from assay.model.result.verdict import Finding
 from assay.model.units import about_number
 
 
@@ -16,21 +16,11 @@ class NotEvaluated:
 
     reason: str
 
-    @property
-    def words(self) -> str:
-        """The reason as it is kept with the result."""
-        return self.reason
-
 
 class NotApplicable(NotEvaluated):
-    """A rule that has nothing to say of such a result: nothing is missing, `reason` tells why."""
+    """A rule that has nothing to say of such a result: nothing is missing, `reason` says why."""
 
     __slots__ = ()
-
-    @property
-    def words(self) -> str:
-        """The reason, marked."""
-        return f"{NOT_APPLICABLE}{self.reason}"
 
 
 MEMORY_ITSELF = NotApplicable("the store is memory itself")

@@ -1,21 +1,21 @@
 """All rules together."""
 
-from assay.judge.answer import NotEvaluated
+from assay.judge.answer import NotApplicable, NotEvaluated
 from assay.judge.rules import RULES
 from assay.model.result.evidence import Evidence
-from assay.model.result.verdict import RANK, Finding, Verdict
+from assay.model.result.verdict import RANK, Finding, Unevaluated, Verdict
 from assay.model.told import NotTold
 
 
-def judge(evidence: Evidence) -> tuple[Verdict, tuple[Finding, ...], tuple[str, ...]]:
+def judge(evidence: Evidence) -> tuple[Verdict, tuple[Finding, ...], tuple[Unevaluated, ...]]:
     """Try every rule.
 
     Returns:
         The worst verdict, which is `ok` only if every rule that could be evaluated was content; the
-        findings, the worst first; and `rule: reason` for each rule that lacked evidence or does not apply.
+        findings, the worst first; and each rule that lacked evidence or does not apply.
     """
     findings: list[Finding] = []
-    not_evaluated: list[str] = []
+    not_evaluated: list[Unevaluated] = []
     for rule in RULES:
         try:
             answer = rule(evidence)
@@ -25,7 +25,8 @@ def judge(evidence: Evidence) -> tuple[Verdict, tuple[Finding, ...], tuple[str, 
         if answer is None:
             continue
         if isinstance(answer, NotEvaluated):
-            not_evaluated.append(f"{rule.__name__}: {answer.words}")
+            applies = not isinstance(answer, NotApplicable)
+            not_evaluated.append(Unevaluated(rule=rule.__name__, reason=answer.reason, applies=applies))
         else:
             findings.append(answer)
     findings.sort(key=lambda finding: RANK[finding.verdict])

@@ -12,12 +12,10 @@ from pydantic import BaseModel
 
 from assay.contract._answers import BackendCapabilities, Look, Mark, Space
 from assay.kinds.http import CREDENTIALS
-from assay.model.base import AssayError
+from assay.model.base import AssayError, Code
 from assay.model.result.layers import Layer
 from assay.model.study.target import Target
 
-_NOT_FOUND = "find credentials: "
-"""What an engine was doing when it found none, or half of them."""
 Problem = tuple[str, str]
 """What is wrong, and how to mend it."""
 
@@ -248,8 +246,9 @@ class ServiceKeeper(EnginesKeeper[T]):
         try:
             return probing.tried(self.target.job_target(destroy=probing.destroy), everywhere=True)
         except AssayError as error:
-            hint = CREDENTIALS if _NOT_FOUND in error.message else error.hint
-            raise AssayError(error.message, hint, error.exit_code) from None
+            if error.code is not Code.NO_CREDENTIALS:
+                raise
+            raise AssayError(error.message, CREDENTIALS, error.exit_code, code=error.code) from None
 
 
 def keeper_of(target: Target) -> "Keeper[Any]":

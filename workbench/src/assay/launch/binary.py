@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from assay.contract import SPEC_VERSION
 from assay.contract._answers import BackendCapabilities, Capabilities
 from assay.launch.answers import Collected, collect
-from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.base import EXIT_REFUSED, AssayError, Code
 from assay.model.foreign import plain
 from assay.model.secret import redacted
 from assay.model.units import about_size
@@ -28,6 +28,8 @@ MPI_MEND = (
     "libopenmpi-dev, then `make engine`; or set ASSAY_ENGINE_MPI to its path"
 )
 MEND = "install a wheel of Assay that is for this system, or build it with `make engine`"
+NO_CREDENTIALS = 3
+"""Exit code of an engine that finds no credentials for a service."""
 MOST_ANSWER = 1 << 20
 """Bytes; a real one has some thousand."""
 QUESTION_SECONDS = 60.0
@@ -186,7 +188,8 @@ def answer_of(command: str, heard: Collected, seconds: float) -> str:
         )
     if heard.code != 0:
         how = f"killed by signal {-heard.code}" if heard.code < 0 else f"exit code {heard.code}"
-        raise AssayError(last_line(heard.err) or f"{command}: {how}", "", EXIT_REFUSED)
+        code = Code.NO_CREDENTIALS if heard.code == NO_CREDENTIALS else None
+        raise AssayError(last_line(heard.err) or f"{command}: {how}", "", EXIT_REFUSED, code=code)
     return heard.out.decode("utf-8", "replace")
 
 

@@ -196,6 +196,11 @@ class Conversation:
     def _stalled(self) -> bool:
         return self.bye is not None and self.bye.status == ByeStatus.stalled
 
+    @property
+    def not_removed(self) -> bool:
+        """The engine said that it could not remove what the job made."""
+        return self.bye is not None and bool(self.bye.left_behind)
+
     def find_fault(self, fault: str) -> None:
         """The job has failed for this reason; stop it. Only the first counts: each step has its time."""
         if not self.fault:

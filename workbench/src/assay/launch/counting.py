@@ -15,7 +15,7 @@ from assay.contract._generated import Counters
 from assay.launch.binary import Engine
 from assay.launch.install import launcher_for
 from assay.launch.launcher import Process
-from assay.model.base import AssayError, Say
+from assay.model.base import AssayError, Say, warning
 from assay.model.result.uses import DiskUse, HostUse, LinkUse, UsePoint
 from assay.model.site.host import Host
 
@@ -63,7 +63,7 @@ class Counting:
             try:
                 process = launcher_for(host, self._engine).start(["counters", "--every-ms", str(EVERY_MS)])
             except AssayError as error:
-                self._say(f"warning: {host.name}: its links and disks are not counted: {error.message}")
+                self._say(warning(f"{host.name}: its links and disks are not counted: {error.message}"))
                 continue
             lines: deque[Counted] = deque(maxlen=_MOST_LINES)
             thread = threading.Thread(target=_read, args=(process, lines), daemon=True)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from assay.contract.bounds import Bounds, bounds_of
 from assay.contract.messages import Event, Job
@@ -24,6 +24,7 @@ class Ended:
         started_at: Seconds since 1970.
         seconds: How long it took.
         stop_requested: We had asked it to stop.
+        not_removed: An engine said that it could not remove what the job made.
     """
 
     status: str
@@ -31,6 +32,12 @@ class Ended:
     started_at: float
     seconds: float
     stop_requested: bool
+    not_removed: bool = field(default=False, kw_only=True)
+
+    @property
+    def may_be_left(self) -> bool:
+        """Whether something that the job made may still be there."""
+        return self.not_removed or self.status in ("crashed", "incomplete")
 
 
 @dataclass(frozen=True)
@@ -81,4 +88,5 @@ def run_job(
     finally:
         talk.end()
     status, reason = talk.verdict()
-    return Outcome(status, reason, started_at, time.monotonic() - clock, talk.stop_requested, talk.said)
+    took, left = time.monotonic() - clock, talk.not_removed
+    return Outcome(status, reason, started_at, took, talk.stop_requested, talk.said, not_removed=left)

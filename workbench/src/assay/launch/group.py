@@ -125,7 +125,8 @@ def run_group(
             started.close()
     parts = tuple(engine.part() for engine in engines)
     status, reason = _summary(parts, group.failed)
-    return GroupOutcome(status, reason, started_at, time.monotonic() - clock, requested, parts)
+    took, left = time.monotonic() - clock, any(engine.talk.not_removed for engine in engines)
+    return GroupOutcome(status, reason, started_at, took, requested, parts, not_removed=left)
 
 
 def _summary(parts: Sequence[Part], failed: str) -> tuple[str, str]:

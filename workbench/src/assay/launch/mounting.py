@@ -12,7 +12,7 @@ from typing import Any
 
 from assay.journal.entry import MOUNT, Journal
 from assay.launch.shell import Answer, Shell
-from assay.model.base import EXIT_REFUSED, AssayError, Say
+from assay.model.base import EXIT_REFUSED, AssayError, Say, warning
 from assay.model.foreign import plain
 from assay.model.secret import redacted
 from assay.model.study.mounts import StudyMount
@@ -316,7 +316,7 @@ class Mounting:
                     reason = _taken(shell, mount.at, *seen)
                     if reason:
                         left.add(mount.at)
-                        self._say(f"warning: host {shell.host.name}: {mount.at}: could not be unmounted: {reason}")
+                        self._say(warning(f"host {shell.host.name}: {mount.at}: could not be unmounted: {reason}"))
         for at, entry in self._entries.items():
             if at not in left:
                 self._journal.removed(entry)

@@ -13,6 +13,7 @@ import yaml
 from pydantic import AfterValidator, ValidationError
 from pydantic_core import ErrorDetails
 
+from assay.model.base import Code
 from assay.model.frozen import Frozen
 from assay.model.units import one_of, shown
 from assay.model.written import MOST_BYTES, Number, unprintable
@@ -57,6 +58,7 @@ class Fault(Frozen):
     message: str
     hint: str
     named: bool = True
+    code: Code | None = None
 
 
 @dataclass

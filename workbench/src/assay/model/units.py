@@ -12,6 +12,8 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
+from assay.model.base import AssayError
+
 SIZE_UNITS = {
     "B": 1,
     "kB": 10**3,
@@ -70,18 +72,8 @@ _PER_SECOND = re.compile(r"(?P<amount>.*?) ?/ ?s")
 _RATE = re.compile(rf"(?P<sign>-?)(?P<number>{_NUMBER}) ?/ ?s")
 
 
-class UnitError(ValueError):
-    """A quantity that cannot be read.
-
-    Attributes:
-        message: What is wrong, one line.
-        hint: How to write it.
-    """
-
-    def __init__(self, message: str, hint: str) -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
+class UnitError(AssayError, ValueError):
+    """A quantity that cannot be read; the hint says how to write it."""
 
 
 def parse_size(written: object) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from assay.contract._answers import BackendCapabilities, CacheAction, Capabilities
+from assay.model.base import Code
 from assay.model.source import Fault
 from assay.model.study.case import Case
 from assay.model.study.names import WORK
@@ -66,7 +67,7 @@ def capability_faults(cases: Iterable[Case], backends: Mapping[str, BackendCapab
 def _fault(broken: Broken, workload: str, count: int) -> Fault:
     more = f" ({count} cases)" if count > 1 else ""
     path = ("workloads", workload, broken.field)
-    return Fault(path=path, message=f"{broken.message}{more}", hint=broken.hint)
+    return Fault(path=path, message=f"{broken.message}{more}", hint=broken.hint, code=broken.code)
 
 
 def unable(case: Case, backend: BackendCapabilities) -> list[Broken]:
@@ -121,7 +122,7 @@ def _cache(case: Case, backend: BackendCapabilities, kind: str) -> Iterator[Brok
         return
     if not backend.direct:
         hint = _elsewhere("use cache: drop or evict" if CacheAction.evict in backend.cache else "use cache: keep")
-        yield Broken("cache", "direct", f"a {kind} target has no O_DIRECT", hint)
+        yield Broken("cache", "direct", f"a {kind} target has no O_DIRECT", hint, Code.NO_DIRECT_IO)
         return
     step = backend.direct_alignment_bytes
     files = [("file_size", parameters.file_size)]
@@ -132,7 +133,7 @@ def _cache(case: Case, backend: BackendCapabilities, kind: str) -> Iterator[Brok
             message = f"{field} {format_size(size)} is not a multiple of {format_size(step)}, which O_DIRECT needs"
             others = "drop or keep" if parameters.on_set else "drop or evict"
             hint = f"use multiples of {format_size(step)}, or cache: {others}"
-            yield Broken(field, f"{field} alignment", message, hint)
+            yield Broken(field, f"{field} alignment", message, hint, Code.NO_DIRECT_IO)
 
 
 def _elsewhere(what: str) -> str:

@@ -167,5 +167,5 @@ def _value(written: str, text: str, kind: Kind) -> Any:
         for value in values:
             kind.value(value)
     except UnitError as error:
-        raise AssayError(f"--set {written}: {error.message}", error.hint) from None
+        raise error.at(f"--set {written}") from None
     return values[0] if len(values) == 1 else values

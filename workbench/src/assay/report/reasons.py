@@ -1,11 +1,11 @@
 """Rules that were not evaluated, by the reason: many results lack the same evidence."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from assay.model.result.result import Row
-from assay.model.result.verdict import NOT_APPLICABLE
 
 _FIGURES = re.compile(r"[0-9][0-9.,]*(?: ?[kMGTP]?i?B\b)?")
 
@@ -35,23 +35,19 @@ def without_figures(text: str) -> str:
 
 def grouped(rows: Iterable[Row]) -> list[Lack]:
     """Each reason once, with the rules and the number of results: missing evidence first, the most frequent first."""
-    rules: dict[str, dict[str, None]] = {}
-    wordings: dict[str, dict[str, None]] = {}
-    results: dict[str, int] = {}
+    rules: dict[tuple[bool, str], dict[str, None]] = {}
+    wordings: dict[tuple[bool, str], dict[str, None]] = {}
+    results: Counter[tuple[bool, str]] = Counter()
     for row in rows:
         seen = set()
-        for line in row.not_evaluated:
-            rule, _, reason = line.partition(": ")
-            plain = without_figures(reason)
-            rules.setdefault(plain, {})[rule] = None
-            wordings.setdefault(plain, {})[reason] = None
-            seen.add(plain)
-        for plain in seen:
-            results[plain] = results.get(plain, 0) + 1
-    found = []
-    for plain, names in rules.items():
-        reason = next(iter(wordings[plain]))
-        applies = not reason.startswith(NOT_APPLICABLE)
-        words = reason.removeprefix(NOT_APPLICABLE)
-        found.append(Lack(tuple(names), words, results[plain], len(wordings[plain]) - 1, applies))
+        for each in row.not_evaluated:
+            key = each.applies, without_figures(each.reason)
+            rules.setdefault(key, {})[each.rule] = None
+            wordings.setdefault(key, {})[each.reason] = None
+            seen.add(key)
+        results.update(seen)
+    found = [
+        Lack(tuple(names), next(iter(wordings[key])), results[key], len(wordings[key]) - 1, key[0])
+        for key, names in rules.items()
+    ]
     return sorted(found, key=lambda lack: (not lack.applies, -lack.results))

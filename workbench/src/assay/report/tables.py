@@ -195,7 +195,12 @@ _RESULTS: tuple[_Spec, ...] = (
     ("ceiling_shares", "text", "Measured / ceiling, for each that applies", _ceilings),
     ("findings", "text", "Why the verdict is not ok", _findings),
     ("machine_findings", "text", "What was found that is the machine's", _machine_findings),
-    ("not_evaluated", "text", "Rules that were not evaluated, and why", lambda row: " | ".join(row.not_evaluated)),
+    (
+        "not_evaluated",
+        "text",
+        "Rules that were not evaluated, and why",
+        lambda row: " | ".join(map(str, row.not_evaluated)),
+    ),
     ("label", "text", "Case in words", lambda row: row.case.label),
     ("not_told", "text", "Parameters that nobody has told", lambda row: " ".join(row.case.parameters.not_told)),
 )

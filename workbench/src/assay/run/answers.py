@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from assay.analyse.compare import compare
 from assay.analyse.decide import decide
-from assay.analyse.odd.notes import notes
 from assay.model.base import AssayError
 from assay.model.collector import no_collector
 from assay.model.result.brief import Result, brief
@@ -89,7 +88,7 @@ def _answers(store: RunStore, run: PricedRun, rows: tuple[Row, ...]) -> Answers:
         excluded=(),
         rows=rows,
         comparisons=pairs,
-        notes=notes(rows, {place.target: place for place in run.places}),
+        notes=(),
         jobs=(),
         decisions=decisions,
         machine=run.machine,

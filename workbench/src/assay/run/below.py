@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from assay.contract._answers import Look
 from assay.launch.layers import layers_of_device, layers_of_path, layers_of_type
 from assay.launch.mapped import table_of
+from assay.model.base import Warned, warning
 from assay.model.result.layers import UNSEEN, Layer
 from assay.model.result.run import Place
 
@@ -26,13 +27,13 @@ class MachineLayering:
         return layers_of_device(path, table=table_of)
 
 
-def layer_notes(places: Iterable[Place]) -> list[str]:
+def layer_notes(places: Iterable[Place]) -> list[Warned]:
     """One line for each target of which the layers tell beforehand what its results will not show."""
     notes = []
     for place in places:
-        where = f"warning: target {place.target}: {place.lies_on}"
+        where = f"target {place.target}: {place.lies_on}"
         if place.memory_backed and not place.is_memory:
-            notes.append(f"{where}: its results will be `cached`: they are of memory")
+            notes.append(warning(f"{where}: its results will be `cached`: they are of memory"))
         elif any(layer.kind in UNSEEN for layer in place.layers):
-            notes.append(f"{where}: what is not seen to come from storage will be `unverified`")
+            notes.append(warning(f"{where}: what is not seen to come from storage will be `unverified`"))
     return notes

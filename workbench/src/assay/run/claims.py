@@ -23,7 +23,7 @@ from assay.launch.places import (
 from assay.launch.placing import PATIENCE_SECONDS, SHORT_PATIENCE_SECONDS, SilentError, patience_of
 from assay.launch.questions import clean_target
 from assay.launch.shell import Shell
-from assay.model.base import AssayError, Say
+from assay.model.base import AssayError, Say, warning
 from assay.model.foreign import plain
 from assay.model.study.study import Study
 from assay.run.fleet import Fleet
@@ -66,7 +66,7 @@ def claim_targets(
         except SilentError as error:
             if silent is not None:
                 silent.add(target.path)
-            raise AssayError(f"target {name}: {error.message}", error.hint, error.exit_code) from None
+            raise error.at(f"target {name}") from None
 
 
 class RunClaiming:
@@ -121,7 +121,7 @@ def _claim_elsewhere(path: str, store: RunStore, fleet: Fleet, patience: float, 
             other = host.name in earlier and not _marked(path, store, launcher, patience)
             claimed = claim_target(path, owner_of(store), foreign_run_state, False, launcher, True, patience)
         except AssayError as error:
-            raise AssayError(f"host {host.name}: {error.message}", error.hint, error.exit_code) from None
+            raise error.at(f"host {host.name}") from None
         found[host.name] = claimed.identity
         store.amend(entry, {"claimed": dict(found), "above": dict(above)})
         _warn(claimed, say)
@@ -170,12 +170,12 @@ def _numbers(path: str, shell: Shell) -> tuple[str, str]:
 def _warn_other(path: str, before: object, claimed: PlaceAnswer, say: Say) -> None:
     """Say that a run goes on in another directory than it had claimed, whose file system may be mounted no more."""
     if before and before != claimed.identity:
-        say(f"warning: {path}: is not the directory that this run had claimed before: what that one holds stays")
+        say(warning(f"{path}: is not the directory that this run had claimed before: what that one holds stays"))
 
 
 def _warn(claimed: PlaceAnswer, say: Say) -> None:
     for line in remains(claimed):
-        say(f"warning: could not be removed: {line}")
+        say(warning(f"could not be removed: {line}"))
 
 
 def release_targets(

@@ -9,7 +9,7 @@ from assay.analyse.usable import usable
 from assay.contract._generated import Job
 from assay.launch.engine import SPEAK_SECONDS, Outcome, run_job
 from assay.launch.launcher import Launcher
-from assay.model.base import AssayError
+from assay.model.base import AssayError, warning
 from assay.model.result.machine import Reading
 from assay.model.result.sample import Sample
 from assay.plan.controls import WORKS, control_jobs
@@ -90,7 +90,7 @@ class Control:
             # Whatever it is, it would be said again and again.
             self._broken = True
             why = outcome.reason or outcome.status
-            self._say(f"warning: the control beside the repeats cannot be measured: {why}")
+            self._say(warning(f"the control beside the repeats cannot be measured: {why}"))
         return None
 
 

@@ -25,7 +25,7 @@ from assay.launch.launcher import Launcher
 from assay.launch.looking import MachineLooking
 from assay.launch.placing import SilentError, patience_of
 from assay.launch.shell import make_shell
-from assay.model.base import AssayError
+from assay.model.base import AssayError, warning
 from assay.model.deadline import Deadline
 from assay.model.result.ceiling import Binding
 from assay.model.result.run import Place
@@ -57,10 +57,6 @@ LEAST_SILENCE = 120.0
 """Storage counts as hung after this many seconds without anything ending, or more (see `silence_limit`)."""
 LEAVING_SECONDS = 15.0
 """Longest wait for storage that does not answer when the user has asked to stop."""
-LEFT_BEHIND = ("crashed", "incomplete")
-"""After these outcomes something of the repeat may still be there."""
-NOT_REMOVED = "the data could not be removed"
-"""An engine's words if that is so, as after a throttle; a second try may do better, and says if not."""
 TOLD_SECONDS = 5.0
 """A wait that is longer than this is told."""
 LOOK_SECONDS = 0.2
@@ -335,9 +331,11 @@ class Executor:
 
     @staticmethod
     def _leaves(outcome: Outcome, shared: str | None, remounts: bool) -> bool:
-        """Whether something of a repeat may still be there; of a job in legs only the last one removes the files."""
-        not_removed = outcome.status in LEFT_BEHIND or NOT_REMOVED in outcome.reason
-        return bool(shared) or not_removed or (remounts and outcome.status != "ok")
+        """Whether something of a repeat may still be there; of a job in legs only the last one removes the files.
+
+        Where an engine could not remove it, as after a throttle, a second try may do better, and says if not.
+        """
+        return bool(shared) or outcome.may_be_left or (remounts and outcome.status != "ok")
 
     def _counted(self, sample: Sample, case: Case) -> Sample:
         """With what the hosts did meanwhile."""
@@ -472,7 +470,7 @@ class Executor:
         started_at, path = steady(), target_path(self.study, case.target)
         try:
             for line in self._clean_up(case, name, planned):
-                progress.say(f"warning: could not be removed: {line}")
+                progress.say(warning(f"could not be removed: {line}"))
         except AssayError as error:
             status, reason = "crashed", error.message
             if isinstance(error, SilentError):
@@ -490,7 +488,7 @@ class Executor:
         directory = getattr(planned.job.target, "directory", "")
         if hindrance and directory:
             place = f"{target_path(self.study, case.target)}/{directory}"
-            progress.say(f"warning: {place}: may still be there: {hindrance.reason}")
+            progress.say(warning(f"{place}: may still be there: {hindrance.reason}"))
 
     def _clean_up(self, case: Case, name: str, planned: PlannedJob) -> list[str]:
         """Remove what a killed engine left of this repeat, now or earlier; returns what is still there."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from assay.journal.trees import make_folder
 from assay.launch.binary import find_engine
 from assay.launch.launcher import LocalLauncher
-from assay.model.base import AssayError, Say
+from assay.model.base import AssayError, Say, warning
 from assay.plan.load import load_study
 from assay.run.claims import release_targets
 from assay.store import RunStore
@@ -67,7 +67,7 @@ def _finish(folder: Path, say: Say) -> None:
         finally:
             store.close()
         for line in left:
-            say(f"warning: of a first look that was killed: {line}")
+            say(warning(f"of a first look that was killed: {line}"))
         if left:
             return
     _remove(folder)

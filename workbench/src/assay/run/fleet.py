@@ -134,7 +134,15 @@ class Fleet:
             members, silence_limit, on_event, stop=stop, bounds=bounds, before_start=before_start, step=step
         )
         events = join_parts(_part(part) for part in done.parts)
-        return Outcome(done.status, done.reason, done.started_at, done.seconds, done.stop_requested, events)
+        return Outcome(
+            done.status,
+            done.reason,
+            done.started_at,
+            done.seconds,
+            done.stop_requested,
+            events,
+            not_removed=done.not_removed,
+        )
 
 
 def _part(part: Part) -> HostPart:

@@ -46,7 +46,7 @@ def find_methods(
             question = MethodQuestion(target=place, shapes=[_asked_shape(one) for one in asked])
             answer = answered(launcher, ["methods"], question.model_dump_json(), patience_of(study), MethodAnswer)
         except AssayError as error:
-            raise AssayError(f"target {name}: {error.message}", error.hint, EXIT_REFUSED) from None
+            raise error.at(f"target {name}", EXIT_REFUSED) from None
         for shape, several in zip(asked, answer.found, strict=True):
             found += _choices(name, shape, several)
     return found

@@ -100,4 +100,4 @@ def _end(store: RunStore, why: str, settled: Settled) -> None:
     known = store.settled()
     for case in store.cases():
         if case.id not in known:
-            settled(case.id, store.settle(case.id, why))
+            settled(case.id, store.settle(case.id, why, known=False))

@@ -12,7 +12,7 @@ from assay.contract.counts import progress
 from assay.contract.messages import PhaseStartEvent
 from assay.contract.parts import split_parts
 from assay.contract.reader import GREATEST, lines_of, read_events
-from assay.model.base import AssayError
+from assay.model.base import AssayError, warning
 from assay.model.result.percentile import said
 from assay.model.study.names import DATA, OP_KINDS, Group, Moves
 from assay.run.heard import why_unreadable
@@ -49,7 +49,7 @@ def run_rows(store: RunStore, tell: Callable[[str], None]) -> Iterator[dict[str,
             texts = [part.events for part in split_parts(text)] if hosts else [text]
             rows = list(interval_rows(case, repeat, (line for one in texts for line in lines_of(one))))
         except Exception as error:  # whatever it is: the input is not ours, and the other repeats are whole
-            tell(f"warning: {case}, repeat {repeat}: its intervals are left out: {why_unreadable(error)}")
+            tell(warning(f"{case}, repeat {repeat}: its intervals are left out: {why_unreadable(error)}"))
             continue
         yield from rows
 

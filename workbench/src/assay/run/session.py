@@ -32,7 +32,7 @@ from assay.launch.mounting import Mounting
 from assay.launch.placing import patience_of
 from assay.launch.remote_places import mount_facts
 from assay.launch.room import Needs
-from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.base import EXIT_REFUSED, AssayError, warning
 from assay.model.deadline import Deadline
 from assay.model.foreign import plain
 from assay.model.result.run import LAUNCHER, Place
@@ -368,7 +368,7 @@ class _Session:
 
     def _run(self) -> RunStore:
         for group in remove_leftovers():
-            self.say(f"warning: {group}: left by a run that died, and could not be removed")
+            self.say(warning(f"{group}: left by a run that died, and could not be removed"))
         try:
             if self._affordable():
                 with (
@@ -585,7 +585,7 @@ class _Session:
         for line in setting_lines(environment):
             self.say(f"settings: {line}")
         if self.fleet is None and (words := limited(environment, info.places).words):
-            self.say(f"warning: a control group limits {words}: rates will be those under this limit")
+            self.say(warning(f"a control group limits {words}: rates will be those under this limit"))
         job = own_job()
         if not info.versions:
             # Jobs before this one, which came no further, are there already.
@@ -593,7 +593,7 @@ class _Session:
             return
         changed = {name: value for name, value in versions.items() if info.versions.get(name) != value}
         if changed:
-            self.say(f"warning: the run goes on with another {', '.join(sorted(changed))} than it began with")
+            self.say(warning(f"the run goes on with another {', '.join(sorted(changed))} than it began with"))
             later = {f"{name} (resumed)": value for name, value in changed.items()}
             self.store.describe(versions={**info.versions, **later})
         self._compare_environment({**info.environment, **job}, {**environment, **job})
@@ -611,7 +611,7 @@ class _Session:
             later.setdefault(f"{item.section} (resumed)", {})[item.name] = item.after or ""
         if changed:
             names = ", ".join(f"{item.section} {item.name}" for item in changed)
-            self.say(f"warning: the run goes on in another environment than it began in: {names}")
+            self.say(warning(f"the run goes on in another environment than it began in: {names}"))
         if later or joined:
             self.store.describe(environment={**before, **joined, **later})
 
@@ -652,7 +652,7 @@ class _Session:
         if self.deadline is not None:
             left.limit(self.deadline.left())
         for line in self._beyond_limits():
-            self.say(f"warning: {line}")
+            self.say(warning(f"{line}"))
         if self.deadline is None:
             about = "about" if fixed else "at most about"
             to_do = f"{len(pending)} of {total} repeats to do, {about} {about_duration(left.seconds())}"
@@ -693,7 +693,7 @@ class _Session:
         if self.deadline is None or self.interruption.count or not pending:
             return
         for case in pending:
-            self.store.settle(case, OUT_OF_TIME)
+            self.store.settle(case, OUT_OF_TIME, known=False)
         done = Counter(case for case, _ in self.store.order())
         few = sum(done[case] - count < FEWEST for case, count in pending.items())
         if few:
@@ -752,7 +752,7 @@ class _Session:
             try:
                 self.remounting.restore()
             except AssayError as error:
-                self.say(f"warning: what lies there is not removed: {error.message}")
+                self.say(warning(f"what lies there is not removed: {error.message}"))
         keep = self.plan.study.output.keep_files
         patience = patience_of(self.plan.study)
         if self.interruption.count or self.deadline is not None:
@@ -761,7 +761,7 @@ class _Session:
             self.store, self.plan.study, self._first_launcher(), self.fleet, keep, self.silent, patience
         )
         for line in left:
-            self.say(f"warning: could not be removed: {line}")
+            self.say(warning(f"could not be removed: {line}"))
         close_all(self.devices)
 
     def _keep_limits(self) -> None:

@@ -6,7 +6,7 @@ from assay.analyse.adaptive import case_reach
 from assay.analyse.compare import compare
 from assay.analyse.decide import MOST_NEEDED, decide, mean_seconds, undecided
 from assay.model.study.case import Case
-from assay.model.study.repeats import DECIDED, Repeats
+from assay.model.study.repeats import Repeats
 from assay.model.units import about_duration, about_number
 from assay.run.analysis import rows_until
 from assay.store import RunStore
@@ -82,7 +82,9 @@ class Rounds:
         needs = undecided(decisions, self._cases)
         going = self._affordable(needs, done)
         return {
-            case.id: self._store.settle(case.id, f"after {done} repeats {_reason(needs.get(case.id))}")
+            case.id: self._store.settle(
+                case.id, f"after {done} repeats {_reason(needs.get(case.id))}", known=case.id not in needs
+            )
             for case in self._going()
             if case.id not in going
         }
@@ -109,7 +111,7 @@ class Rounds:
             return {}
         limit = about_duration((self._repeats.time or 0) / 1e9)
         reason = f"after {repeat - 1} repeats time was up ({limit} for all)"
-        return {case.id: self._store.settle(case.id, reason) for case in going}
+        return {case.id: self._store.settle(case.id, reason, known=False) for case in going}
 
     def _going(self) -> list[Case]:
         settled = self._store.settled()
@@ -126,7 +128,7 @@ class Rounds:
 def _reason(needs: int | None) -> str:
     """Why a case does not go on, though there may be repeats left."""
     if needs is None:
-        return DECIDED
+        return "nothing is left that more of them would decide"
     if needs > MOST_NEEDED:
         return f"undecided: it would take more than {MOST_NEEDED:,}, for which there is no time"
     return f"undecided: it would take about {needs:,}, for which there is no time"

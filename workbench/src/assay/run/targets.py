@@ -18,7 +18,7 @@ from assay.launch.places import Owner, look_at
 from assay.launch.placing import MARGIN_SECONDS, patience_of
 from assay.launch.questions import probe_target
 from assay.launch.room import by_place, lying
-from assay.model.base import EXIT_REFUSED, AssayError, Say
+from assay.model.base import EXIT_REFUSED, AssayError, Code, Say, Warned, warning
 from assay.model.result.layers import in_memory
 from assay.model.result.run import IN_MEMORY, Place
 from assay.model.source import Source
@@ -33,11 +33,12 @@ SERVICE = "correct what the study says of it, or see to its service"
 PLACE = "name another place, or see to this one"
 
 
-def refuse(problems: Sequence[tuple[str, str]]) -> None:
+def refuse(problems: Sequence[tuple[str, str]], code: Code | None = None) -> None:
     """Refuse the run if there are problems: one line each.
 
     Args:
         problems: What is wrong, and how to mend it; empty hints are left out.
+        code: Of the error.
 
     Raises:
         AssayError: There is a problem; exit code 3.
@@ -45,7 +46,7 @@ def refuse(problems: Sequence[tuple[str, str]]) -> None:
     if not problems:
         return
     *others, last = dict.fromkeys(problems)
-    raise AssayError(*last, EXIT_REFUSED, tuple(others))
+    raise AssayError(*last, EXIT_REFUSED, tuple(others), code)
 
 
 def used_targets(study: Study, cases: Iterable[Case]) -> list[str]:
@@ -174,7 +175,7 @@ class EngineProbing:
             try:
                 return probe_target(self.hosts[host], text, seconds)
             except AssayError as error:
-                raise AssayError(f"host {host}: {error.message}", error.hint, error.exit_code) from None
+                raise error.at(f"host {host}") from None
 
         with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
             first, *_ = pool.map(ask, self.hosts)
@@ -201,8 +202,10 @@ def check_capable(cases: Sequence[Case], backends: dict[str, BackendCapabilities
     Raises:
         AssayError: There is such a case; each distinct reason is one line.
     """
-    problems = [source.problem(fault) for fault in capability_faults(cases, backends)]
-    refuse([(f"{file}:{problem.line}: {problem.message}", problem.hint) for problem in problems])
+    faults = capability_faults(cases, backends)
+    problems = [source.problem(fault) for fault in faults]
+    code = next((fault.code for fault in faults if fault.code is not None), None)
+    refuse([(f"{file}:{problem.line}: {problem.message}", problem.hint) for problem in problems], code)
     if any(case.parameters.cache == "limit" for case in cases):
         find_hierarchy()
 
@@ -246,7 +249,7 @@ def make_places(study: Study, backends: dict[str, BackendCapabilities], looks: M
     return tuple(places)
 
 
-def space_notes(peak_space: Mapping[str, int], places: Iterable[Place]) -> list[str]:
+def space_notes(peak_space: Mapping[str, int], places: Iterable[Place]) -> list[Warned]:
     """One line for each target that is too small for a case; such a case will show the error it meets.
 
     Args:
@@ -258,5 +261,5 @@ def space_notes(peak_space: Mapping[str, int], places: Iterable[Place]) -> list[
         size = peak_space.get(place.target, 0)
         if place.free_bytes is not None and size > place.free_bytes:
             what = f"needs {about_size(size)}, {about_size(place.free_bytes)} are free"
-            notes.append(f"warning: target {place.target} ({place.path}): {what}: there will be errors")
+            notes.append(warning(f"target {place.target} ({place.path}): {what}: there will be errors"))
     return notes

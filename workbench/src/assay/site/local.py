@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from assay.model.base import EXIT_REFUSED, AssayError, Say
+from assay.model.base import EXIT_REFUSED, AssayError, Say, warning
 from assay.model.site.host import THIS_HOST
 from assay.model.study.target import Target
 from assay.site.site import SERVER_SECONDS, Standing
@@ -104,7 +104,7 @@ class LocalSite:
         """See `Site`; says which server was gone before."""
         for kind, server in self._running.items():
             if server.ended:
-                say(f"warning: server {kind} was gone before the run was over: {server.ended}")
+                say(warning(f"server {kind} was gone before the run was over: {server.ended}"))
         self._running = {}
         self._stack.close()
 

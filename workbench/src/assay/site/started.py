@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from assay.journal.entry import SERVER, Entry, Journal
 from assay.journal.owner import Process, boot_id, start_time
 from assay.journal.trees import Numbers, make_folder, remove_tree
-from assay.model.base import EXIT_REFUSED, AssayError, Say
+from assay.model.base import EXIT_REFUSED, AssayError, Say, warning
 from assay.model.foreign import plain
 from assay.model.site.serving import Server
 from assay.servers.filling import Filled, Place, how_to_get
@@ -133,7 +133,7 @@ def started(name: str, journal: Journal, say: Say) -> Iterator[StartedServer]:
             _end(server)
         left = _remove(folder, made, data)
         for line in left:
-            say(f"warning: could not be removed: {line}")
+            say(warning(f"could not be removed: {line}"))
         if not left:
             journal.removed(entry)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from assay.model.base import AssayError
+from assay.model.base import AssayError, Code
 from assay.model.money.priced import PRICES_SCHEMA, FrozenPrices
 from assay.model.result.result import PricedRun
 from assay.store.damage import damage_told
@@ -98,7 +98,8 @@ def _check_version(folder: Path, data: Any) -> None:
         raise _damaged(folder, "its schema_version is not a number from 1")
     if version > PRICES_SCHEMA:
         message = f"run {folder.name}: {PRICES} is made by a newer Assay"
-        raise AssayError(f"{message} (version {version}, this one knows {PRICES_SCHEMA})", "update Assay")
+        message += f" (version {version}, this one knows {PRICES_SCHEMA})"
+        raise AssayError(message, "update Assay", code=Code.NEWER_RUN)
 
 
 def _check_numbers(prices: FrozenPrices, folder: Path) -> None:

@@ -249,13 +249,18 @@ class RunReader:
 
     @tells_damage
     def is_settled(self, case_id: str) -> bool:
-        """Whether a case is known well enough."""
+        """Whether a case gets no more repeats."""
         return self._db.execute("SELECT 1 FROM settled WHERE case_id = ?", (case_id,)).fetchone() is not None
 
     @tells_damage
     def settled(self) -> dict[str, str]:
-        """Cases that are known well enough, so that repeats without an outcome are not needed -> why."""
+        """Cases that get no more repeats, whatever the plan says -> why."""
         return dict(self._db.execute("SELECT case_id, reason FROM settled ORDER BY case_id"))
+
+    @tells_damage
+    def undecided(self) -> int:
+        """How many cases get no more repeats though they are not known well enough."""
+        return int(self._db.execute("SELECT count(*) FROM settled WHERE NOT known").fetchone()[0])
 
     @tells_damage
     def samples(self, case_id: str | None = None) -> tuple[Sample, ...]:

@@ -311,10 +311,15 @@ class RunStore(RunReader):
         case_id, repeat = self._db.execute("SELECT case_id, repeat FROM attempts WHERE id = ?", (attempt,)).fetchone()
         return str(case_id), int(repeat)
 
-    def settle(self, case_id: str, reason: str) -> int:
-        """Record that a case is known well enough, or with an empty reason that after all it is not.
+    def settle(self, case_id: str, reason: str, known: bool = True) -> int:
+        """Record that a case gets no more repeats, or with an empty reason that after all it does.
 
         Its repeats without an outcome are then no longer asked for, or asked for again; the plan keeps them.
+
+        Args:
+            case_id: The case.
+            reason: Why, in words.
+            known: Its results are known well enough; else time is up, or repeats vary too much.
 
         Returns:
             How many repeats fewer the run has; below 0 if they are more.
@@ -325,7 +330,7 @@ class RunStore(RunReader):
         with self._transaction():
             self._db.execute("DELETE FROM settled WHERE case_id = ?", (case_id,))
             if reason:
-                self._db.execute("INSERT INTO settled VALUES (?, ?)", (case_id, reason))
+                self._db.execute("INSERT INTO settled VALUES (?, ?, ?)", (case_id, reason, known))
             if was and reason:
                 return 0
             (idle,) = self._db.execute(

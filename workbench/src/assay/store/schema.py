@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from assay.model.base import AssayError
+from assay.model.base import AssayError, Code
 from assay.model.foreign import plain
 from assay.store.door import DAMAGE_HINT, look_at
 from assay.store.entries import BATCH, DATABASE
@@ -56,11 +56,13 @@ TABLES = """
         id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, details TEXT NOT NULL,
         recorded_at REAL NOT NULL, removed_at REAL
     );
-    CREATE TABLE settled (case_id TEXT PRIMARY KEY REFERENCES cases (id), reason TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE settled (
+        case_id TEXT PRIMARY KEY REFERENCES cases (id), reason TEXT NOT NULL, known INTEGER NOT NULL
+    ) WITHOUT ROWID;
     CREATE TABLE controls (id INTEGER PRIMARY KEY, document TEXT NOT NULL);
 """
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Of these tables; a file that was written with others is refused."""
 _KNOWN = frozenset(statement.strip() for statement in TABLES.split(";"))
 
@@ -115,7 +117,8 @@ def check_schema(connection: sqlite3.Connection, path: Path) -> None:
         newer = version > SCHEMA_VERSION
         who, hint = ("a newer", "update Assay") if newer else ("an older", "measure its study again")
         known = f"version {version} of the store, this one knows {SCHEMA_VERSION}"
-        raise AssayError(f"{path}: written by {who} Assay ({known})", hint)
+        code = Code.NEWER_RUN if newer else None
+        raise AssayError(f"{path}: written by {who} Assay ({known})", hint, code=code)
     for name, sql in connection.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"):
         # What SQLite itself adds, such as the statistics of ANALYZE, has names that nothing else can have.
         if sql not in _KNOWN and not str(sql).startswith("CREATE TABLE sqlite_"):

@@ -26,9 +26,12 @@ def test_any_evidence_is_judged(evidence: Evidence) -> None:
     assert verdict is (findings[0].verdict if findings else Verdict.OK)
     assert Verdict.OK not in [finding.verdict for finding in findings]
     names = [rule.__name__ for rule in RULES]
-    told = [finding.rule for finding in findings] + [line.split(": ", 1)[0] for line in not_evaluated]
+    told = [finding.rule for finding in findings] + [each.rule for each in not_evaluated]
     assert len(told) == len(set(told)) and set(told) <= set(names)
-    for text in (*not_evaluated, *(part for finding in findings for part in (finding.text, finding.remedy))):
+    for text in (
+        *(each.reason for each in not_evaluated),
+        *(part for finding in findings for part in (finding.text, finding.remedy)),
+    ):
         assert text.isprintable() and text == text.strip()
         assert not re.search(r"\b(nan|inf|None)\b", text), text
     for finding in findings:

@@ -49,7 +49,7 @@ SERVERS = (host("server1", link(sent=RATE / 2)), host("server2", link(sent=RATE 
 def test_what_the_links_of_the_clients_carried_came_from_servers(operation: str, carried: LinkUse) -> None:
     answer = layers.unseen_cache(of(operation, host("client1", carried), *SERVERS))
     assert isinstance(answer, NotEvaluated)
-    assert "servers answer from their memory" in answer.words
+    assert "servers answer from their memory" in answer.reason
 
 
 @pytest.mark.parametrize(
@@ -82,13 +82,13 @@ def test_disks_of_the_servers_that_gave_all_leave_nothing_open() -> None:
     assert rules.cached_read(of("read", client, *gave)) is None
     part = layers.unseen_cache(of("read", client, *(host(name, disk=RATE / 5) for name in ("server1", "server2"))))
     assert isinstance(part, NotEvaluated)
-    assert "moved 40 % of the bytes read" in part.words
+    assert "moved 40 % of the bytes read" in part.reason
 
 
 def test_disks_that_hosts_share_say_nothing_of_one_server() -> None:
     answer = layers.unseen_cache(of("read", host("client1", link(RATE)), *SERVERS))
     assert isinstance(answer, NotEvaluated)
-    assert "disks" not in answer.words
+    assert "disks" not in answer.reason
 
 
 def test_the_kernels_own_clients_get_the_same_from_the_disks() -> None:

@@ -16,7 +16,7 @@ from assay.judge import cache, course, lanes, limits, metadata, open_loop, rules
 from assay.model.result.brief import brief
 from assay.model.result.ceiling import Binding, Ceiling, CeilingPass, Exceeding
 from assay.model.result.result import EXCEEDED, Row, RunAnalysis
-from assay.model.result.verdict import RANK, Finding, Verdict
+from assay.model.result.verdict import RANK, Finding, Unevaluated, Verdict
 from assay.report import numbers, reasons
 from assay.report.build import build_document
 from assay.report.document import Badge, Bullets, Num, Section, Share, Table
@@ -24,6 +24,13 @@ from assay.report.html import render_html
 from assay.report.sections import answer, ceilings, comparison, evidence, results, verdicts
 from assay.report.tables import results_table
 from assay.report.view import FALSE, View, false, sound
+
+NOT_APPLICABLE = Unevaluated(rule="cached_read", reason="x", applies=False)
+
+
+def lacks(**reasons: str) -> tuple[Unevaluated, ...]:
+    """Rule -> what was missing."""
+    return tuple(Unevaluated(rule=rule, reason=reason) for rule, reason in reasons.items())
 
 
 def finding(verdict: Verdict, text: str = "seen", remedy: str = "do this") -> Finding:
@@ -168,12 +175,10 @@ def test_run_without_ceilings_says_so() -> None:
 def test_reasons_are_listed_once_with_rules_and_number_of_results() -> None:
     few = "needs phases of at least 5 whole intervals"
     first = row().model_copy(
-        update={"not_evaluated": (f"bursting: {few}", f"throttled: {few}", "cached_names: 1.2 MB were fetched")}
+        update={"not_evaluated": lacks(bursting=few, throttled=few, cached_names="1.2 MB were fetched")}
     )
     second = row().model_copy(
-        update={
-            "not_evaluated": (f"bursting: {few}", "cached_names: 340 kB were fetched", "cached_read: not applicable: x")
-        }
+        update={"not_evaluated": (*lacks(bursting=few, cached_names="340 kB were fetched"), NOT_APPLICABLE)}
     )
     assert reasons.grouped([first, second]) == [
         reasons.Lack(("bursting", "throttled"), few, 2, 0, True),
@@ -187,9 +192,9 @@ def test_reasons_are_listed_once_with_rules_and_number_of_results() -> None:
 
 
 def test_ok_says_how_far_it_goes() -> None:
-    whole = judged(row(), not_evaluated=("cached_read: not applicable: x",))
-    partly = judged(row(), not_evaluated=("bursting: too few", "cached_read: not applicable: x"))
-    worse = judged(row(), Verdict.CACHED, not_evaluated=("bursting: too few",))
+    whole = judged(row(), not_evaluated=(NOT_APPLICABLE,))
+    partly = judged(row(), not_evaluated=(*lacks(bursting="too few"), NOT_APPLICABLE))
+    worse = judged(row(), Verdict.CACHED, not_evaluated=lacks(bursting="too few"))
     assert [one.verdict_words for one in (whole, partly, worse)] == ["ok", "ok, but not all checks could run", "cached"]
     assert [brief(one).finding for one in (whole, partly)] == ["", "ok, but not all checks could run: bursting"]
     assert [brief(one).as_far_as_seen for one in (whole, partly, worse)] == [False, True, False]

@@ -10,7 +10,7 @@ import pytest
 from assay.contract._answers import BackendCapabilities
 from assay.kinds.place import keeper_of
 from assay.launch.launcher import Launcher
-from assay.model.base import AssayError
+from assay.model.base import AssayError, Code
 from assay.model.study.study import Study
 from assay.run import targets
 
@@ -41,7 +41,7 @@ def ask(monkeypatch: pytest.MonkeyPatch, name: str, refused: Sequence[str] = ())
         host = cast(Any, launcher)
         asked.append(host)
         if host in refused:
-            raise AssayError("find credentials: there are none")
+            raise AssayError("find credentials: there are none", code=Code.NO_CREDENTIALS)
         return cast(Any, SimpleNamespace(kind=host))
 
     monkeypatch.setattr(targets, "probe_target", probe)

@@ -36,7 +36,7 @@ class Store:
     def settled(self) -> dict[str, str]:
         return self.known
 
-    def settle(self, case: str, why: str) -> int:
+    def settle(self, case: str, why: str, known: bool = True) -> int:
         self.known[case] = why
         return 1
 

@@ -170,6 +170,7 @@ impl Gather {
         Some(Bye {
             status: worst.status,
             reason: worst.reason.clone(),
+            left_behind: byes.iter().any(|bye| bye.left_behind),
             max_rss_bytes: byes.iter().map(|bye| bye.max_rss_bytes).sum(),
             at_ns: byes.iter().map(|bye| bye.at_ns).max()?,
         })

@@ -112,7 +112,7 @@ fn barrier(step: &str, phase: Option<u32>, most: Option<u64>, at: u64) -> Event 
 }
 
 fn bye(status: ByeStatus, at_ns: u64) -> Event {
-    Event::Bye(Bye { status, reason: Some(format!("{status:?}")), max_rss_bytes: 5, at_ns })
+    Event::Bye(Bye { status, reason: Some(format!("{status:?}")), left_behind: false, max_rss_bytes: 5, at_ns })
 }
 
 #[test]

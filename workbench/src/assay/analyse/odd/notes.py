@@ -43,13 +43,13 @@ _STDIO = ("fwrite", "re_fwrite", "fread", "re_fread")
 
 
 def notes(rows: Sequence[Row], places: Mapping[str, Place]) -> tuple[str, ...]:
-    """All notes, a sentence each, grouped by kind; what goes the wrong way comes first.
+    """All notes but those of `falling`, a sentence each, grouped by kind.
 
     Args:
         rows: All rows of the run.
         places: Target -> where it is.
     """
-    found = _capped(iter(wrong_way(rows)))
+    found: list[str] = []
     for kind in _PER_ROW:
         told = (row for row in rows if not (row.machine and kind in _DISTURBED))
         found += _capped(note for row in told for note in _as_far_as_told(kind(row, places.get(row.case.target))))
@@ -57,6 +57,11 @@ def notes(rows: Sequence[Row], places: Mapping[str, Place]) -> tuple[str, ...]:
     found += _capped(_faster_than_direct(rows))
     found += _capped(_untested_tails(rows))
     return tuple(found)
+
+
+def falling(rows: Sequence[Row]) -> tuple[str, ...]:
+    """A sentence for each axis that goes the wrong way, the worst first."""
+    return tuple(_capped(iter(wrong_way(rows))))
 
 
 def _as_far_as_told(several: Iterator[str]) -> Iterator[str]:

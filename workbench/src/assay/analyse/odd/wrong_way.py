@@ -19,8 +19,6 @@ AXES = {
 SIZES = ("record_size", "object_size")
 LEAST = 1.5
 """So many times as much at the lower value is worth a word, if the intervals are apart."""
-WRONG_WAY = "Slower at a higher "
-"""What such a note begins with."""
 
 
 class Fall(NamedTuple):
@@ -46,9 +44,9 @@ class Fall(NamedTuple):
         )
         where = f"{slow.operation.replace('_', ' ')} on {slow.case.target}, workload {slow.case.workload}"
         return (
-            f"{WRONG_WAY}{AXES[self.axis]}: {where}{f' ({rest})' if rest else ''} does {_rate(slow, self.axis)} at"
-            f" {_value(self.axis, after)} and {_rate(fast, self.axis)} at {_value(self.axis, before)},"
-            f" {about_number(self.times)}× as much."
+            f"Slower at a higher {AXES[self.axis]}: {where}{f' ({rest})' if rest else ''} does"
+            f" {_rate(slow, self.axis)} at {_value(self.axis, after)} and {_rate(fast, self.axis)} at"
+            f" {_value(self.axis, before)}, {about_number(self.times)}× as much."
         )
 
 

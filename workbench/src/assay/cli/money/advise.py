@@ -1,6 +1,8 @@
 """`assay advise`."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,7 +87,7 @@ def command(
         if place is None:
             raise
         inner = () if error.place is None else (error.place,)
-        raise _at(error, source, need, ("candidates", place, "set", error.key, *inner)) from None
+        raise error.at(_line(source, need, "candidates", place, "set", error.key, *inner)) from None
     if page is not None:
         from assay.money.advice.outlook.picture import picture
 
@@ -128,14 +130,13 @@ def _books(need: "Need", source: "Source", path: Path, given: list[str]) -> "tup
     ] or [(need.book or "", ("book",))]
     found = []
     for name, key in named:
-        try:
+        with _at(source, path, *key):
             found.append(load_book(name, path.absolute().parent))
-        except AssayError as error:
-            raise _at(error, source, path, key) from None
     names = [book.book for book in found]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise _at(AssayError(f"the price book {twice} is named twice", "name each once"), source, path, ("books",))
+        where = _line(source, path, "books")
+        raise AssayError(f"{where}: the price book {twice} is named twice", "name each once")
     return tuple(found)
 
 
@@ -197,28 +198,32 @@ def _check_names(need: "Need", books: "tuple[Book, ...]", source: "Source", path
     from assay.money.cost.catalog import catalog
     from assay.money.cost.designs import load_template
 
-    try:
+    with _at(source, path, "books"):
         market = market_of(need, books)
+    with _at(source, path, "budget"):
         check_currency(need, market.currency)
-    except AssayError as error:
-        raise _at(error, source, path, ("budget",) if "budget" in error.message else ("books",)) from None
     if isinstance(need.client, str):
-        try:
+        with _at(source, path, "client"):
             catalog().instance(need.client)
-        except AssayError as error:
-            raise _at(error, source, path, ("client",)) from None
     for place, candidate in enumerate(need.candidates):
-        try:
+        with nullcontext() if given else _at(source, path, "candidates", place):
             template = load_template(candidate.design, path.absolute().parent)
             for key in candidate.set:
                 if key not in template.parameters:
                     template.build({key: None})
-        except AssayError as error:
-            raise (error if given else _at(error, source, path, ("candidates", place))) from None
 
 
-def _at(error: AssayError, source: "Source", path: Path, key: tuple[str | int, ...]) -> AssayError:
-    return AssayError(f"{path}:{source.place(key)[0]}: {error.message}", error.hint, error.exit_code)
+@contextmanager
+def _at(source: "Source", path: Path, *key: str | int) -> Iterator[None]:
+    """Errors say the line of the need that is to blame."""
+    try:
+        yield
+    except AssayError as error:
+        raise error.at(_line(source, path, *key)) from None
+
+
+def _line(source: "Source", path: Path, *key: str | int) -> str:
+    return f"{path}:{source.place(key)[0]}"
 
 
 def _evidence(refs: list[str], runs: Path) -> "tuple[Evidence, ...]":

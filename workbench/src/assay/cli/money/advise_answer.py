@@ -16,6 +16,8 @@ HEADS = {
     "not separable": "Not separable",
     "none": "Nothing meets this need",
 }
+GIVEN = ("profile", "where", "term")
+"""Requirements that nobody gives up for a lower price: a design that fails one is for something else."""
 SHORT = 110
 """Characters of a text that stands for a longer one."""
 LEAST_SHARE, MANY_TIMES = Decimal("0.001"), 2
@@ -140,10 +142,10 @@ def _reason(advice: Advice, best: Option) -> str:
     least = "costs least" if advice.need.prefer == "cost" else "costs least for each GB/s"
     designs = len({item.design for item in advice.options})
     text = f"it {least} of {counted(advice.counts.met, 'variant')} of {counted(designs, 'design')} that meet the need"
-    use = next((item.text for item in advice.reasons if item.text.endswith("% of the price")), None)
+    use = next((item.text for item in advice.reasons if item.about == "use"), None)
     text += f"; {use}" if use else ""
-    cheaper = next((item.text for item in advice.reasons if _near_miss(item.text)), None)
-    return f"{text}; {shortened(cheaper)}" if cheaper else text
+    cheaper = [item for item in advice.reasons if item.about == "cheaper" and item.requirement not in GIVEN]
+    return f"{text}; {shortened(cheaper[0].text)}" if cheaper else text
 
 
 def _least_open(advice: Advice, best: Option) -> str:
@@ -159,11 +161,6 @@ def _least_open(advice: Advice, best: Option) -> str:
 
 def _open(item: Option) -> int:
     return len({check.requirement for check in item.checks if check.outcome == "unproven"})
-
-
-def _near_miss(text: str) -> bool:
-    """Of what is cheaper: that it fails by something that one could give up, not that it is for something else."""
-    return " would cost " in text and not any(f"fails {name}:" in text for name in ("profile", "where", "term"))
 
 
 def _prices(advice: Advice, best: Option) -> str:

@@ -120,11 +120,11 @@ def _wanted(size: str, iops: int | None, throughput: str) -> tuple[int | None, i
     try:
         wanted = parse_size(size) if size else None
     except UnitError as error:
-        raise AssayError(f"--size: {error.message}", error.hint) from None
+        raise error.at("--size") from None
     try:
         rate = parse_throughput(throughput) if throughput else None
     except UnitError as error:
-        raise AssayError(f"--throughput: {error.message}", error.hint) from None
+        raise error.at("--throughput") from None
     if size == "" and (iops is not None or rate is not None):
         raise AssayError("--iops and --throughput need --size", "such as --size 1TiB")
     return wanted, iops, rate

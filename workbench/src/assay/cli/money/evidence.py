@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.model.base import AssayError
+from assay.model.base import AssayError, Code
 from assay.model.money.priced import Evidence, EvidenceMetric, Measured
 from assay.model.money.use import Chosen
 from assay.model.study.names import MIXES, READS, WRITES
@@ -14,8 +14,6 @@ from assay.model.study.names import MIXES, READS, WRITES
 if TYPE_CHECKING:
     from assay.model.result.result import Estimate, Row
 
-NEWER = "made by a newer Assay"
-"""In the message of prices.json that this version cannot read."""
 _RANDOM = frozenset({"random_read", "random_write"})
 
 
@@ -56,7 +54,7 @@ def gather_evidence(ref: str, runs: Path) -> Gathered:
     try:
         analysis = load_analysis(ref, runs)
     except AssayError as error:
-        if NEWER not in error.message:
+        if error.code is not Code.NEWER_RUN:
             raise
         return Gathered(left_out=Counter({error.message: 1}))
     prices = analysis.run.prices

@@ -30,7 +30,7 @@ def read_capacity(written: str) -> int:
         if size > MOST_BYTES:
             raise AssayError(f"--capacity: {written} is more than can be", "write a size up to 1000000PB")
     except UnitError as error:
-        raise AssayError(f"--capacity: {error.message}", error.hint) from None
+        raise error.at("--capacity") from None
     if size < 1:
         raise AssayError("--capacity: 0 bytes is not a capacity", "write a size such as 40TB")
     return int(size)

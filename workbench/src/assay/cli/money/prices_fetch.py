@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import IO, Any, TextIO, cast
 
 from assay.cli.output import note
-from assay.model.base import EXIT_INCOMPLETE, AssayError
+from assay.model.base import EXIT_INCOMPLETE, AssayError, warning
 from assay.model.money.price import Book
 from assay.model.named import UnreadableError, opened
 from assay.model.written import unprintable
@@ -105,7 +105,7 @@ def _read_paged(
             read.append(_page(pages, ref))
         pages.take((entry for page in read for entry in page.entries), file, book.currency, wanted)
         if len(copies) <= sum(bool(page.more) for page in read):
-            note(f"warning: {copies[-1]} is not the last page of the list: what is on the others stays as it is")
+            note(warning(f"{copies[-1]} is not the last page of the list: what is on the others stays as it is"))
         files.append(file)
     return files
 
@@ -155,7 +155,7 @@ def _told(ref: str, may_lack: bool) -> Iterator[None]:
             raise AssayError(f"{ref}: the server {why}", HINT, EXIT_INCOMPLETE) from None
         if not may_lack or error.code not in _GONE:
             raise AssayError(f"{ref}: the server answers {error.code} {_reason(error)}", HINT) from None
-        note(f"warning: {ref}: the server has no such file; the prices in it stay as they are")
+        note(warning(f"{ref}: the server has no such file; the prices in it stay as they are"))
     except UnreadableError as error:
         raise AssayError(error.message, HINT, EXIT_INCOMPLETE) from None
     except UnicodeDecodeError as error:

@@ -13,7 +13,7 @@ from assay.model.money.design import Design
 from assay.model.money.price import Bill, Book, one_currency
 from assay.model.money.priced import FrozenPrices, PricedDesign
 from assay.model.money.study_prices import StudyDesign, StudyPrices
-from assay.model.money.use import Chosen, Use, as_written
+from assay.model.money.use import Chosen, Use
 from assay.model.named import UnreadableError, look, read_named
 from assay.model.source import Fault, read_source
 from assay.model.study.study import Study
@@ -22,7 +22,7 @@ from assay.model.unquoted import Naming, unquoted
 from assay.model.written import MOST_BYTES
 
 if TYPE_CHECKING:
-    from assay.money.cost.designs import Template
+    pass
 
 AT = "prices"
 _DESIGN_KEYS = (*Design.model_fields, "parameters")
@@ -128,7 +128,7 @@ def _design(target: str, item: StudyDesign, wanted: StudyPrices, book: Book | No
             _check_keys(base / item.design, item.design, base)
         template = load_template(item.design, base)
     with _at(*at, "set"):
-        design = _built(template, item)
+        design = template.build(item.set)
         plain = priced_design(item.chosen, design, Use())
     if book is None:
         return plain
@@ -136,17 +136,6 @@ def _design(target: str, item: StudyDesign, wanted: StudyPrices, book: Book | No
     if error is not None:
         raise _FaultError(_fault(error, *_cause(item.chosen, design, book, wanted, at)))
     return priced_design(item.chosen, design, wanted.use)
-
-
-def _built(template: "Template", item: StudyDesign) -> Design:
-    try:
-        return template.build(item.set)
-    except AssayError as error:
-        # Values as they were written, not as Python has them.
-        pythonic = "".join(f" ({key}={value})" for key, value in item.set.items())
-        written = "".join(f" ({key}={as_written(value)})" for key, value in item.set.items())
-        message = f"{error.message.removesuffix(pythonic)}{written}" if pythonic in error.message else error.message
-        raise AssayError(message, error.hint) from None
 
 
 def _unpriced(

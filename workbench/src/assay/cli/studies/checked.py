@@ -5,6 +5,7 @@ from pathlib import Path
 from assay.cli.output import note, say
 from assay.cli.studyfile import load_study_file, refuse_faults
 from assay.launch.room import Needs
+from assay.model.base import warning
 from assay.model.units import about_size
 from assay.plan.change import Change
 from assay.plan.doubts import doubts
@@ -44,7 +45,7 @@ def check_file(path: Path, change: Change | None, out: Path, on_root: bool) -> N
     for name, words in found.absent.items():
         say(f"    {name}: {words}")
     for line in doubts(loaded.study, loaded.cases, estimate):
-        note(f"warning: {line}")
+        note(warning(line))
 
 
 def summary(loaded: Plan, estimate: StudyEstimate) -> str:

@@ -64,12 +64,16 @@ class Remark(Frozen):
     Attributes:
         rule: Name of the rule of thumb, or `cost`, `evidence`.
         text: With the numbers.
+        about: `cheaper`: a design that costs less, and what it fails; `use`: the share of the price paid by use.
+        requirement: Of the need, which the design meets or fails; empty if the remark is about none.
     """
 
     rule: str
     speaks: Literal["for", "against", "note"]
     text: str
     source: str
+    about: Literal["", "cheaper", "use"] = ""
+    requirement: str = ""
 
 
 class BillLine(Frozen):

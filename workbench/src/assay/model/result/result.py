@@ -12,7 +12,7 @@ from assay.model.result.machine import MachineFinding
 from assay.model.result.percentile import LEAST_OPS, WIDEST, Standing
 from assay.model.result.run import RunInfo
 from assay.model.result.sample import JobRecord, Sample
-from assay.model.result.verdict import AS_FAR_AS_SEEN, NO_RESULT, NOT_APPLICABLE, Finding, Verdict
+from assay.model.result.verdict import AS_FAR_AS_SEEN, NO_RESULT, Finding, Unevaluated, Verdict
 from assay.model.study.case import Case, Excluded
 from assay.model.study.names import is_counted
 from assay.model.study.repeats import LEAST_COMPARED
@@ -146,7 +146,7 @@ class Row(Frozen):
     samples: SkipValidation[tuple[Sample, ...]]
     verdict: Verdict
     findings: tuple[Finding, ...]
-    not_evaluated: tuple[str, ...] = ()
+    not_evaluated: tuple[Unevaluated, ...] = ()
     start_delay: dict[str, float] = Field(default_factory=dict)
     ceilings: tuple[Binding, ...] = ()
     machine: tuple[Finding, ...] = ()
@@ -189,8 +189,7 @@ class Row(Frozen):
     @property
     def unseen(self) -> tuple[str, ...]:
         """Rules that lacked evidence."""
-        told = (line.partition(": ") for line in self.not_evaluated)
-        return tuple(rule for rule, _, reason in told if not reason.startswith(NOT_APPLICABLE))
+        return tuple(each.rule for each in self.not_evaluated if each.applies)
 
     @property
     def as_far_as_seen(self) -> bool:

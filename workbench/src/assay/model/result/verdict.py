@@ -36,14 +36,28 @@ HELD = frozenset({Verdict.CLIENT_BOUND, Verdict.NETWORK_BOUND, Verdict.THROTTLED
 NO_RESULT = FALSE | {Verdict.INCOMPLETE}
 """The number is not the storage's, or not whole: no difference of such numbers says anything."""
 
-NOT_APPLICABLE = "not applicable: "
-"""What the reason of a rule begins with that has nothing to say of a result; others lacked evidence."""
-
 AS_FAR_AS_SEEN = "ok, but not all checks could run"
 """What `ok` is called in words where a rule lacked evidence."""
 
 RANK = {verdict: place for place, verdict in enumerate(Verdict)}
 """0 is the worst."""
+
+
+class Unevaluated(Frozen):
+    """A rule that gave no answer about one result.
+
+    Attributes:
+        rule: Name of the rule function.
+        reason: Which evidence was missing, or why the rule does not apply.
+        applies: False if the rule has nothing to say of such a result, so that nothing is missing.
+    """
+
+    rule: str
+    reason: str
+    applies: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {'' if self.applies else 'not applicable: '}{self.reason}"
 
 
 class Finding(Frozen):

@@ -21,8 +21,6 @@ MOST_WITHIN = 0.5
 LEAST_BEFORE_LOOK = 5
 """Repeats before a run is looked at for the first time, to see what it has decided."""
 STANDARD_MOST = 20
-DECIDED = "nothing is left that more of them would decide"
-"""Why a case ends, if its questions are answered as well as repeats can."""
 EQUAL_WITHIN = 0.05
 """Targets that differ by no more than this share count as equal, unless the study says."""
 _GROWTH = 1.4
@@ -191,8 +189,3 @@ def _share(written: object, key: str) -> float:
     if not 0 < share <= MOST_WITHIN:
         raise fault(f"{shown(written)} is out of range", f"it must be above 0% and at most {MOST_WITHIN:.0%}", key)
     return share
-
-
-def is_settled(reason: str) -> bool:
-    """Whether a case ended early because it is known well enough, and not for want of time or hope."""
-    return reason.endswith(DECIDED) or reason.startswith("known within")

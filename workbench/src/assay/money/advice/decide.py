@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from assay.model.money.advice import Remark
+from assay.model.money.advice import Check, Remark
 from assay.model.money.amount import EXACT, money
 from assay.model.money.need import Need
 from assay.money.advice import rules
@@ -149,7 +149,7 @@ def reasons(
     for check in best.checks:
         speaks: Literal["for", "note"] = "for" if check.outcome == "met" and check.certain else "note"
         text = f"{check.requirement}: {check.text}"
-        yield Remark(rule=check.rule or check.requirement, speaks=speaks, text=text, source=check.source)
+        yield _of_check(check, speaks, text)
     yield from best.remarks
     remark = rules.saturated_nfs(best.variant.design, need, nfs_most([*meets, *failed]))
     if remark is not None:
@@ -163,7 +163,12 @@ def reasons(
         text = (
             f"{item.variant.label} would cost {_month(item, need)} a month, but fails {check.requirement}: {check.text}"
         )
-        yield Remark(rule=check.rule or check.requirement, speaks="note", text=text, source=check.source)
+        yield _of_check(check, "note", text, about="cheaper")
+
+
+def _of_check(check: Check, speaks: Literal["for", "note"], text: str, about: Literal["", "cheaper"] = "") -> Remark:
+    rule = check.rule or check.requirement
+    return Remark(rule=rule, speaks=speaks, text=text, source=check.source, about=about, requirement=check.requirement)
 
 
 def _also_paid(best: Assessed, need: Need, source: str) -> Iterator[Remark]:
@@ -171,7 +176,7 @@ def _also_paid(best: Assessed, need: Need, source: str) -> Iterator[Remark]:
     offer = best.variant.best
     largest = _largest_use(offer)
     if largest is not None:
-        yield Remark(rule="cost", speaks="note", text=f"{largest} of the price", source=source)
+        yield Remark(rule="cost", speaks="note", text=f"{largest} of the price", source=source, about="use")
     if offer.lacks:
         text = f"the price is without {', '.join(offer.lacks)}, of which the book has no price"
         if offer.beyond is not None:

@@ -20,6 +20,7 @@ from assay.model.base import AssayError, LineError
 from assay.model.files import first_problem
 from assay.model.frozen import Frozen
 from assay.model.money.design import Design, Parameter
+from assay.model.money.use import as_written
 from assay.model.source import Source, read_source
 from assay.model.units import one_of, shown
 from assay.model.unquoted import TYPED, Naming, unquoted
@@ -147,7 +148,7 @@ class Template:
             return Design.model_validate({**self._fixed, **_filled(self._open, chosen)})
         except ValidationError as error:
             problem = first_problem(error, self.source, Design, GUIDE)
-            with_values = "".join(f" ({key}={value})" for key, value in values.items())
+            with_values = "".join(f" ({key}={as_written(value)})" for key, value in values.items())
             with unquoted(self.file, f"a design{with_values}", f"assay price {self.file}", *self.origin):
                 raise LineError(self.file, problem.line, f"{problem.message}{with_values}", problem.hint) from None
 

@@ -256,7 +256,7 @@ def price_design(
 
 
 def _of_design(chosen: Chosen, error: AssayError) -> AssayError:
-    return AssayError(f"design {' '.join(chosen.label.split())}: {error.message}", error.hint, error.exit_code)
+    return error.at(f"design {' '.join(chosen.label.split())}")
 
 
 def compare(options: Sequence[Option], most: int = 4) -> list[Pair]:

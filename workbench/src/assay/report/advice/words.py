@@ -93,8 +93,8 @@ def _ranked(advice: Advice) -> list[str]:
     fitting = [each for each in advice.reasons if any(sign.isdigit() for sign in each.text)]
     kinds = (
         [each for each in fitting if each.rule == "cost" and each.speaks == "for"],
-        [each for each in fitting if each.speaks == "for" and each.text.startswith(RATES)],
-        [each for each in fitting if " would cost " in each.text],
+        [each for each in fitting if each.speaks == "for" and each.requirement in RATES],
+        [each for each in fitting if each.about == "cheaper"],
         [each for each in fitting if each.speaks == "for"],
     )
     firsts: list[Remark] = []

@@ -161,7 +161,7 @@ class AddedRounds:
         if not going or sum(each.get(case, 0.0) for case in going) <= self.left:
             return {}
         reason = f"time for added repeats was up ({about_duration(self._most)})"
-        return {case: self._store.settle(case, reason) for case in going}
+        return {case: self._store.settle(case, reason, known=False) for case in going}
 
 
 def end_added(store: RunStore, settling: Settling) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
-from assay.model.base import AssayError
+from assay.model.base import AssayError, Warned, warning
 from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.run.listener import Heard, Limits, Listener, Progress, Stretch, TimeLeft
@@ -52,15 +52,14 @@ class TellingListener:
                 file.write(f"{line}\n".encode())
         except OSError as error:
             if not self._fails:
-                self._inner.say(
-                    f"warning: {self._folder / PROGRESS}: cannot be written: {(error.strerror or str(error)).lower()}"
-                )
+                why = (error.strerror or str(error)).lower()
+                self._inner.say(warning(f"{self._folder / PROGRESS}: cannot be written: {why}"))
             self._fails = True
 
     def say(self, text: str) -> None:
         """See `Listener`."""
         self._inner.say(text)
-        self.tell("say", text=text)
+        self.tell("say", text=text, warning=isinstance(text, Warned))
 
     def progress(self, total: int, done: int, left: TimeLeft) -> Progress:
         """See `Listener`."""
@@ -121,7 +120,7 @@ class _TellingProgress:
 
     def say(self, text: str) -> None:
         self._inner.say(text)
-        self._teller.tell("say", text=text)
+        self._teller.tell("say", text=text, warning=isinstance(text, Warned))
 
 
 class Merger:
@@ -223,7 +222,8 @@ class Replay:
         if "left" in line:
             self._left.tell(float(line["left"]))
         if what == "say":
-            (shown or self._listener).say(str(line["text"]))
+            text = str(line["text"])
+            (shown or self._listener).say(Warned(text) if line.get("warning") else text)
         elif what == "progress":
             left = ToldTime(float(line["left"]), bool(line["at_most"]))
             total, done = int(line["total"]), int(line["done"])

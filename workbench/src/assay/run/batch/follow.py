@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from assay.model.base import EXIT_INCOMPLETE, AssayError
+from assay.model.base import EXIT_INCOMPLETE, AssayError, warning
 from assay.run.batch.events import Reader, Replay, caught_up
 from assay.run.batch.facts import keep_end
 from assay.run.batch.kept import Batch, last_words, output_size, read_batch, write_batch
@@ -100,7 +100,7 @@ class Follower:
         try:
             state = job_state(self.known)
         except SlurmError as error:
-            self._say(f"warning: {error.message}; the job goes on, and is asked for again")
+            self._say(warning(f"{error.message}; the job goes on, and is asked for again"))
             return before if before.alive else JobState("RUNNING")
         if state.waits:
             about = f", expected to start at {state.start}" if state.start else ""

@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.base import EXIT_REFUSED, AssayError, Code
 from assay.model.foreign import plain
 from assay.model.secret import redacted
 from assay.model.units import about_size
@@ -17,6 +17,10 @@ ANSWER_SECONDS = 60.0
 """Longest wait for one of Slurm's programs: a controller under load takes its time."""
 CLUSTERS = "SLURM_CLUSTERS"
 """Which cluster Slurm's programs ask where none is named to them."""
+
+
+UNKNOWN_JOB = "invalid job id"
+"""What squeue and scontrol complain of, of a job that ended some time ago."""
 
 
 class SlurmError(AssayError):
@@ -52,7 +56,8 @@ def ask(words: Sequence[str], what: str, cluster: str | None = None) -> str:
         raise SlurmError(message, "see with `type -a` which program that is", EXIT_REFUSED)
     if heard.code != 0:
         fault = told(heard.err.decode("utf-8", "replace"))
-        raise SlurmError(f"{what}: {fault or f'exit code {heard.code}'}", "", EXIT_REFUSED)
+        code = Code.UNKNOWN_JOB if UNKNOWN_JOB in fault.lower() else None
+        raise SlurmError(f"{what}: {fault or f'exit code {heard.code}'}", "", EXIT_REFUSED, code=code)
     return heard.out.decode("utf-8", "replace")
 
 

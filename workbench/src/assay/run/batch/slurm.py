@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from assay.launch.parallel.command import ALLOCATION
-from assay.model.base import EXIT_REFUSED
+from assay.model.base import EXIT_REFUSED, Code
 from assay.run.batch.programs import SlurmError, ask, on_cluster
 
 WAITING = (
@@ -32,7 +32,6 @@ OVER = (
 )
 """States of a job that is over; any other, which a later Slurm may have, is of one that is not. Source: squeue(1), JOB
 STATE CODES."""
-_UNKNOWN = "invalid job id"
 _FIELD = re.compile(r"(?:^|\s)([A-Za-z][A-Za-z:/]*)=(\S*)")
 _CLUSTER = re.compile(r"CLUSTER: *(\S+)")
 """Line of squeue before the jobs of a cluster, where several may be told of."""
@@ -127,7 +126,7 @@ def _state(job: Job, cluster: str | None, *more: str) -> JobState:
     try:
         said = ask(words, "Slurm does not tell of the job", cluster)
     except SlurmError as error:
-        if _UNKNOWN in error.message.lower():
+        if error.code is Code.UNKNOWN_JOB:
             return JobState("")
         raise
     return next((read_state(line) for line in said.splitlines() if "|" in line), JobState(""))
@@ -188,7 +187,7 @@ def job_facts(job: Job) -> dict[str, str]:
     try:
         return read_facts(ask(words, "Slurm does not tell of the job", job.cluster))
     except SlurmError as error:
-        if _UNKNOWN not in error.message.lower():
+        if error.code is not Code.UNKNOWN_JOB:
             raise
     return _accounted(job)
 

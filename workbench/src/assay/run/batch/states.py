@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from assay.model.base import AssayError, Say
+from assay.model.base import AssayError, Say, warning
 from assay.run.batch.kept import Batch, read_batch
 from assay.run.batch.programs import SlurmError
 from assay.run.batch.slurm import JobState, own_states
@@ -42,7 +42,7 @@ def _states(cluster: str | None, say: Say) -> dict[str, JobState] | None:
     try:
         return own_states(cluster)
     except SlurmError as error:
-        say(f"warning: {error.message}: which runs wait or go on is not known")
+        say(warning(f"{error.message}: which runs wait or go on is not known"))
         return None
 
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.model.base import EXIT_REFUSED, AssayError, Say
+from assay.model.base import EXIT_REFUSED, AssayError, Say, warning
 from assay.model.own_program import own_words
 from assay.model.study.case import Case
 from assay.model.units import about_duration
@@ -47,7 +47,7 @@ def submit_new(plan: Plan, out: Path, options: str, words: Sequence[str], say: S
     limit = time_limit(given)
     if limit is not None and estimate.seconds > limit:
         again = "what it does not reach, `assay run RUN --resume` does in another job"
-        say(f"warning: the job ends after {about_duration(limit)}; {again}")
+        say(warning(f"the job ends after {about_duration(limit)}; {again}"))
     store = RunStore.create(out, meta_of(plan), plan.cases, plan.excluded, plan.order, plan.text, plan.prices)
     folder = store.folder
     try:

@@ -6,7 +6,7 @@ from functools import partial
 
 from assay.analyse.ceilings import merged
 from assay.analyse.exceeded import Key
-from assay.model.base import AssayError
+from assay.model.base import AssayError, warning
 from assay.model.result.ceiling import Ceiling, When
 from assay.plan.ceiling_times import PASS_SECONDS, interval_seconds
 from assay.run.analysis import exceeded
@@ -86,7 +86,7 @@ class CeilingPasses:
         try:
             found = measure()
         except AssayError as error:
-            self.meter.say(f"warning: ceilings could not be measured again: {error.message}")
+            self.meter.say(warning(f"ceilings could not be measured again: {error.message}"))
             return
         self.store.describe(ceilings=merged(self.store.info().ceilings, found))
 

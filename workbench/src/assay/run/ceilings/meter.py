@@ -12,7 +12,7 @@ from assay.launch.engine import SPEAK_SECONDS, run_job
 from assay.launch.launcher import Launcher
 from assay.launch.looking import MachineLooking
 from assay.launch.places import Owner
-from assay.model.base import AssayError, Say
+from assay.model.base import AssayError, Say, warning
 from assay.model.result.ceiling import HOST_WIDE, Ceiling, CeilingName, Exceeding, When
 from assay.model.result.run import IN_MEMORY, Place
 from assay.model.result.sample import Sample
@@ -249,4 +249,4 @@ class CeilingMeter:
         except AssayError as error:
             left = [f"{target.path}/{device.DIRECTORY}: {error.message}"]
         for line in left:
-            self.say(f"warning: could not be removed: {line}")
+            self.say(warning(f"could not be removed: {line}"))

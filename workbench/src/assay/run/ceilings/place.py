@@ -17,7 +17,7 @@ from assay.launch.launcher import LocalLauncher
 from assay.launch.locks import close_all
 from assay.launch.places import inspect_text, look_at
 from assay.launch.placing import SilentError
-from assay.model.base import EXIT_REFUSED, AssayError, Say
+from assay.model.base import EXIT_REFUSED, AssayError, Say, warning
 from assay.model.result.ceiling import Ceiling
 from assay.model.result.run import Place
 from assay.model.study.study import Study
@@ -195,7 +195,7 @@ def _measure(
 
 def _release(store: RunStore, say: Say) -> None:
     for line in claims.release_targets(store):
-        say(f"warning: could not be removed: {line}")
+        say(warning(f"could not be removed: {line}"))
 
 
 def _remove(store: RunStore) -> None:

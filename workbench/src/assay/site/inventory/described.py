@@ -105,7 +105,7 @@ def entry(name: str, about: object, many: bool, base: Path) -> Host:
             return Host(name=name, kind="local", link=fields.get("link"))
         return Host(name=name, **fields)
     except UnitError as error:
-        raise AssayError(f"{name}: link: {error.message}", error.hint) from None
+        raise error.at(f"{name}: link") from None
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])

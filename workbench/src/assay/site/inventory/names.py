@@ -64,7 +64,7 @@ def _of_login(login: Login) -> list[Host]:
     try:
         port = login.port
     except UnitError as error:
-        raise AssayError(f"hosts: {error.message}", error.hint) from None
+        raise error.at("hosts") from None
     names = _expanded(login.nodes, {})
     return [THIS_HOST if name == LOCALHOST else Host(name=name, user=login.user, port=port) for name in names]
 

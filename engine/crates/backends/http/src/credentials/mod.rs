@@ -74,7 +74,7 @@ fn text<'a>(environment: &'a Environment, name: &str) -> Option<&'a str> {
 
 /// What went wrong on the way to credentials.
 fn error(message: impl Into<String>) -> SetupError {
-    SetupError::new("find", "credentials", message)
+    SetupError::no_credentials(message)
 }
 
 /// The first that there are: of the environment, unless a profile is named; of the profile; for the web identity that the

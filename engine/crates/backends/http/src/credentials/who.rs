@@ -44,7 +44,7 @@ impl Who {
             let profile = self.profile.clone();
             // On a thread of its own: whoever asks may be within an event loop already.
             let renewed = std::thread::spawn(move || find(profile.as_deref())).join();
-            let renewed = renewed.map_err(|_| SetupError::new("find", "credentials", "a defect"))??;
+            let renewed = renewed.map_err(|_| SetupError::no_credentials("a defect"))??;
             *now = Arc::new(Signer::new(Some(&renewed), &self.region, self.service));
         }
         Ok(Arc::clone(&now))

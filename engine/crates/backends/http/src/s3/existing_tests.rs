@@ -6,7 +6,7 @@ use crate::net::block_on;
 use crate::service::{Contents, Service};
 use crate::Buckets;
 use assay_core::{Kind, LaneSetup, Op, OpKind, SetupError};
-use assay_drive::{EventSink, StopFlag};
+use assay_drive::{Ending, EventSink, StopFlag};
 use assay_spec::{ByeStatus, ErrorSample, Event, Job, OpTotals, S3Target, Target};
 use hyper::Method;
 use serde_json::{json, Value};
@@ -64,7 +64,7 @@ impl Foreign {
         job
     }
 
-    fn run(&mut self, job: &Job) -> (ByeStatus, Option<String>) {
+    fn run(&mut self, job: &Job) -> Ending {
         let backend = Buckets.open(job).unwrap();
         assay_drive::run(job, &backend, self, &StopFlag::default(), &mut || None)
     }
@@ -111,7 +111,7 @@ fn they_are_read_once_and_nothing_else_happens_to_them() {
     let ranged = json!({"operation": "get", "range_bytes": 1500});
     let job = foreign
         .job(&json!({}), &json!([{"operation": "get"}, ranged, {"operation": "head"}, {"operation": "list"}, mix]));
-    assert_eq!(foreign.run(&job), (ByeStatus::Ok, None));
+    assert_eq!(foreign.run(&job), Ending::ok());
     let counts = foreign.counts();
     assert_eq!(counts[..4], [(20, 190_000, 0), (20, 1000 + 18 * 1500, 0), (20, 0, 0), (3, 0, 0)]);
     assert_eq!((counts[4].0, counts[4].2), (20, 0));
@@ -134,7 +134,7 @@ fn what_has_changed_since_it_was_listed_fails_with_its_name() {
         vec![(Method::PUT, "data/0%20+", 9), (Method::PUT, "data/1%20+", 21), (Method::DELETE, "data/2%20+", 0)];
     let ranged = json!({"operation": "get", "range_bytes": 5});
     let job = foreign.job(&json!({}), &json!([{"operation": "get"}, {"operation": "head"}, ranged]));
-    let (status, said) = foreign.run(&job);
+    let Ending { status, reason: said, .. } = foreign.run(&job);
     assert_eq!(status, ByeStatus::Errors);
     assert_eq!(foreign.counts(), [(1, 40, 3), (1, 0, 3), (1, 5, 3)]);
     for sample in foreign.failures() {
@@ -150,7 +150,7 @@ fn what_has_changed_since_it_was_listed_fails_with_its_name() {
 fn fewer_objects_than_lanes_are_refused_in_one_line() {
     let mut foreign = Foreign::new([1, 2].into_iter());
     let job = foreign.job(&json!({}), &json!([{"operation": "get"}]));
-    let (status, said) = foreign.run(&job);
+    let Ending { status, reason: said, .. } = foreign.run(&job);
     assert_eq!((status, foreign.events.len()), (ByeStatus::Refused, 0));
     assert!(said.unwrap().ends_with(
         "/theirs/data/: 2 objects begin so, fewer than the 3 lanes: use fewer lanes, or a shorter beginning"
@@ -158,7 +158,7 @@ fn fewer_objects_than_lanes_are_refused_in_one_line() {
     let nothing = Target::S3(S3Target { existing: Some("nothing".to_owned()), ..foreign.target() });
     let said = Buckets.probe(&nothing).unwrap_err().to_string();
     assert!(said.contains("there are no objects whose keys begin so"), "{said}");
-    assert_eq!(foreign.run(&foreign.job(&json!({"lanes": 2}), &json!([{"operation": "get"}]))), (ByeStatus::Ok, None));
+    assert_eq!(foreign.run(&foreign.job(&json!({"lanes": 2}), &json!([{"operation": "get"}]))), Ending::ok());
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn a_stop_ends_the_listing() {
     assert_eq!(told, [1000]);
     let stop: StopFlag = Arc::new(true.into());
     let ended = assay_drive::run(&job, &backend, &mut foreign, &stop, &mut || None);
-    assert_eq!(ended, (ByeStatus::Stopped, Some("stopped from outside".to_owned())));
+    assert_eq!(ended.status, ByeStatus::Stopped);
 }
 
 /// Even who asks a lane itself can change nothing.

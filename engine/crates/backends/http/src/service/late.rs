@@ -90,8 +90,8 @@ fn run(service: &Service, change: &Value) -> (ByeStatus, Vec<PhaseEnd>) {
     let job: Job = serde_json::from_value(job).unwrap();
     job.validate().unwrap();
     let (backend, mut said) = (Buckets.open(&job).unwrap(), Said(Vec::new()));
-    let (status, _) = assay_drive::run(&job, &backend, &mut said, &StopFlag::default(), &mut || None);
-    (status, said.0)
+    let ended = assay_drive::run(&job, &backend, &mut said, &StopFlag::default(), &mut || None);
+    (ended.status, said.0)
 }
 
 /// Operations of a kind that ended well, and the longest latency of them.

@@ -118,7 +118,7 @@ fn the_engine_has_a_service_of_its_own() {
         let kind: &dyn Kind = if matches!(job.target, Target::S3(_)) { &Buckets } else { &Tables };
         let (backend, mut said) = (kind.open(&job).unwrap(), Said(Vec::new()));
         let ended = assay_drive::run(&job, &backend, &mut said, &StopFlag::default(), &mut || None);
-        assert_eq!(ended, (assay_spec::ByeStatus::Ok, None));
+        assert_eq!(ended, assay_drive::Ending::ok());
         let ends = said.0.iter().filter_map(|event| if let Event::PhaseEnd(end) = event { Some(end) } else { None });
         for end in ends {
             let used = end.resources.user_ns + end.resources.system_ns;
@@ -145,7 +145,7 @@ fn nothing_is_left_waiting() {
     .unwrap();
     let backend = Buckets.open(&job).unwrap();
     let ended = assay_drive::run(&job, &backend, &mut Silent, &StopFlag::default(), &mut || None);
-    assert_eq!(ended, (assay_spec::ByeStatus::Ok, None));
+    assert_eq!(ended, assay_drive::Ending::ok());
 }
 
 /// What a service gets wrong that throws all contents away is found, and told as what it is.
