@@ -28,9 +28,6 @@ DOUBTFUL = frozenset({Verdict.UNSUSTAINED, Verdict.BURSTING, Verdict.SKEWED})
 MOST_NEEDED = 1000
 """What would take more repeats than that stays open: the targets are as good as equal, or too noisy."""
 
-TOO_FEW = "too few repeats"
-"""Why a point is open of which nobody has looked yet; how many it would take is not known."""
-
 Key = tuple[str, str, str, tuple[tuple[str, object], ...]]
 
 
@@ -203,7 +200,8 @@ def _unsettled(pair: Comparison, within: float, base: Row, other: Row) -> PointD
     """Open because of noise: the sure interval must become so short that it leaves out 1, or lies within `within`."""
     count = min(pair.n_base, pair.n_other)
     if pair.too_few or pair.sure_low is None or pair.sure_high is None:
-        return _open(pair, TOO_FEW, max(LEAST_BEFORE_LOOK, count + 1))
+        found = _open(pair, "too few repeats", max(LEAST_BEFORE_LOOK, count + 1))
+        return found.model_copy(update={"too_few": True})
     low, high = math.log(pair.sure_low), math.log(pair.sure_high)
     centre, reach = abs(low + high) / 2, (high - low) / 2
     room = max(centre, -math.log1p(-within) - centre)

@@ -6,7 +6,7 @@ from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
-from assay.analyse.decide import MOST_NEEDED, TOO_FEW
+from assay.analyse.decide import MOST_NEEDED
 from assay.model.result.decision import Decision, Outcome
 from assay.model.result.result import Row
 
@@ -75,7 +75,7 @@ def more_repeats(rows: Sequence[Row], decisions: Iterable[Decision], created_at:
                     known[_key(decision.workload, decision.operation, name, point.axes)]
                     for name in (decision.base, decision.other)
                 ]
-                found.append(_Open(_added(sides, point.needs), point.why == TOO_FEW))
+                found.append(_Open(_added(sides, point.needs), point.too_few))
     times = _Times(rows, created_at)
     chosen, more = _chosen(found, times)
     return More(

@@ -40,6 +40,7 @@ class AssayError(Exception):
         exit_code: Exit code of the command (see `assay.model.base.EXIT_*`).
         others: What else is wrong, and how to mend each; shown before it.
         code: What kind of error it is; None for those that all callers treat alike.
+        what: The message without the places and values that are put around it, for callers that put others there.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class AssayError(Exception):
         self.exit_code = exit_code
         self.others = others
         self.code = code
+        self.what = message
         if hint:
             # Where the error ends a program of the user's, Python prints it below.
             self.add_note(f"hint: {hint}")
@@ -63,7 +65,9 @@ class AssayError(Exception):
     def at(self, where: str, exit_code: int | None = None) -> "AssayError":
         """The same error of a part, such as a file, an option or a host: `where: message`."""
         code = self.exit_code if exit_code is None else exit_code
-        return AssayError(f"{where}: {self.message}", self.hint, code, code=self.code)
+        found = AssayError(f"{where}: {self.message}", self.hint, code, self.others, self.code)
+        found.what = self.what
+        return found
 
 
 class LineError(AssayError):

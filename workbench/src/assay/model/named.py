@@ -34,11 +34,14 @@ class UnreadableError(AssayError):
 
     Attributes:
         missing: There is none of that name.
+        unnamable: No file can have such a name.
     """
 
-    def __init__(self, message: str, hint: str, missing: bool = False, exit_code: int = 2) -> None:
+    def __init__(
+        self, message: str, hint: str, missing: bool = False, exit_code: int = 2, unnamable: bool = False
+    ) -> None:
         super().__init__(message, hint, exit_code)
-        self.missing = missing
+        self.missing, self.unnamable = missing, unnamable
 
 
 def read_named(
@@ -94,7 +97,8 @@ def look(path: str | os.PathLike[str]) -> str:
     if (word, code) == ("errno", errno.EISDIR):
         return "folder"
     if (word, code) == ("errno", errno.ENAMETOOLONG):
-        raise UnreadableError(f"{os.fspath(path)}: {_reason(code)}", "give a name that a file can have")
+        hint = "give a name that a file can have"
+        raise UnreadableError(f"{os.fspath(path)}: {_reason(code)}", hint, unnamable=True)
     return {"ok": "file", "large": "file", "irregular": "other"}.get(word, "")
 
 

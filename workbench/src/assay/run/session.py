@@ -55,7 +55,7 @@ from assay.run.budget import read_budget
 from assay.run.ceilings.during import CeilingPasses
 from assay.run.ceilings.meter import CeilingMeter
 from assay.run.control import describe_machine
-from assay.run.executor import BY_BUDGET, LEAVING_SECONDS, Executor, Interruption, silence_limit
+from assay.run.executor import LEAVING_SECONDS, Executor, Interruption, silence_limit
 from assay.run.fleet import Fleet
 from assay.run.gather import gathered, keep_companions
 from assay.run.listener import Listener, Progress, TimeLeft
@@ -308,13 +308,13 @@ def find_unfinished(out: Path, study_text: str | None = None) -> Path:
 
 
 def measured_seconds(store: RunStore) -> dict[str, float]:
-    """Case id -> mean seconds of its repeats so far, but no less than one took that the budget stopped."""
+    """Case id -> mean seconds of its repeats so far, but no less than one took that was stopped."""
     found: dict[str, list[float]] = {}
     least: dict[str, float] = {}
     for attempt in store.attempts():
         if attempt.seconds is not None and attempt.status in ("ok", "errors"):
             found.setdefault(attempt.case, []).append(attempt.seconds)
-        elif attempt.seconds is not None and attempt.reason == BY_BUDGET:
+        elif attempt.seconds is not None and attempt.status == "stopped":
             least[attempt.case] = max(attempt.seconds, least.get(attempt.case, 0.0))
     means = {case: sum(seconds) / len(seconds) for case, seconds in found.items()}
     return {case: max(means.get(case, 0.0), least.get(case, 0.0)) for case in means | least}

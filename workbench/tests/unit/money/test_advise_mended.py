@@ -274,9 +274,9 @@ def test_a_missing_price_that_cannot_turn_the_order_does_not_keep_from_winning()
 
 
 def test_that_nothing_reserved_could_be_compared_is_said():
-    assert "no reserved price of c6in.2xlarge" in reason(advice_on("02"), "long_term", "note")
+    assert "no reserved price of c6in.2xlarge" in reason(advice_on("02"), "no_reserved_price", "note")
     asked = advice_on("02", term="on-demand", candidates=["direct-volumes"])
-    assert not [item for item in asked.reasons if item.rule == "long_term"]
+    assert not [item for item in asked.reasons if item.rule == "no_reserved_price"]
 
 
 def test_hard_disks_of_lustre_are_not_for_random_access():

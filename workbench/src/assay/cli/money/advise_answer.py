@@ -173,7 +173,7 @@ def _prices(advice: Advice, best: Option) -> str:
         more = len(advice.unpriced) - MOST_GIVEN_UP
         names = ", ".join(advice.unpriced[:MOST_GIVEN_UP])
         unknown.append(f"prices of {names}{f' and {more} more' if more > 0 else ''}")
-    unknown += [item.text for item in best.remarks if "no reserved price" in item.text]
+    unknown += [item.text for item in best.remarks if item.rule == "no_reserved_price"]
     if any(item.rule == "requests_unknown" for item in best.remarks):
         unknown.append("what is read and written in a month, which is paid for here")
     return f"{text}; not known: {', '.join(unknown)}" if unknown else text
@@ -192,8 +192,7 @@ def _nothing(advice: Advice) -> Iterator[str]:
             yield f"So does each of: {'; '.join(others)}"
     else:
         yield from (f"{item.design}: {shortened(rejected_words(item))}" for item in advice.rejected[:MOST_GIVEN_UP])
-    # What stands behind in brackets is said above.
-    yield from (item.text.split(" (", 1)[0] for item in advice.relaxed[:MOST_GIVEN_UP])
+    yield from (item.text for item in advice.relaxed[:MOST_GIVEN_UP])
     if advice.conflicts and not advice.relaxed:
         yield "giving up one requirement alone allows nothing that is known to meet the rest"
     yield f"Prices {dates_of(advice)} ({advice.prices.book})"

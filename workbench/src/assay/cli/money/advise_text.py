@@ -166,7 +166,7 @@ def _print_conflicts(advice: Advice) -> None:
     if advice.relaxed:
         say("Options if one requirement is dropped:")
         for item in advice.relaxed:
-            say(f"  {item.text}")
+            say(f"  {item.text} ({item.lacks})")
     if advice.conflicts or advice.relaxed:
         say("")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from assay.model.base import EXIT_USAGE, AssayError, LineError
+from assay.model.base import AssayError, LineError
 from assay.model.money.amount import Payment, Term
 from assay.model.money.design import Design
 from assay.model.money.price import Bill, Book, one_currency
@@ -204,15 +204,14 @@ def unpriced_lines(prices: FrozenPrices, book: Book) -> dict[str, list[str]]:
     """Target -> what another book has no price of, for each line of its bill; targets that have all are left out."""
     from assay.money.cost.cost import price_bill
 
-    found: dict[str, list[str]] = {}
+    found: dict[str, dict[str, None]] = {}
     for target, item in prices.designs.items():
         for line in item.bill.lines:
             try:
                 price_bill(Bill(lines=(line,)), book, prices.term, prices.payment, prices.use.duty)
             except AssayError as error:
-                if error.message not in found.setdefault(target, []):
-                    found[target].append(error.message)
-    return found
+                found.setdefault(target, {})[error.message] = None
+    return {target: list(lines) for target, lines in found.items()}
 
 
 def _check_name(ref: str, base: Path) -> None:
@@ -220,10 +219,9 @@ def _check_name(ref: str, base: Path) -> None:
     try:
         look(base / ref)
     except UnreadableError as error:
-        if error.exit_code != EXIT_USAGE:
+        if not error.unnamable:
             raise
-        reason = error.message.rpartition(": ")[2]
-        raise AssayError(f"{shown(ref)}: {reason}", "give a name that a file can have") from None
+        raise AssayError(f"{shown(ref)}: file name too long", error.hint) from None
 
 
 def _check_keys(path: Path, file: str, base: Path) -> None:

@@ -200,11 +200,17 @@ class Conflict(Frozen):
 
 
 class Relaxed(Frozen):
-    """What could be had if one requirement were given up."""
+    """What could be had if one requirement were given up.
+
+    Attributes:
+        text: The option and its price.
+        lacks: By how much it misses the requirement.
+    """
 
     requirement: str
     option: str
     text: str
+    lacks: str
 
 
 class Counts(Frozen):

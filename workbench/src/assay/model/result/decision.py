@@ -27,6 +27,7 @@ class PointDecision(Frozen):
         ratio: How many times as fast it was measured to be; of other outcomes, the other target's rate by the base's.
         within: If equal: the greatest share by which they may differ.
         why: What bars it, or leaves it open, in words.
+        too_few: A side has too few repeats for anything to be said.
         unverified: Those of the targets whose number is one of which nobody can tell whether storage answered.
         low: If open because the repeats vary too much: lower end of an interval of the other target's rate divided by
             the base's, which holds together with those of all other points; likewise `high`. None where verdicts or
@@ -42,6 +43,7 @@ class PointDecision(Frozen):
     ratio: float
     within: float | None = None
     why: str = ""
+    too_few: bool = False
     unverified: tuple[str, ...] = ()
     low: float | None = None
     high: float | None = None

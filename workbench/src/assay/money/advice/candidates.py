@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Container, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 from assay.model.base import AssayError
 from assay.model.money.design import DURABILITIES, S3, Design, Servers, Service
 from assay.model.money.need import Candidate, Need
+from assay.model.money.price import Bill
 from assay.model.money.volumes import ProvisionedVolume
 from assay.money.advice.bought import bought_names
 from assay.money.advice.market import Market, Sold
@@ -141,7 +143,17 @@ def try_design(
     tried.book = str(data.get("book") or "")
     axes = axes_of(template, candidate)
     _check_number(candidate, axes)
-    given = Given(candidate, axes)
+
+    def parts(values: Mapping[str, Any]) -> tuple[Design, Bill, Limits]:
+        design = template.build(values)
+        return design, make_bill(design, pricer.use(design)), template.limits(values)
+
+    def builds(values: Mapping[str, Any]) -> bool:
+        with suppress(AssayError):
+            return bool(parts(values))
+        return False
+
+    given = Given(candidate, axes, builds)
     named = {key for key, values in axes.items() if len(values) > 1 or key in candidate.set}
     named |= {*bought_names(template, candidate.set), *counted_names(template, candidate.set)}
     named |= {key for key in (*SIZED, *SHARES) if key in template.parameters}
@@ -153,9 +165,7 @@ def try_design(
         points, tried.hopeless = islice(points, 1), True
     for values, sized in points:
         try:
-            design = template.build(values)
-            bill = make_bill(design, pricer.use(design))
-            limits = template.limits(values)
+            design, bill, limits = parts(values)
         except AssayError as error:
             tried.impossible[error.message] += 1
             given.failed(values, error)

@@ -102,5 +102,5 @@ def relaxed(assessed: Sequence[Assessed], need: Need) -> Iterator[Relaxed]:
             best = deciding_first(free, need)[0]
             check = _check(best, requirement)
             price = money(best.paid / need.months, best.variant.best.cost.currency)
-            text = f"without {requirement}: {best.variant.label} for {price} a month ({check.text})"
-            yield Relaxed(requirement=requirement, option=best.variant.label, text=text)
+            text = f"without {requirement}: {best.variant.label} for {price} a month"
+            yield Relaxed(requirement=requirement, option=best.variant.label, text=text, lacks=check.text)

@@ -1,7 +1,6 @@
 """The combinations of a design's parameters that are tried, and the values of a candidate that make none."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 from typing import Any
@@ -12,8 +11,6 @@ from assay.model.units import UnitError, parse_size, parse_throughput, shown
 from assay.money.advice.bought import bought_names, sized_to, unsized
 from assay.money.advice.sizes import SIZED, counted_names, counts_for, fast_enough, grows, shares_for, sized
 from assay.money.cost.designs import Template
-
-_VALUES = re.compile(r"( \([a-z_]+=[^()]*\))+$")
 
 
 class BadValueError(AssayError):
@@ -34,10 +31,13 @@ class BadValueError(AssayError):
 class Given:
     """Which of a candidate's values made a variant, and why the others did not."""
 
-    def __init__(self, candidate: Candidate, axes: Mapping[str, Sequence[Any]]) -> None:
-        self._candidate = candidate
+    def __init__(
+        self, candidate: Candidate, axes: Mapping[str, Sequence[Any]], builds: Callable[[Mapping[str, Any]], bool]
+    ) -> None:
+        """Nothing is built yet; `builds` says whether a variant can be built with some values."""
+        self._candidate, self._builds = candidate, builds
         self._open = {key: {plain(value): place for place, value in enumerate(axes[key])} for key in candidate.set}
-        self._errors: dict[tuple[str, object], AssayError] = {}
+        self._errors: dict[tuple[str, object], tuple[Mapping[str, Any], AssayError]] = {}
 
     def built(self, values: Mapping[str, Any]) -> None:
         """These made one."""
@@ -49,10 +49,10 @@ class Given:
         for key, left in self._open.items():
             meant = plain(values[key])
             if meant in left:
-                self._errors.setdefault((key, meant), error)
+                self._errors.setdefault((key, meant), (values, error))
 
     def check(self) -> None:
-        """Refuse what made none. Of several keys the one with a good value besides is at fault, else the first.
+        """Refuse what made none. Of several keys the one is at fault without which there is one, else the first.
 
         Raises:
             BadValueError: There is such a value.
@@ -61,26 +61,18 @@ class Given:
         wrong = [each for each in wrong if (each[0], each[1]) in self._errors]
         if not wrong:
             return
-        blamed = [each for each in wrong if _blames(self._errors[each[0], each[1]], each[0], each[1])]
-        key, meant, place = (blamed or wrong)[0]
-        error = self._errors[key, meant]
+        key, meant, place = next((each for each in wrong if self._to_blame(*each[:2])), wrong[0])
+        _, error = self._errors[key, meant]
         given = self._candidate.set[key]
         value = given[place] if isinstance(given, list | tuple) else given
-        message = (
-            f"{self._candidate.design}: no variant can be built with {key}: {shown(value)}: {_bare(error.message)}"
-        )
+        message = f"{self._candidate.design}: no variant can be built with {key}: {shown(value)}: {error.what}"
         at = place if isinstance(given, list | tuple) else None
         raise BadValueError(self._candidate, key, at, message, error.hint or "remove the value, or mend it")
 
-
-def _bare(message: str) -> str:
-    """Without the values of all parameters, which stand behind it."""
-    return _VALUES.sub("", message)
-
-
-def _blames(error: AssayError, key: str, meant: object) -> bool:
-    text = error.message.split(" (", 1)[0]
-    return str(meant) in text or key in text
+    def _to_blame(self, key: str, meant: object) -> bool:
+        """Whether the design's own value in place of this one makes a variant."""
+        values, _ = self._errors[key, meant]
+        return self._builds({name: value for name, value in values.items() if name != key})
 
 
 def plain(value: Any) -> object:

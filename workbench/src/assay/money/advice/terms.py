@@ -80,7 +80,7 @@ def long_term(facts: Facts) -> Iterator[Said]:
     if facts.need.term is None and facts.design.servers and not any(map(_committed, facts.variant.offers)):
         names = " and ".join(sorted({group.instance for group in facts.design.servers}))
         text = f"the book has no reserved price of {names}, so that none was compared"
-        yield Remark(rule="long_term", speaks="note", text=text, source="price book")
+        yield Remark(rule="no_reserved_price", speaks="note", text=text, source="price book")
     plain = next((other for other in facts.variant.offers if other.term == "on-demand"), None)
     if _committed(offer) and plain is not None and plain.paid > offer.paid:
         saved = percent(1 - offer.paid / plain.paid)

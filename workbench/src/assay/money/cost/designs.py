@@ -150,7 +150,9 @@ class Template:
             problem = first_problem(error, self.source, Design, GUIDE)
             with_values = "".join(f" ({key}={as_written(value)})" for key, value in values.items())
             with unquoted(self.file, f"a design{with_values}", f"assay price {self.file}", *self.origin):
-                raise LineError(self.file, problem.line, f"{problem.message}{with_values}", problem.hint) from None
+                found = LineError(self.file, problem.line, f"{problem.message}{with_values}", problem.hint)
+                found.what = f"{self.file}:{problem.line}: {problem.message}"
+                raise found from None
 
     def all(self, values: Mapping[str, Sequence[Any]] | None = None) -> Iterator[tuple[dict[str, Any], Design]]:
         """Each combination of the parameters' choices, or of the values given for them, with its design.

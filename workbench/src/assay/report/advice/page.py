@@ -64,7 +64,7 @@ def build_page(advice: Advice, today: dt.date) -> Document:
 def _change(advice: Advice) -> Iterator[Block]:
     found = advice.picture
     if found is None:
-        relaxed = tuple(words.sentence(item.text) for item in advice.relaxed)
+        relaxed = tuple(words.sentence(f"{item.text} ({item.lacks})") for item in advice.relaxed)
         yield Bullets(relaxed or ("Giving up one requirement alone allows nothing that is known to meet the rest.",))
         return
     said = list(_said(advice, found))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
 
-from assay.analyse.decide import MOST_NEEDED, TOO_FEW
+from assay.analyse.decide import MOST_NEEDED
 from assay.model.result.decision import Outcome, PointDecision
 from assay.model.units import about_duration
 from assay.report import numbers
@@ -403,7 +403,7 @@ def _what_would_settle(claim: Claim) -> str:
                 if point.needs <= MOST_NEEDED:
                     seconds[key] = max(seconds.get(key, 0.0), point.seconds or 0.0)
     near = [count for count in counts if count <= MOST_NEEDED]
-    if all(point.why == TOO_FEW for point in claim.of(Outcome.OPEN)):
+    if all(point.too_few for point in claim.of(Outcome.OPEN)):
         return f"; {max(near):,} are the least that can show it" if near else ""
     if not near:
         return f"; it would take more than {MOST_NEEDED:,} repeats" if counts else ""

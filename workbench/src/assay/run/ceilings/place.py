@@ -82,9 +82,7 @@ def measure_place(path: Path, destroy: bool, say: Say) -> Measured:
                 _remove(store)
     except AssayError as error:
         # The user has not named the target.
-        raise AssayError(
-            error.message.removeprefix(f"target {NAME}: "), error.hint, error.exit_code, error.others
-        ) from error
+        raise AssayError(error.what, error.hint, error.exit_code, error.others) from error
     finally:
         with contextlib.suppress(OSError):
             root.rmdir()

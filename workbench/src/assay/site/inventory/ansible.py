@@ -13,7 +13,7 @@ from assay.model.base import AssayError, LineError
 from assay.model.site.host import LOCALHOST, MOST_HOSTS, is_host_name
 from assay.model.source import Source
 from assay.site.inventory.foreign import Foreign, Tell
-from assay.site.inventory.names import MOST_MEMBERS, bare, node_names, too_many
+from assay.site.inventory.names import MOST_MEMBERS, node_names, too_many
 
 _FIELDS = {
     "ansible_host": "address",
@@ -110,7 +110,7 @@ def read_ini(text: str, path: Path, tell: Tell) -> Foreign:
                 pairs = (word.partition("=") for word in words[1:])
                 tree.add(group, words[0], {name: value for name, _, value in pairs}, number)
         except AssayError as error:
-            raise LineError(path, number, bare(error), error.hint) from None
+            raise LineError(path, number, error.what, error.hint) from None
     return _whole(tree, tell)
 
 
@@ -142,7 +142,7 @@ def _read_group(tree: _Tree, source: Source, place: tuple[str, ...], about: obje
         try:
             tree.add(place[-1], str(name), given if isinstance(given, dict) else {}, at)
         except AssayError as error:
-            raise LineError(tree.path, at, bare(error), error.hint) from None
+            raise LineError(tree.path, at, error.what, error.hint) from None
     for name, child in children.items():
         group.children[name] = None
         _read_group(tree, source, (*place, "children", name), child)
@@ -208,7 +208,7 @@ def _members(
     if name in members:
         return members[name]
     if name in above or len(above) > _MOST_DEPTH:
-        raise AssayError(f"{tree.path}: group {name} is below itself", "take one of the groups out of `children`")
+        raise AssayError(f"group {name} is below itself", "take one of the groups out of `children`")
     group = tree.group(name)
     found, depth = dict(group.hosts), 0
     for child in group.children:

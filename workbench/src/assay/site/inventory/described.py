@@ -9,7 +9,7 @@ from assay.model.base import AssayError, LineError
 from assay.model.site.host import LOCALHOST, MOST_HOSTS, Host, is_host_name
 from assay.model.source import Source
 from assay.model.units import UnitError, one_of, parse_throughput
-from assay.site.inventory.names import MOST_MEMBERS, Groups, bare, node_names, shown, too_many, twice
+from assay.site.inventory.names import MOST_MEMBERS, Groups, node_names, shown, too_many, twice
 
 ENTRY_FIELDS = ("address", "user", "port", "jump", "identity", "link")
 INVENTORY_HINT = "an inventory has `hosts:` (node set -> address, user, ...) and perhaps `groups:` (name -> node set)"
@@ -23,10 +23,10 @@ def read_described(path: Path, source: Source) -> tuple[dict[str, Host], Groups]
     """
     document = source.data
     if not isinstance(document, dict) or not isinstance(document.get("hosts"), dict):
-        raise AssayError(f"{path}: has no `hosts:` with node sets in it", INVENTORY_HINT)
+        raise AssayError("has no `hosts:` with node sets in it", INVENTORY_HINT)
     for key in document:
         if key not in ("hosts", "groups"):
-            raise AssayError(f"{path}: `{key}` is not known there", INVENTORY_HINT)
+            raise AssayError(f"`{key}` is not known there", INVENTORY_HINT)
     hosts = _read_hosts(path, source)
     return hosts, _read_groups(document.get("groups"), source, path, hosts)
 
@@ -43,9 +43,9 @@ def _read_hosts(path: Path, source: Source) -> dict[str, Host]:
                 raise twice(again)
             hosts |= {name: entry(name, about, many=len(names) > 1, base=path.parent) for name in names}
         except AssayError as error:
-            raise LineError(path, source.key_place(("hosts", nodes))[0], bare(error), error.hint) from None
+            raise LineError(path, source.key_place(("hosts", nodes))[0], error.what, error.hint) from None
     if not hosts:
-        raise AssayError(f"{path}: names no host", INVENTORY_HINT)
+        raise AssayError("names no host", INVENTORY_HINT)
     return hosts
 
 
@@ -67,7 +67,7 @@ def _read_groups(written: object, source: Source, path: Path, hosts: Mapping[str
             if members > MOST_MEMBERS:
                 raise AssayError(f"the groups have more than {MOST_MEMBERS:,} members in all", "remove some groups")
         except AssayError as error:
-            raise LineError(path, source.key_place(("groups", name))[0], bare(error), error.hint) from None
+            raise LineError(path, source.key_place(("groups", name))[0], error.what, error.hint) from None
     return groups
 
 
@@ -105,7 +105,7 @@ def entry(name: str, about: object, many: bool, base: Path) -> Host:
             return Host(name=name, kind="local", link=fields.get("link"))
         return Host(name=name, **fields)
     except UnitError as error:
-        raise error.at(f"{name}: link") from None
+        raise AssayError(f"{name}: link: {error.message}", error.hint) from None
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])

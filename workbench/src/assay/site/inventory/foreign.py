@@ -8,7 +8,7 @@ from typing import Any
 from assay.model.base import AssayError, LineError
 from assay.model.site.host import MOST_HOSTS, Host
 from assay.site.inventory.described import INVENTORY_HINT, entry
-from assay.site.inventory.names import MOST_MEMBERS, Groups, bare, node_names, too_many
+from assay.site.inventory.names import MOST_MEMBERS, Groups, node_names, too_many
 
 Tell = Callable[[str], None]
 
@@ -37,7 +37,7 @@ class Foreign:
             AssayError: There are none, or too many, or a field is not right; the message has the line.
         """
         if not self.fields:
-            raise AssayError(f"{path}: names no host", INVENTORY_HINT)
+            raise AssayError("names no host", INVENTORY_HINT)
         if len(self.fields) > MOST_HOSTS or sum(map(len, self.groups.values())) > MOST_MEMBERS:
             raise too_many("what is named there")
         found: dict[str, Host] = {}
@@ -46,7 +46,7 @@ class Foreign:
                 (plain,) = node_names(name)
                 found[plain] = entry(plain, about, many=False, base=path.parent)
             except AssayError as error:
-                raise LineError(path, self.lines.get(name, 1), bare(error), error.hint) from None
+                raise LineError(path, self.lines.get(name, 1), error.what, error.hint) from None
         return found, {name: " ".join(members) for name, members in self.groups.items() if members}
 
     def as_inventory(self, path: Path) -> Mapping[str, Any]:

@@ -18,7 +18,7 @@ from assay.site.inventory import ansible, sshconfig
 from assay.site.inventory.described import INVENTORY_HINT, read_described
 from assay.site.inventory.foreign import Foreign, Tell
 from assay.site.inventory.lines import read_lines
-from assay.site.inventory.names import Groups, bare, logged_in, node_names
+from assay.site.inventory.names import Groups, logged_in, node_names
 
 MOST_BYTES = 1 << 20
 """Size of an inventory above which it is no inventory."""
@@ -120,7 +120,7 @@ def _from_inventory(written: Mapping[Any, Any], base: Path, tell: Tell, naming: 
     unknown = [str(key) for key in written if key not in ("inventory", "hosts")]
     if unknown or not isinstance(written.get("inventory"), str) or not written["inventory"]:
         fault = f"`{unknown[0]}` is not known there" if unknown else "no inventory is named"
-        raise AssayError(f"hosts: {fault}", "write hosts: {inventory: FILE}, or with hosts: [node sets, @groups]")
+        raise AssayError(f"{fault}", "write hosts: {inventory: FILE}, or with hosts: [node sets, @groups]").at("hosts")
     path = base / written["inventory"]
     known, groups = _read_inventory(path, tell, naming)
     chosen = written.get("hosts")
@@ -135,7 +135,7 @@ def _from_inventory(written: Mapping[Any, Any], base: Path, tell: Tell, naming: 
 def _stranger(name: str, known: Mapping[str, Host], path: Path) -> Host:
     if name == LOCALHOST:
         return THIS_HOST
-    raise AssayError(f"hosts: {name} is not in {path}", one_of(name, list(known)[:20]))
+    raise AssayError(f"{name} is not in {path}", one_of(name, list(known)[:20])).at("hosts")
 
 
 def _read_inventory(path: Path, tell: Tell, naming: Naming) -> tuple[dict[str, Host], Groups]:
@@ -168,9 +168,7 @@ def _hosts_in(data: bytes, path: Path, tell: Tell) -> tuple[dict[str, Host], Gro
     except LineError:
         raise
     except AssayError as error:
-        message = bare(error)
-        prefix = "" if message.startswith(str(path)) else f"{path}: "
-        raise AssayError(prefix + message, error.hint, error.exit_code) from None
+        raise AssayError(f"{path}: {error.what}", error.hint, error.exit_code) from None
 
 
 def _is_yaml(path: Path, text: str) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from assay.model.base import AssayError, LineError
 from assay.model.site.host import MOST_HOSTS, Host
 from assay.model.site.login import LEAST_PORT, Login, logins_of
-from assay.site.inventory.names import NODE_SET_HINT, bare, logged_in, shown, too_many, twice
+from assay.site.inventory.names import NODE_SET_HINT, logged_in, shown, too_many, twice
 
 _SLOTS = re.compile(r"(max[-_])?slots=\d+|ifhn=\S+")
 """Of Open MPI, and of MPICH, where it is the interface that ranks use among themselves."""
@@ -45,13 +45,13 @@ def read_lines(path: Path, text: str, tell: Callable[[str], None]) -> dict[str, 
                 if hosts[host.name] != host:
                     raise twice(host.name)
         except AssayError as error:
-            raise LineError(path, number, bare(error), error.hint) from None
+            raise LineError(path, number, error.what, error.hint) from None
         if len(hosts) > MOST_HOSTS:
             raise too_many(f"{path}:{number}: all up to here")
     for note in sorted(notes):
         tell(f"note: {path}: {note}")
     if not hosts:
-        raise AssayError(f"{path}: names no host", NODE_SET_HINT)
+        raise AssayError("names no host", NODE_SET_HINT)
     return hosts
 
 

@@ -35,7 +35,7 @@ def node_names(written: object, groups: Groups | None = None) -> list[str]:
         if len(names) > MOST_HOSTS:
             raise too_many(shown(written))
     if not names:
-        raise AssayError(f"hosts: {shown(written)} names no host", NODE_SET_HINT)
+        raise AssayError(f"{shown(written)} names no host", NODE_SET_HINT).at("hosts")
     refuse_twice(names)
     return names
 
@@ -55,7 +55,7 @@ def logged_in(written: object) -> list[Host]:
             if len(hosts) > MOST_HOSTS:
                 raise too_many(shown(written))
     if not hosts:
-        raise AssayError(f"hosts: {shown(written)} names no host", NODE_SET_HINT)
+        raise AssayError(f"{shown(written)} names no host", NODE_SET_HINT).at("hosts")
     refuse_twice(host.name for host in hosts)
     return hosts
 
@@ -77,7 +77,7 @@ def _expanded(written: object, groups: Groups) -> list[str]:
     if not written:
         raise AssayError("hosts: the node set is empty", NODE_SET_HINT)
     if not written.isprintable():
-        raise AssayError(f"hosts: {written!a} has unprintable characters", NODE_SET_HINT)
+        raise AssayError(f"{written!a} has unprintable characters", NODE_SET_HINT).at("hosts")
     if written == LOCALHOST:
         return [LOCALHOST]
     _refuse_unknown_groups(written, groups)
@@ -89,26 +89,26 @@ def _expanded(written: object, groups: Groups) -> list[str]:
     except TooManyNodesError:
         raise too_many(shown(written)) from None
     except ValueError as error:
-        raise AssayError(f"hosts: {shown(written)} is not a node set: {error}", NODE_SET_HINT) from None
+        raise AssayError(f"{shown(written)} is not a node set: {error}", NODE_SET_HINT).at("hosts") from None
     if set(written) & set(f"{OPERATIONS}@"):
         names = list(dict.fromkeys(names))
     refuse_twice(names)
     wrong = next((name for name in names if not is_host_name(name)), None)
     if wrong is not None:
         hint = "names have letters, digits, `.`, `_` and `-`; with user and port: bench@node1:2222"
-        raise AssayError(f"hosts: {shown(wrong)} is not a host name", hint)
+        raise AssayError(f"{shown(wrong)} is not a host name", hint).at("hosts")
     return names
 
 
 def _no_set(written: object) -> AssayError:
-    return AssayError(f"hosts: {shown(written)} is not a node set", NODE_SET_HINT)
+    return AssayError(f"{shown(written)} is not a node set", NODE_SET_HINT).at("hosts")
 
 
 def _refuse_unknown_groups(text: str, groups: Groups) -> None:
     for name in re.findall(_GROUP, text):
         if name not in groups:
             hint = one_of(name, groups, none="groups stand in an inventory: hosts: {inventory: FILE}")
-            raise AssayError(f"hosts: there is no group `@{name}`", hint)
+            raise AssayError(f"there is no group `@{name}`", hint).at("hosts")
 
 
 def refuse_twice(names: Iterable[str]) -> None:
@@ -126,7 +126,7 @@ def refuse_twice(names: Iterable[str]) -> None:
 
 def twice(name: str) -> AssayError:
     """What is said of it."""
-    return AssayError(f"hosts: {name} is named twice", "name each host once; `lanes` is how much one host does")
+    return AssayError(f"{name} is named twice", "name each host once; `lanes` is how much one host does").at("hosts")
 
 
 def shown(written: object) -> str:
@@ -137,9 +137,4 @@ def shown(written: object) -> str:
 
 def too_many(what: str) -> AssayError:
     """What is said of it."""
-    return AssayError(f"hosts: {what} is more than {MOST_HOSTS} hosts", "use fewer hosts and more lanes")
-
-
-def bare(error: AssayError) -> str:
-    """The message without the word that other messages on hosts begin with."""
-    return error.message.removeprefix("hosts: ")
+    return AssayError(f"{what} is more than {MOST_HOSTS} hosts", "use fewer hosts and more lanes").at("hosts")
