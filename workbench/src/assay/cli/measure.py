@@ -295,6 +295,7 @@ def _print(store: "RunStore", places: Mapping[str, str]) -> None:
     """The tables, the picture, the answer, and how sure it is."""
     from assay.model.result.first_page import CAVEATS_SHOWN
     from assay.report import measured
+    from assay.report.view import View
     from assay.run.analysis import analyse_store
 
     analysis = analyse_store(store)
@@ -306,7 +307,7 @@ def _print(store: "RunStore", places: Mapping[str, str]) -> None:
         named = "" if places[name] == name else f", named {name} below"
         say(f"\n{places[name]}{f' ({lies})' if lies else ''}{named}")
         _lines(measured.table(rows, len(analysis.rows), width))
-        _lines(measured.limits(rows))
+        _lines(measured.limits(rows, View(analysis)))
     if len(groups) > 1:
         say()
         _lines(measured.picture(groups, _plain(), width))

@@ -4,6 +4,7 @@ As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `Not
 not looked at gets nothing from them.
 """
 
+from collections.abc import Sequence
 from statistics import median
 
 from assay.judge.answer import Answer, percent
@@ -66,10 +67,15 @@ def memory_below(evidence: Evidence) -> Answer:
         text=f"the number is of memory, not of storage: below is {way}"
         if whole
         else f"a part of the data lies in memory, and what it answered is not counted: below is {way}",
-        remedy="Put it on a disk: the file of the loop device, or the file system. To measure memory, name a directory"
-        " in tmpfs.",
+        remedy=f"Put {_lies_in_memory(evidence.layers)} on a disk. To measure memory, name a directory in tmpfs.",
         numbers={**_rate(evidence), "layers_in_memory": len(memory)},
     )
+
+
+def _lies_in_memory(layers: Sequence[Layer]) -> str:
+    """What to put elsewhere, so that no data lies in memory."""
+    kinds = {layer.kind for layer in layers}
+    return "the file of the loop device" if "loop" in kinds else "the directory" if "overlay" in kinds else "it"
 
 
 def unseen_cache(evidence: Evidence) -> Answer:

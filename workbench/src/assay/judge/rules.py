@@ -346,12 +346,12 @@ def unstable(evidence: Evidence) -> Answer:
     estimate = evidence.estimate
     if estimate is None:
         return None
-    if estimate.n < LEAST_REPEATS:
-        return NotEvaluated(f"needs {LEAST_REPEATS} repeats, has {estimate.n}")
     if estimate.levels:
         return _two_valued(estimate, evidence)
     whole = evidence.within is not None and len(evidence.samples) >= evidence.planned
     limit, reach = min(KNOWN, evidence.within or KNOWN) if whole else KNOWN, estimate.reach
+    if estimate.n < LEAST_REPEATS and (reach is None or reach <= HARDLY):
+        return NotEvaluated(f"needs {LEAST_REPEATS} repeats, has {estimate.n}")
     if reach is None:
         return NotEvaluated("there is no interval of rates of which one is 0")
     if reach <= limit:
@@ -363,7 +363,7 @@ def unstable(evidence: Evidence) -> Answer:
         text += f"; {percent(limit)} was asked for"
     needs = math.ceil(estimate.n * (reach / limit) ** 2)
     if needs > MOST_REPEATS:
-        more = "So many more repeats as it would take are hardly worth it"
+        more = "It would take so many more repeats that they are hardly worth it"
     else:
         more = f"About {needs:,} repeats would do, if they vary as these do" if reach < HARDLY else "Repeat more often"
     return Finding(

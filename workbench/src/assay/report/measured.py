@@ -7,6 +7,8 @@ from assay.analyse.statistics.significance import t_quantile
 from assay.model.result.result import Estimate, Row
 from assay.model.result.verdict import SOUND, Verdict
 from assay.report import numbers
+from assay.report.first.groups import limit_on, reached_limits
+from assay.report.view import View
 
 WIDTH = 80
 SURE = 0.10
@@ -103,11 +105,17 @@ def _latency(row: Row, name: str) -> str:
     return numbers.latency(found.value) if found is not None and found.value is not None else numbers.NONE
 
 
-def limits(rows: Sequence[Row]) -> Iterator[str]:
-    """What binds: the ceilings that results come close to, a line for each."""
+def limits(rows: Sequence[Row], view: View) -> Iterator[str]:
+    """What binds: the ceilings that results come close to, a line for each; not those that a control group holds."""
+    held = reached_limits(view)
     groups: dict[str, list[tuple[float, str]]] = {}
     for row in rows:
-        if row.binding is not None and row.binding.share >= BINDS and SOUND.issuperset(row.verdicts):
+        if (
+            limit_on(row, held, view) is None
+            and row.binding is not None
+            and row.binding.share >= BINDS
+            and SOUND.issuperset(row.verdicts)
+        ):
             groups.setdefault(row.binding.name, []).append((row.binding.share, " ".join(work_words(row).split())))
     for name, found in groups.items():
         best = max(share for share, _ in found)

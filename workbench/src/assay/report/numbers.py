@@ -171,6 +171,13 @@ def titled(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
+def part(count: int, total: int, noun: str = "result") -> str:
+    """`3 of 5 results`, `all 5 results`, `both results`, `the only result`."""
+    if count < total:
+        return f"{count:,} of {plural(total, noun)}"
+    return f"the only {noun}" if total == 1 else f"both {noun}s" if total == 2 else f"all {total:,} {noun}s"
+
+
 def plural(number: int, one: str, many: str = "") -> str:
     """`1 case`, `3 cases`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

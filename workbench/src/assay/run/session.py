@@ -585,7 +585,7 @@ class _Session:
         for line in setting_lines(environment):
             self.say(f"settings: {line}")
         if self.fleet is None and (words := limited(environment, info.places).words):
-            self.say(warning(f"a control group limits {words}: rates will be those under this limit"))
+            self.say(warning(f"a control group limits {words}: no rate can be higher"))
         job = own_job()
         if not info.versions:
             # Jobs before this one, which came no further, are there already.

@@ -1,9 +1,10 @@
 """Limits of control groups, as the environment of a run tells them, in words."""
 
 import pytest
-from builders import make_place
+from builders import make_case, make_place, row_of
 
-from assay.analyse.environments.limits import changed, limited
+from assay.analyse.environments.limits import changed, limited, reached
+from assay.analyse.estimate import estimate
 from assay.model.result.layers import Layer
 
 DISK = make_place(layers=(Layer(kind="file system", name="ext4"), Layer(kind="disk", name="/dev/vda", number="254:0")))
@@ -29,6 +30,34 @@ def test_limits_in_words(quota: str, io: str, words: str) -> None:
     environment = {"control groups": {"cpu_quota": quota, "io_limits": io}}
     assert limited(environment, (DISK,)).words == words
     assert limited({}, (DISK,)).words == ""
+
+
+def test_a_quota_of_as_many_cpus_as_there_are_is_no_limit() -> None:
+    environment = {"control groups": {"cpu_quota": "2 CPUs, 200000 of every 100000 us (/)"}, "cpu": {"threads": "2"}}
+    assert limited(environment, ()).words == ""
+    assert limited({**environment, "cpu": {"threads": "4"}}, ()).words == "the engine to 2 CPUs"
+
+
+@pytest.mark.parametrize(
+    ("limit", "operation", "rate", "held"),
+    [
+        ("rbps=25000000", "read", 24e6, True),
+        ("rbps=10000000000", "read", 1.5e9, False),
+        ("wbps=25000000", "read", 24e6, False),
+        ("rbps=25000000", "write", 24e6, False),
+        # Records of 64 KiB.
+        ("riops=500", "read", 500 * 65536, True),
+        ("riops=1000000", "read", 500 * 65536, False),
+    ],
+)
+def test_only_limits_that_results_come_close_to_are_reached(
+    limit: str, operation: str, rate: float, held: bool
+) -> None:
+    places = (DISK,)
+    found = limited({"control groups": {"io_limits": f"254:0 {limit} (/pod)"}}, places)
+    row = row_of(make_case("c1", DISK.target, (operation,)), [rate] * 3, operation=operation)
+    row = row.model_copy(update={"iops": estimate([rate / 65536] * 3)})
+    assert bool(reached(found, places, [row]).devices) is held
 
 
 def test_only_limits_that_hold_rates_down_count_as_changed() -> None:

@@ -260,7 +260,7 @@ UNANSWERED: list[tuple[Rule, str, Evidence]] = [
     (rules.direct_read, "does not tell", evidence(device_read_bytes=None)),
     (rules.direct_read, "does not tell", evidence(device_read_bytes=0, place=NFS_PLACE)),
     (rules.unflushed_write, "memory itself", evidence("write", parameters=UNFLUSHED, place=MEMORY_PLACE)),
-    (rules.unstable, "needs 3 repeats, has 2", evidence(speeds=(100e6, 200e6))),
+    (rules.unstable, "needs 3 repeats, has 2", evidence(speeds=(100e6, 105e6))),
     (metadata.cached_names, "may hold them all", about_names()),
     # Servers and programs may be asked again, and memory may be too small.
     (metadata.cached_names, "does not tell", replace(AGAIN, place=NFS_PLACE)),

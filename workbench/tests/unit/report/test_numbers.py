@@ -115,3 +115,9 @@ def test_differences_have_fitting_units_where_they_can_still_be_told_apart() -> 
         ("24684092 KiB", "24684084 KiB"),
         ("not recorded", "1 MiB"),
     ]
+
+
+def test_a_part_of_results_in_words() -> None:
+    parts = [numbers.part(*each) for each in ((3, 5), (5, 5), (2, 2), (1, 1), (1, 2))]
+    assert parts == ["3 of 5 results", "all 5 results", "both results", "the only result", "1 of 2 results"]
+    assert numbers.part(1, 1, "comparison") == "the only comparison"

@@ -4,10 +4,12 @@ They come from the environment of a run, sections `control groups` and, if they 
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from assay.model.result.result import Row
 from assay.model.result.run import Place
+from assay.model.study.names import READS, WRITES
 from assay.model.units import about_count, about_number, about_size
 
 GROUPS, AT_END = "control groups", "control groups (end)"
@@ -19,25 +21,50 @@ Environment = Mapping[str, Mapping[str, str]]
 
 _QUOTA = re.compile(r"(?P<cpus>[\d.]+) CPUs")
 _DEVICE = re.compile(r"(?P<number>\d+:\d+) (?P<limits>(?:[rw](?:bps|iops)=\d+ ?)+)\(")
-_WAYS = {"r": "reads", "w": "writes"}
+REACHED = 0.8
+"""A result that has this share of a limit, or more, may be held by it."""
+
+
+class DeviceLimit(NamedTuple):
+    """The most that a control group allows at a device.
+
+    Attributes:
+        device: Below a target, such as /dev/vda.
+        reads: Of reads; else of writes.
+        counted: The rate is requests per second; else bytes per second.
+        rate: The limit.
+    """
+
+    device: str
+    reads: bool
+    counted: bool
+    rate: float
+
+    @property
+    def words(self) -> str:
+        """`reads of 25 MB/s`, `writes of 800 a second`."""
+        rate = f"{about_count(self.rate)} a second" if self.counted else f"{about_size(self.rate)}/s"
+        return f"{'reads' if self.reads else 'writes'} of {rate}"
 
 
 class Limited(NamedTuple):
     """Limits at one time.
 
     Attributes:
-        cpus: CPUs' worth of time that the engine may use; None if there is no quota.
-        devices: Device below a target -> its limits in words.
+        cpus: CPUs' worth of time that the engine may use; None if that is no fewer than the machine has.
+        devices: Those of devices below targets.
     """
 
     cpus: float | None
-    devices: dict[str, str]
+    devices: tuple[DeviceLimit, ...]
 
     @property
     def words(self) -> str:
         """All of them; empty if there are none."""
         parts = [] if self.cpus is None else [f"the engine to {about_number(self.cpus)} CPUs"]
-        parts += [f"{device} to {limits}" for device, limits in self.devices.items()]
+        for device in dict.fromkeys(limit.device for limit in self.devices):
+            limits = ", ".join(limit.words for limit in self.devices if limit.device == device)
+            parts.append(f"{device} to {limits}")
         return " and ".join(parts)
 
 
@@ -51,24 +78,45 @@ def limited(environment: Environment, places: Sequence[Place], section: str = GR
     """
     found = environment.get(section, {})
     quota = _QUOTA.match(found.get("cpu_quota", ""))
+    threads = environment.get("cpu", {}).get("threads", "")
+    cpus = float(quota["cpus"]) if quota else None
+    if cpus is not None and threads.isdigit() and cpus >= int(threads):
+        cpus = None
     names = {layer.number: layer.name for place in places for layer in place.layers if layer.number}
-    devices: dict[str, list[str]] = {}
-    for number, limit in _limits(found.get("io_limits", "")):
-        if number in names:
-            devices.setdefault(names[number], []).append(limit)
-    return Limited(
-        float(quota["cpus"]) if quota else None,
-        {name: ", ".join(limits) for name, limits in devices.items()},
-    )
+    return Limited(cpus, tuple(_limits(found.get("io_limits", ""), names)))
 
 
-def _limits(text: str) -> Iterator[tuple[str, str]]:
-    """Number of each device that is limited, and a limit in words: `reads of 25 MB/s`, `writes of 800 a second`."""
+def _limits(text: str, names: Mapping[str, str]) -> Iterator[DeviceLimit]:
+    """The limits of devices that have a name."""
     for item in _DEVICE.finditer(text):
-        for limit in item["limits"].split():
-            way, kind, value = limit[0], limit[1:].partition("=")[0], float(limit.partition("=")[2])
-            rate = f"{about_size(value)}/s" if kind == "bps" else f"{about_count(value)} a second"
-            yield item["number"], f"{_WAYS[way]} of {rate}"
+        for limit in item["limits"].split() if item["number"] in names else ():
+            kind, _, value = limit.partition("=")
+            yield DeviceLimit(names[item["number"]], kind[0] == "r", kind[1:] == "iops", float(value))
+
+
+def reached(found: Limited, places: Sequence[Place], rows: Iterable[Row]) -> Limited:
+    """Those of the limits that a result has come close to, so that they may hold it.
+
+    A quota of CPU time counts as reached: results that do not use it up may wait for it all the same, since it is given
+    out in periods of 100 ms (Linux, Documentation/scheduler/sched-bwc.rst).
+
+    Args:
+        found: The limits.
+        places: Of the targets.
+        rows: All results of the run.
+    """
+    below = {place.target: {layer.name for layer in place.layers} for place in places}
+    measured = [row for row in rows if row.rate is not None]
+
+    def near(limit: DeviceLimit) -> bool:
+        for row in measured:
+            if limit.device in below.get(row.case.target, ()) and row.operation in (READS if limit.reads else WRITES):
+                rate = row.iops if limit.counted else row.throughput
+                if rate is not None and rate.median >= REACHED * limit.rate:
+                    return True
+        return False
+
+    return found._replace(devices=tuple(limit for limit in found.devices if near(limit)))
 
 
 def changed(before: Mapping[str, str], now: Mapping[str, str]) -> bool:

@@ -18,7 +18,9 @@ from assay.model.study.names import WORK
 from assay.model.units import about_latency
 from assay.report import numbers
 from assay.report.claims import Claim
+from assay.report.first.groups import files_of, reached_limits
 from assay.report.first.held import is_held, limit_sentences
+from assay.report.first.places import same_storage, unknown_link, without_barriers
 from assay.report.first.words import reasons
 from assay.report.view import View, sound
 
@@ -38,11 +40,14 @@ def caveats(view: View, found: Sequence[Claim], growth: Sequence[Scaling]) -> li
     kinds: tuple[Callable[[], Said], ...] = (
         lambda: _unfinished(view),
         lambda: _absent(view),
+        lambda: without_barriers(view),
+        lambda: same_storage(view) if found else [],
         lambda: _disturbed(view, found),
         lambda: _limited(view),
         lambda: _compressed(view),
         lambda: _stalled(view),
         lambda: _served_from_memory(view),
+        lambda: unknown_link(view),
         lambda: _few_sound(view, answered),
         lambda: _held(view, answered, bool(found)),
         lambda: _unverified(view),
@@ -173,10 +178,11 @@ def _limited(view: View) -> Said:
         after = limited(environment, places, AT_END).words
         text = f"Limits of control groups changed while it ran: from {before or 'none'} to {after or 'none'}."
         return [Caveat(text=text, remedy="Repeat it with the same limits from start to end.")]
-    if not before:
+    limits = reached_limits(view)
+    if not limits.words:
         return []
-    text = f"A control group limits {before}: rates are those under this limit."
-    return [Caveat(text=text, remedy="To measure the storage itself, lift it (cpu.max, io.max).")]
+    text = f"A control group limits {limits.words}: rates are those under this limit."
+    return [Caveat(text=text, remedy=f"To measure the storage itself, lift it ({files_of(limits)}).")]
 
 
 def _compressed(view: View) -> Said:
@@ -199,7 +205,7 @@ def _stalled(view: View) -> Said:
     if not found:
         return []
     row, longest, usual = found[0]
-    count = f"{len(found):,} of {numbers.plural(len(view.analysis.rows), 'result')}"
+    count = numbers.part(len(found), len(view.analysis.rows))
     operation = numbers.operation_title(row.operation).lower()
     took = f"one {operation} on {row.case.target} took {about_latency(longest)}, half of them less than"
     text = f"The storage stalled in {count}: {took} {about_latency(usual)}."
@@ -228,8 +234,7 @@ def _unverified(view: View) -> Said:
     rows = [row for row in view.analysis.rows if Verdict.UNVERIFIED in row.verdicts]
     if not rows:
         return []
-    every = numbers.plural(len(view.analysis.rows), "result")
-    text = f"In {len(rows):,} of {every} a cache may have answered (unverified)."
+    text = f"In {numbers.part(len(rows), len(view.analysis.rows))} a cache may have answered (unverified)."
     return [Caveat(text=text, remedy=remedy_of(rows, Verdict.UNVERIFIED))]
 
 
@@ -247,7 +252,7 @@ def _still_open(found: Sequence[Claim]) -> Said:
     every = sum(claim.counted for claim in found)
     if not points:
         return []
-    count = f"{len(points):,} of {numbers.plural(every, 'comparison')}"
+    count = numbers.titled(numbers.part(len(points), every, "comparison"))
     text = f"{count} {'is' if len(points) == 1 else 'are'} undecided: {reasons(points)}."
     near = any(point.needs is not None and point.needs <= MOST_NEEDED for point in points)
     return [Caveat(text=text, remedy="More repeats are likely to decide them." if near else "")]
@@ -298,5 +303,8 @@ def _unstable(view: View, found: Sequence[Claim]) -> Said:
     if 4 * count < counts.total or not count or not any(_known(row) for row in view.analysis.rows):
         return []
     text = f"Of {numbers.plural(counts.total, 'result')}, {counts.of(Verdict.UNSTABLE)}: their repeats vary widely."
+    if counts.each.get(Verdict.UNSTABLE) == counts.total:
+        every, verb = numbers.titled(numbers.part(count, count)), "is" if count == 1 else "are"
+        text = f"{every} {verb} unstable: {'its' if count == 1 else 'their'} repeats vary widely."
     remedy = remedy_of(view.analysis.rows, Verdict.UNSTABLE)
     return [Caveat(text=f"{text}{_HOLDS if _decided(found) else ''}", remedy=remedy)]

@@ -6,16 +6,18 @@ from assay.model.result.result import Row
 from assay.model.result.verdict import HELD, SOUND, Verdict
 from assay.report import numbers
 
+THROTTLE = "a rate limit of the storage"
+GROUP = "a control group's limit"
 _LIMITS: dict[Verdict, str] = {
     Verdict.NETWORK_BOUND: "the network",
     Verdict.CLIENT_BOUND: "the client's CPU",
-    Verdict.THROTTLED: "a rate limit of the storage",
     Verdict.CONTENDED: "other load on the device",
 }
 """Verdict -> what held the rate, where nothing more is known."""
 _VERBS = {
     _LIMITS[Verdict.CLIENT_BOUND]: "held back",
-    _LIMITS[Verdict.THROTTLED]: "held back",
+    THROTTLE: "held back",
+    GROUP: "held back",
     _LIMITS[Verdict.CONTENDED]: "shared the device in",
 }
 """What is no limit that was reached -> what it did to results; others are the limit of them."""
@@ -33,13 +35,14 @@ def is_held(row: Row) -> bool:
     return row.rate is not None and bool(verdicts & HELD) and verdicts <= HELD | SOUND | {Verdict.UNVERIFIED}
 
 
-def limit_sentences(rows: Sequence[Row]) -> str:
+def limit_sentences(rows: Sequence[Row], throttle: str = THROTTLE) -> str:
     """What held the rates, and how many of them.
 
     Such as `The client's link is the limit of 4 of 9 results (91 to 100 % of it).`
 
     Args:
         rows: All results that count.
+        throttle: What throttles them, if that is known.
 
     Returns:
         Empty if nothing held any of them. A result that two things held counts for the first of them.
@@ -47,24 +50,21 @@ def limit_sentences(rows: Sequence[Row]) -> str:
     limits: dict[str, list[float | None]] = {}
     for row in rows:
         if is_held(row):
-            name, share = limit_of(row) or ("", None)
+            name, share = limit_of(row, throttle) or ("", None)
             limits.setdefault(name, []).append(share)
-    every = "both results" if len(rows) == 2 else f"all {numbers.plural(len(rows), 'result')}"
-    total = numbers.plural(len(rows), "result")
     parts = []
     for words, shares in sorted(limits.items(), key=lambda item: -len(item[1])):
-        of = every if len(shares) == len(rows) > 1 else f"{len(shares):,} of {total}"
         verb = _VERBS.get(words, "is the limit of")
-        parts.append(f"{words[0].upper()}{words[1:]} {verb} {of}{_range(shares)}.")
+        parts.append(f"{words[0].upper()}{words[1:]} {verb} {numbers.part(len(shares), len(rows))}{_range(shares)}.")
     return " ".join(parts)
 
 
-def limit_of(row: Row) -> tuple[str, float | None] | None:
+def limit_of(row: Row, throttle: str = THROTTLE) -> tuple[str, float | None] | None:
     """What held a rate, and the share of that limit which it reached if it is known; None if nothing held it."""
     if not is_held(row):
         return None
     finding = next(finding for finding in row.findings if finding.verdict in HELD)
-    name = _LIMITS[finding.verdict]
+    name = throttle if finding.verdict is Verdict.THROTTLED else _LIMITS[finding.verdict]
     if finding.verdict is Verdict.NETWORK_BOUND and row.binding is not None:
         name = _LINKS.get(row.binding.name, name)
     return name, finding.numbers.get("share")

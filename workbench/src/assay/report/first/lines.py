@@ -3,6 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from assay.analyse.ceilings import OF_CPU
+from assay.analyse.environments.limits import Limited
+from assay.analyse.odd.plateau import plateaus
 from assay.analyse.percentiles import percentiles_of
 from assay.analyse.scaling import BINDS, Point, Scaling
 from assay.analyse.usable import usable
@@ -15,7 +18,8 @@ from assay.model.units import about_latency
 from assay.report import numbers
 from assay.report.claims import Claim, kind_of
 from assay.report.document import DotRow, Dots, Lane
-from assay.report.first.held import is_held, limit_of
+from assay.report.first.groups import limit_on, reached_limits
+from assay.report.first.held import GROUP, is_held, limit_of
 from assay.report.first.splits import parts
 from assay.report.first.words import ranked_words, ranking, result_words
 from assay.report.growth.words import counted, scaled_where, several
@@ -24,6 +28,8 @@ from assay.report.view import View
 
 MOST = 6
 """Lines on the page."""
+LIKELY = "likely a link or a rate limit"
+"""What limits rates that do not change with size and queue depth."""
 _COUNTS = 5
 """So many numbers of hosts have a column."""
 
@@ -230,6 +236,7 @@ def alone(view: View, most: int = MOST) -> Said:
             groups.setdefault((numbers.titled(kind_of(row.operation)), row.case.target), []).append(row)
     found: list[Line] = []
     by_unit: dict[str, list[DotRow]] = {}
+    flat, limits = plateaus(view.analysis.rows, view.run.places), reached_limits(view)
     for (kind, target), rows in list(groups.items())[:most]:
         measure = _measure(rows)
         label = kind if len(view.targets) == 1 else f"{kind}, {target}"
@@ -238,7 +245,7 @@ def alone(view: View, most: int = MOST) -> Said:
             Line(
                 label=f"{label}{_shape(rows, measure)}, {measure.unit}",
                 values={"Measured": value},
-                limit=_nearest(rows),
+                limit=LIKELY if target in flat else _group(rows, limits, view) or _nearest(rows),
                 points=len(rows),
             )
         )
@@ -293,24 +300,38 @@ def span(rows: Sequence[Row]) -> str:
 def _binding(rows: Sequence[Row]) -> str:
     """What limits most of these results; empty if nothing is known to limit them."""
     limits = [limit for row in rows if (limit := limit_of(row)) is not None]
-    if 2 * len(limits) <= len(rows):
-        return ""
-    name = max(dict.fromkeys(name for name, _ in limits), key=[name for name, _ in limits].count)
-    return _limit_words(name, [share for each, share in limits if each == name], len(rows))
+    return _commonest(limits, len(rows)) if 2 * len(limits) > len(rows) else ""
+
+
+def _commonest(limits: Sequence[tuple[str, float | None]], rows: int) -> str:
+    names = [name for name, _ in limits]
+    name = max(dict.fromkeys(names), key=names.count)
+    return _limit_words(name, [share for each, share in limits if each == name], rows)
+
+
+def _group(rows: Sequence[Row], limits: Limited, view: View) -> str:
+    """The limit of a control group on all of these results; empty if there is none."""
+    found = dict.fromkeys(limit_on(row, limits, view) for row in rows)
+    words = [limit.words for limit in found if limit is not None]
+    return f"{GROUP} ({', '.join(words)})" if len(words) == len(found) else ""
+
+
+def _close(row: Row) -> tuple[str, float] | None:
+    """The ceiling that a result comes close to."""
+    near = row.binding is not None and row.binding.share >= BINDS
+    return (row.binding.name, row.binding.share) if near and row.binding is not None else None
 
 
 def _nearest(rows: Sequence[Row]) -> str:
-    """What limits these results, or the limit that most of them are closest to."""
-    if words := _binding(rows):
-        return words
-    found = [row.binding for row in rows if row.binding is not None]
+    """What limits some of these results, or the ceiling that most of them are closest to."""
+    if limits := [limit for row in rows if (limit := limit_of(row) or _close(row)) is not None]:
+        return _commonest(limits, len(rows))
+    found = [row.binding for row in rows if row.binding is not None and row.binding.name not in OF_CPU]
     if not found:
         return ""
     names = [binding.name for binding in found]
     name = max(dict.fromkeys(names), key=names.count)
     shares = [one.share for one in found if one.name == name]
-    if numbers.median(shares) >= BINDS:
-        return _limit_words(name, shares, len(rows))
     ends = dict.fromkeys(numbers.share(share) for share in (min(shares), max(shares)))
     return f"not reached: {' to '.join(ends)} of {name}"
 

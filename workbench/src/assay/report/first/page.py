@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay.analyse.needs import answers
+from assay.analyse.odd.plateau import Plateau, plateaus
 from assay.analyse.scaling import Scaling, scalings
 from assay.analyse.servers import Growth, growths
 from assay.model.result.first_page import CAVEATS_SHOWN, Caveat, FirstPage, Line
@@ -16,7 +17,8 @@ from assay.report.costs import cheapest, target_costs
 from assay.report.document import Block, Dots, Panels, Paragraph, Span, Text, words
 from assay.report.first import lines
 from assay.report.first.caveats import caveats, commonest
-from assay.report.first.held import limit_sentences
+from assay.report.first.groups import reached_limits
+from assay.report.first.held import GROUP, THROTTLE, limit_sentences
 from assay.report.first.needs import need_lines, needs_sentence
 from assay.report.first.steps import next_step
 from assay.report.first.words import headline, sentence
@@ -162,7 +164,10 @@ def _alone(view: View) -> Text:
     rows = [row for row in view.analysis.rows if lines.answers(row)]
     if not rows:
         return f"No reliable rate of {targets}: {_why_not(view.analysis.rows)}."
-    limits = limit_sentences(rows)
+    flat = plateaus(rows, view.run.places)
+    throttle = GROUP if reached_limits(view).devices else THROTTLE
+    limits = limit_sentences([row for row in rows if row.case.target not in flat], throttle)
+    limits = " ".join(filter(None, (limits, *map(_plateau, flat.values()))))
     silent = [name for name in view.targets if not any(row.case.target == name for row in rows)]
     if silent:
         gone = f"{numbers.listing(silent)} {'has' if len(silent) == 1 else 'have'} no usable result"
@@ -173,11 +178,20 @@ def _alone(view: View) -> Text:
     return f"{_reached(view, rows)} {limits}".strip()
 
 
+def _plateau(found: Plateau) -> str:
+    """What rates that do not change with size and queue depth say of their limit."""
+    ends = " to ".join(dict.fromkeys(numbers.mb_per_s(rate) for rate in found))
+    return (
+        f"Reads and writes stay at {ends} MB/s whatever the size and the queue depth: the limit is likely a link or a"
+        f" rate limit of about {numbers.significant(8 * found.high / 1e6)} Mbit/s."
+    )
+
+
 def _why_not(rows: Sequence[Row]) -> str:
     """The verdict that keeps most of these from being an answer, in words."""
     common = commonest(rows)
     if common is None:
-        return "nothing was measured"
+        return "the repeats vary too much" if any(row.rate is not None for row in rows) else "nothing was measured"
     if common[0] is Verdict.UNSTABLE:
         return "the repeats vary too much"
     return f"{common[1]:,} {'is' if common[1] == 1 else 'are'} {common[0]}"

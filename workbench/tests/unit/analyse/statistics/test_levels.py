@@ -75,6 +75,8 @@ def test_unstable_can_be_cured_by_repeats() -> None:
     assert unstable(evidence(noisy(60, 0.3))) is None
     assert unstable(evidence(noisy(5, 0.05))) is None
     assert isinstance(unstable(evidence(noisy(2, 0.05))), NotEvaluated)
+    wide = unstable(evidence([25e6, 1900e6]))
+    assert isinstance(wide, Finding) and "very uncertain" in wide.text
 
 
 def test_what_the_study_asks_for_counts_if_it_is_more() -> None:

@@ -1,0 +1,70 @@
+"""Rates that stay the same whatever the size and the queue depth: something limits bytes per second.
+
+Storage itself does more bytes per second with more bytes in flight, until a link, a rate limit or the device is full.
+Reads and writes of a device are not equally fast; those through a link, or under a limit of a provider, are.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from assay.analyse.scaling import BINDS
+from assay.model.result.result import Row
+from assay.model.result.run import Place
+from assay.model.result.verdict import HELD, SOUND, Verdict
+from assay.model.study.names import READS, WRITES
+
+FLAT = 1.25
+"""The greatest rate of a plateau is no more than so many times the least."""
+IN_FLIGHT = 64
+"""Its results differ by so many times in bytes in flight, or more."""
+LEAST_ROWS = 4
+_NAMED = frozenset({Verdict.NETWORK_BOUND, Verdict.THROTTLED})
+"""Verdicts that name the limit already."""
+
+
+class Plateau(NamedTuple):
+    """The rates of all results of a target, in bytes per second.
+
+    Attributes:
+        low: The least median.
+        high: The greatest median.
+    """
+
+    low: float
+    high: float
+
+
+def plateaus(rows: Iterable[Row], places: Iterable[Place]) -> dict[str, Plateau]:
+    """Target -> its plateau, for targets that have one and whose limit nothing else names; memory has no link."""
+    groups: dict[str, list[Row]] = {}
+    memory = {place.target for place in places if place.memory_backed}
+    for row in rows:
+        if row.case.target in memory:
+            continue
+        if row.throughput is not None and (SOUND | HELD | {Verdict.UNVERIFIED}).issuperset(row.verdicts):
+            groups.setdefault(row.case.target, []).append(row)
+    found = ((target, _plateau(of_target)) for target, of_target in groups.items())
+    return {target: one for target, one in found if one is not None}
+
+
+def _plateau(rows: Sequence[Row]) -> Plateau | None:
+    if len(rows) < LEAST_ROWS or not all({row.operation for row in rows} & kind for kind in (READS, WRITES)):
+        return None
+    if any(_NAMED.intersection(row.verdicts) for row in rows):
+        return None
+    if 2 * sum(row.binding is not None and row.binding.share >= BINDS for row in rows) > len(rows):
+        return None
+    in_flight = [_in_flight(row) for row in rows]
+    rates = [row.throughput.median for row in rows if row.throughput is not None]
+    low, high = min(rates), max(rates)
+    if min(in_flight) <= 0 or max(in_flight) < IN_FLIGHT * min(in_flight) or low <= 0 or high > FLAT * low:
+        return None
+    return Plateau(low, high)
+
+
+def _in_flight(row: Row) -> int:
+    """Bytes in flight at once; 0 if they are not known."""
+    known = row.case.parameters.known
+    factors = [known(name) or 1 for name in ("queue_depth", "lanes", "hosts")]
+    return math.prod((known("record_size") or 0, *factors))

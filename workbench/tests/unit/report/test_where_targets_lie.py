@@ -1,0 +1,68 @@
+"""Caveats of where targets lie, and the limits of control groups on page one."""
+
+from typing import Any
+
+import pytest
+from builders import answered, make_analysis, make_case, make_ceiling, make_place, row_of
+
+from assay.model.result.layers import Layer
+from assay.model.result.result import Row
+from assay.report.first import caveats, places
+from assay.report.first.lines import alone
+from assay.report.view import View
+
+ROOT = {"source": "/dev/vda", "mount_point": "/", "options": "rw,relatime"}
+DATA = {"source": "/dev/vdb", "mount_point": "/data", "options": "rw,relatime"}
+PLACES = (make_place("old"), make_place("new"))
+
+
+def row(target: str, operation: str = "write", rate: float = 100e6) -> Row:
+    return row_of(make_case(f"{target}-{operation}", target, (operation,)), [rate] * 5, operation=operation)
+
+
+def view(*rows: Row, **run: Any) -> View:
+    """A run with these results."""
+    found = make_analysis(**{"places": PLACES, **run})
+    update = {"rows": rows, "cases": tuple(one.case for one in rows)}
+    return View(answered(found.model_copy(update=update)))
+
+
+def mounted(old: dict[str, str], new: dict[str, str]) -> View:
+    return view(row("old"), row("new"), environment={"target old": old, "target new": new})
+
+
+@pytest.mark.parametrize("option", ["nobarrier", "barrier=0"])
+def test_a_target_that_loses_synced_data_is_named(option: str) -> None:
+    fast = {**DATA, "options": f"rw,{option}"}
+    (caveat,) = places.without_barriers(mounted(ROOT, fast))
+    assert caveat.text.startswith("new is mounted without barriers: ")
+    assert places.without_barriers(mounted(ROOT, DATA)) == []
+    reads = view(row("new", "read"), environment={"target new": fast})
+    assert places.without_barriers(reads) == [], "nothing is written"
+
+
+def test_two_targets_on_one_file_system_are_named() -> None:
+    (caveat,) = places.same_storage(mounted(ROOT, ROOT))
+    assert caveat.text.startswith("old and new lie on the same file system")
+    assert places.same_storage(mounted(ROOT, DATA)) == places.same_storage(mounted({}, {})) == []
+
+
+def test_a_link_that_was_not_measured_is_named() -> None:
+    away = make_place("nas", servers=("10.0.0.2",))
+    (caveat,) = places.unknown_link(view(row("nas"), places=(away,)))
+    assert "the link to the servers of nas" in caveat.text
+    link = make_ceiling("link", 125e6, "nas")
+    assert places.unknown_link(view(row("nas"), places=(away,), ceilings=(link,))) == []
+    assert places.unknown_link(view(row("old"))) == []
+
+
+def test_a_limit_of_a_control_group_that_is_reached_is_the_limit() -> None:
+    disk = make_place("old", layers=(Layer(kind="disk", name="/dev/vda", number="254:0"),))
+    limits = {"control groups": {"io_limits": "254:0 wbps=20000000 (/pod)"}}
+    held = view(row("old", rate=19e6), places=(disk,), environment=limits)
+    assert [line.limit for line in alone(held).lines] == ["a control group's limit (writes of 20 MB/s)"]
+    said = [caveat for caveat in caveats.caveats(held, (), ()) if "control group" in caveat.text]
+    assert len(said) == 1 and "io.max or blkio.throttle.*" in said[0].remedy
+    free = view(row("old", rate=9e6), places=(disk,), environment=limits)
+    assert not [caveat for caveat in caveats.caveats(free, (), ()) if "control group" in caveat.text]
+    assert "control group" not in alone(free).lines[0].limit
