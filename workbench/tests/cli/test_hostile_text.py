@@ -62,7 +62,7 @@ def hostile_run(folder: Path, number: int) -> None:
         store._db.execute("UPDATE attempts SET reason = ?, status = 'errors' WHERE repeat = 1", (EVIL,))
         store._db.execute("UPDATE outcomes SET status = 'errors' WHERE repeat = 1")
         store._db.execute("UPDATE cases SET label = label || ?", (EVIL,))
-        store._db.execute("INSERT INTO settled VALUES ('c0001', ?)", (EVIL,))
+        store._db.execute("INSERT INTO settled VALUES ('c0001', ?, 1)", (EVIL,))
 
 
 COMMANDS = (

@@ -24,6 +24,8 @@ MOST = 10_000_000
 """More intervals no phase has: of 10 ms, the shortest there are, more than a day."""
 STILL = 1e-9
 """A median of less than this share of the mean is as good as standing still."""
+OPENING = 3.0
+"""A phase begins with a burst if its beginning is so many times as fast as every later interval."""
 WINDOWS = 5
 """Rounds of the measurement window in SNIA's Solid State Storage Performance Test Specification (PTS) 2.0."""
 
@@ -54,10 +56,36 @@ def course_of(
     before, intervals = whole_intervals(events_of_one_phase, end.steady, counted)
     rest = None if data_set_bytes is None or counted else data_set_bytes - before
     found = course(intervals, rest)
-    if found is None or found.segments is None:
+    if found is None:
+        return None
+    found = found.model_copy(update={"opening": opening(before, intervals)})
+    if found.segments is None:
         return found
     segments = with_latencies(found.segments, events_of_one_phase, end.operation.value)
     return found.model_copy(update={"segments": segments})
+
+
+def opening(before: float, intervals: Sequence[IntervalRate]) -> Change | None:
+    """What a phase began with, if that is so much faster than all later intervals that it is a burst; else None.
+
+    A search for change points needs several intervals on either side, and credits may last for less than one.
+
+    Args:
+        before: What was done before the first whole interval, in bytes or operations.
+        intervals: In time order, two or more.
+
+    Returns:
+        The change to the mean of the later intervals. Its p is the share of orders of as many values in which the
+        greatest is the first.
+    """
+    head, rest = intervals[0].rate, intervals[1:]
+    if intervals[0].start_ns > 0:
+        head, rest = before * _NS / intervals[0].start_ns, intervals
+    most = max(interval.rate for interval in rest)
+    if len(rest) < LEAST or not 0 < OPENING * most <= head:
+        return None
+    after = math.fsum(interval.rate for interval in rest) / len(rest)
+    return Change(at_ns=rest[0].start_ns, before=head, after=after, p=1 / (len(rest) + 1))
 
 
 def with_latencies(segments: Segments, events: Sequence[IntervalEvent], operation: str = "") -> Segments:

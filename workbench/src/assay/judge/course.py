@@ -121,9 +121,10 @@ def _machine(evidence: Evidence, samples: list[Sample]) -> NotEvaluated:
 def bursting(evidence: Evidence) -> Answer:
     """A change from a higher to a lower plateau while the phase lasted: credits or a cache in the store ran out.
 
-    In most repeats, to 80 % of the plateau before or less. And it is not the machine's doing: in most repeats nobody
-    else used the device, lanes had a CPU for 90 % of the time, and more is missing than if all time without one fell
-    after the change; or the changes come at the same time in all repeats.
+    In most repeats, to 80 % of the plateau before or less; or a repeat begins at several times the rate of all its
+    later intervals, for less time than a change point can be found in. And it is not the machine's doing: in most
+    repeats nobody else used the device, lanes had a CPU for 90 % of the time, and more is missing than if all time
+    without one fell after the change; or the changes come at the same time in all repeats.
     Source: change points by E-divisive with means (Matteson and James, A Nonparametric Approach for Multiple Change
     Point Analysis of Multivariate Data, JASA 2014).
     """
@@ -154,12 +155,12 @@ def bursting(evidence: Evidence) -> Answer:
 
 
 def _drop(course: Course) -> Change | None:
-    """The change to a lower plateau from which the rate does not come back."""
+    """The change to a lower plateau from which the rate does not come back, or a burst that it begins with."""
     for number, change in enumerate(course.changes):
         rest = [change.after, *(later.after for later in course.changes[number + 1 :])]
         if change.p <= CHANCE and max(rest) <= LOWER * change.before:
             return change
-    return None
+    return course.opening
 
 
 def _explained(drop: Change, sample: Sample, without_cpu: float) -> bool:

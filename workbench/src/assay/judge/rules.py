@@ -363,14 +363,15 @@ def unstable(evidence: Evidence) -> Answer:
         text += f"; {percent(limit)} was asked for"
     needs = math.ceil(estimate.n * (reach / limit) ** 2)
     if needs > MOST_REPEATS:
-        more = "It would take so many more repeats that they are hardly worth it"
+        remedy = "Find out what else the machine does: more repeats would hardly help."
     else:
         more = f"About {needs:,} repeats would do, if they vary as these do" if reach < HARDLY else "Repeat more often"
+        remedy = f"{more}; or find out what else the machine does."
     return Finding(
         verdict=Verdict.UNSTABLE,
         rule="unstable",
         text=text,
-        remedy=f"{more}; or find out what else the machine does.",
+        remedy=remedy,
         numbers={"interval_reach": reach, "repeats": estimate.n, "repeats_needed": needs},
     )
 

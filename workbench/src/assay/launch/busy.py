@@ -79,7 +79,7 @@ def causes(before: Moment, after: Moment, devices: Sequence[str] | None = None, 
     if busy >= CPU_SHARE:
         load = _text(root / "proc/loadavg").split(" ", 1)[0]
         on = f"{cpus} CPU{'s' * (cpus != 1)}"
-        text = f"other processes use {100 * busy:.0f} % of {on} (load {load})"
+        text = f"other processes use {cpus * busy:.1f} of {on} (load {load})"
         found.append(Cause(text, "stop what else runs, or measure later"))
     if stolen >= STOLEN_SHARE:
         text = f"the hypervisor takes {100 * stolen:.0f} % of the CPU time (steal)"

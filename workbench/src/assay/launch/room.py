@@ -115,13 +115,10 @@ def _too_little(need: int, place: Lying) -> Problem | None:
         free, what = memory, f"of {place.words}; but only {about_size(memory)} of this machine's memory are available"
     if free is None or need <= free - kept:
         return None
-    message = (
-        f"{about_size(need)} of test data at once do not fit: {about_size(max(0, free - kept))} can be used {what}"
-    )
-    return (
-        f"{message} ({about_size(kept)} stay free)",
-        "use a smaller file_size, fewer lanes or hosts, or another place",
-    )
+    usable = f"{about_size(max(0, free - kept))} can be used" if free > kept else "nothing can be used"
+    message = f"{about_size(need)} of test data at once do not fit: {usable} {what}"
+    reason = f" (Assay leaves {about_size(kept)} free)" if kept else ""
+    return f"{message}{reason}", "free some space there, make the test data smaller, or name another place"
 
 
 def _available() -> int | None:

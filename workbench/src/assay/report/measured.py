@@ -77,7 +77,7 @@ def sure_within(median: float | None, low: float | None, high: float | None, n: 
 
 
 def _share(value: float | None) -> str:
-    return numbers.NONE if value is None else f"± {100 * value:.0f} %" if value < NOISY else "too noisy"
+    return numbers.NONE if value is None else f"± {100 * value:.0f} %" if value < NOISY else "> ± 100 %"
 
 
 def table(rows: Sequence[Row], together: int, width: int = WIDTH) -> Iterator[str]:
@@ -169,7 +169,7 @@ def how_sure(rows: Sequence[Row]) -> str:
         return f"{within} (simultaneous 95 % intervals; the widest is {far}: {where})."
     count = f"{len(unsure)} of {len(known)} numbers are not known within ± {100 * SURE:.0f} %"
     together = f"simultaneous 95 % intervals; the widest is {far}: {where}"
-    return f"Too noisy: {count} ({together}). Measure longer, with --time."
+    return f"Uncertain: {count} ({together}). Measure longer, with --time."
 
 
 def doubtful(rows: Sequence[Row]) -> int:

@@ -132,6 +132,12 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
     ),
     (course.bursting, Verdict.BURSTING, "after 0.5 s the rate fell from 100 MB/s to 50 MB/s", dropped(60, 100, 50)),
     (course.bursting, Verdict.BURSTING, "from 100 MB/s to 50 MB/s", dropped(100, 50, 70)),
+    (
+        course.bursting,
+        Verdict.BURSTING,
+        "after 0.05 s the rate fell from 342 MB/s to 9.6 MB/s: the first is a burst",
+        went(opening=make_change(342e6, 9.6e6, 0.05, p=0.05)),
+    ),
     (course.bursting, Verdict.BURSTING, "fell from 150 MB/s to 100 MB/s", dropped(100, 150, 100, 90)),
     # More than all the time without a CPU can have done; or alike in all repeats, as a machine's other work is not.
     (course.no_steady_state, Verdict.UNSUSTAINED, "loses 30 %", went(slope_share=-0.3, block=TENANT)),

@@ -39,13 +39,13 @@ class VerdictCounts:
         return ", ".join(parts)
 
     def of(self, verdict: Verdict) -> str:
-        """Such as `3 are client-bound, 7 more are also client-bound`; empty if no result has that verdict."""
+        """Such as `10 are client-bound (7 of them beside another verdict)`; empty if no result has that verdict."""
         each, also = self.each.get(verdict, 0), self.also.get(verdict, 0)
-        parts = [f"{_are(each)} {verdict}"] if each else []
-        if also:
-            more = f"{also:,} more {'is' if also == 1 else 'are'}" if each else _are(also)
-            parts.append(f"{more} also {verdict}")
-        return ", ".join(parts)
+        if not each + also:
+            return ""
+        beside = "beside another verdict"
+        more = "" if not also else f" ({beside})" if not each else f" ({also:,} of them {beside})"
+        return f"{_are(each + also)} {verdict}{more}"
 
 
 def _are(count: int) -> str:

@@ -77,6 +77,7 @@ class Course(Frozen):
         effective: Number of independent intervals that would tell as much as these, which resemble their neighbours.
         low: Lower end of the 95 % interval of the mean inside this repeat, by batch means; None with too few intervals.
         high: Upper end.
+        opening: From what it began with to the rest, if the beginning is many times as fast; else None.
         changes: Change points, in time order; empty if there is none, or too few intervals to tell.
         first_pass: Mean rate while the data was gone through for the first time; None if it never was a second time.
         later_passes: Mean rate after that.
@@ -93,6 +94,7 @@ class Course(Frozen):
     effective: float | None = None
     low: float | None = None
     high: float | None = None
+    opening: Change | None = None
     changes: tuple[Change, ...] = ()
     first_pass: float | None = None
     later_passes: float | None = None

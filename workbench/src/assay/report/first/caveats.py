@@ -207,7 +207,7 @@ def _stalled(view: View) -> Said:
     row, longest, usual = found[0]
     count = numbers.part(len(found), len(view.analysis.rows))
     operation = numbers.operation_title(row.operation).lower()
-    took = f"one {operation} on {row.case.target} took {about_latency(longest)}, half of them less than"
+    took = f"one {operation} on {row.case.target} took {about_latency(longest)}, against a median of"
     text = f"The storage stalled in {count}: {took} {about_latency(usual)}."
     return [Caveat(text=text, remedy="Look at the network, the device's log and its other users at that time.")]
 
@@ -235,6 +235,9 @@ def _unverified(view: View) -> Said:
     if not rows:
         return []
     text = f"In {numbers.part(len(rows), len(view.analysis.rows))} a cache may have answered (unverified)."
+    rules = {found.rule for row in rows for found in row.findings if found.verdict is Verdict.UNVERIFIED}
+    if rules == {"compressed"}:
+        text = f"In {numbers.part(len(rows), len(view.analysis.rows))} less was stored than was written (unverified)."
     return [Caveat(text=text, remedy=remedy_of(rows, Verdict.UNVERIFIED))]
 
 

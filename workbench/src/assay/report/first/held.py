@@ -30,9 +30,12 @@ _LINKS = {
 
 
 def is_held(row: Row) -> bool:
-    """It has a rate, which is a lower bound of what the storage does: nothing else speaks against it."""
+    """It has a rate, which is a lower bound of what the storage does: nothing speaks against it.
+
+    What a cache may have answered is no bound: the storage may be slower.
+    """
     verdicts = set(row.verdicts)
-    return row.rate is not None and bool(verdicts & HELD) and verdicts <= HELD | SOUND | {Verdict.UNVERIFIED}
+    return row.rate is not None and bool(verdicts & HELD) and verdicts <= HELD | SOUND
 
 
 def limit_sentences(rows: Sequence[Row], throttle: str = THROTTLE) -> str:

@@ -68,7 +68,7 @@ class CeilingPasses:
         self._pass("after")
         found = exceeded(self.store, self.store.info())
         if found and self.affords(self._seconds) and not self.meter.stop():
-            self.meter.say(f"measured again, since results exceeded them: {_words(found)}")
+            self.meter.say(f"ceilings measured again, because results exceeded them: {_words(found)}")
             self._keep(lambda: self.meter.again(found))
 
     def _pass(self, when: When) -> None:
@@ -92,8 +92,8 @@ class CeilingPasses:
 
 
 def _words(found: Iterable[Key]) -> str:
-    """Such as `disk: device read; memory: page cache read`."""
+    """Such as `device read of disk; page cache read of memory`."""
     names: dict[str, list[str]] = {}
     for target, name, _ in found:
         names.setdefault(target or "this machine", []).append(name)
-    return "; ".join(f"{target}: {', '.join(dict.fromkeys(several))}" for target, several in names.items())
+    return "; ".join(f"{', '.join(dict.fromkeys(several))} of {target}" for target, several in names.items())
