@@ -1,8 +1,9 @@
 """From samples to everything that a report needs."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from assay.analyse.ceilings import Ceilings
@@ -44,7 +45,7 @@ def analyse(
     jobs: Sequence[JobRecord],
     judge: Judge,
     quick: bool = False,
-    settled: Collection[str] = (),
+    settled: Mapping[str, bool] = MappingProxyType({}),
     likeness: float | None = 0.0,
 ) -> RunAnalysis:
     """Group samples into rows, estimate, pool, judge, compare, and note what is odd.
@@ -57,7 +58,7 @@ def analyse(
         jobs: All repeats of those cases as they were executed.
         judge: Gives the verdict of one row.
         quick: Leave out what only a report needs: pooled latencies, curves, comparisons and notes.
-        settled: Ids of cases that are known well enough, of which no more repeats are asked for than were executed.
+        settled: Ids of cases that get no more repeats than were executed -> whether they are known well enough.
         likeness: How much a repeat of this run resembles the one before it, see `known_likeness`; None: unknown.
     """
     of_case: dict[str, list[Sample]] = defaultdict(list)
@@ -98,7 +99,7 @@ class RowMaker:
         run: RunInfo,
         judge: Judge,
         quick: bool = False,
-        settled: Collection[str] = (),
+        settled: Mapping[str, bool] = MappingProxyType({}),
         likeness: float = 0.0,
     ) -> None:
         """Keep what the rows have in common; arguments as in `analyse`."""
@@ -152,7 +153,8 @@ class RowMaker:
             planned=planned,
             ceilings=ceilings,
             reasons=_reasons(samples, jobs) if len(samples) < planned else (),
-            within=self._within,
+            # What was asked for is not held against a case whose time was up.
+            within=self._within if self._settled.get(case.id, True) else None,
             unsure=self._ceilings.unsure(case, operation, place),
         )
         verdict, findings, not_evaluated = self._judge(evidence)

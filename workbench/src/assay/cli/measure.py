@@ -184,7 +184,8 @@ def _beforehand(plan: "Plan", chosen: "Scale", seconds: float) -> str:
     kinds = {(case.workload, *case.axes.items(), word) for case in plan.cases for word in case.operations}
     where = "" if len(plan.study.targets) == 1 else f" at {len(plan.study.targets)} places"
     estimate = estimate_study(plan.study, plan.cases)
-    bytes_words = f", writes about {about_size(chosen.written)}" if chosen.written else ""
+    files = f" in files of {about_size(chosen.file_size)}"
+    bytes_words = f", writes about {about_size(chosen.written)}{files}" if chosen.written else ""
     times = f"about {plural(chosen.rounds, 'time')}"
     work = f"{plural(len(kinds), 'kind')} of work{where}, each {times}"
     words = f"{about_duration(seconds)} from start to end: {work}{bytes_words}"

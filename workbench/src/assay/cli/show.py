@@ -123,8 +123,9 @@ def _head(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
     for line in _ceiling_lines(info.ceilings):
         yield "ceilings", line
     if info.adaptive and info.blocks is None:
-        unknown = store.undecided()
-        stopped = f"{len(store.settled())} of {store.case_count()} cases got fewer"
+        known = store.known()
+        unknown = sum(not each for each in known.values())
+        stopped = f"{len(known)} of {store.case_count()} cases got fewer"
         stopped += f", {unknown} of them undecided because time was up or repeats vary too much" if unknown else ""
         until = until_words(info.repeats_within, info.repeats_decide)
         yield "repeats", f"{info.repeats_least} to {info.repeats} of each case, {until}: {stopped}"

@@ -19,7 +19,7 @@ SMALL_FILE, LARGE_FILE = 4 << 20, 64 << 20
 """Two sizes only: what was measured on one day shall be comparable with that of another."""
 FAST = 200e6
 """Bytes per second of a first write; the large file is for faster places."""
-FREE_SHARE = 50
+FREE_SHARE = 10
 """At most one part in so many of what is free is used."""
 LEAST_PHASE_NS, MOST_PHASE_NS = 200_000_000, 2_000_000_000
 """What limits a rate, from a control group to a volume in the cloud, lets a burst through first: shorter phases would
@@ -143,10 +143,11 @@ def scale(
     room = min((amount // FREE_SHARE for amount in free.values() if amount is not None), default=LARGE_FILE)
     size = LARGE_FILE if slowest >= FAST and room >= LARGE_FILE else SMALL_FILE
     for records, depths, left_out in SHAPES:
-        cases = len(records) * len(depths)
+        points = [(record, depth) for record in records for depth in depths if record * depth <= size]
+        cases = len(points)
         phase = (budget / ROUNDS / count / cases - start) / (len(DATA_OPERATIONS) + 1)
         phase_ns = int(min(MOST_PHASE_NS, max(LEAST_PHASE_NS, round(phase * 1e9, -7))))
-        shapes = [(speed, record, depth) for speed in speeds.values() for record in records for depth in depths]
+        shapes = [(speed, record, depth) for speed in speeds.values() for record, depth in points]
         one = [_case(size, phase_ns / 1e9, *shape) for shape in shapes]
         seconds = sum(start + took for took, _ in one) or cases * (start + phase_ns / 1e9)
         rounds = int(budget / seconds)
@@ -196,6 +197,12 @@ def holds_files(target: Mapping[str, Any]) -> bool:
     return "data" in kinds()[target["kind"]].holds
 
 
+def _fitting(chosen: Scale) -> dict[str, str]:
+    """What leaves out points that have more in flight than a file holds; nothing where there are none."""
+    fits = max(chosen.records) * max(chosen.depths) <= chosen.file_size
+    return {} if fits else {"where": "record_size * queue_depth <= file_size"}
+
+
 def _layout(targets: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """The one layout that all have, where that is not what is usual."""
     return {} if all(kinds()[target["kind"]].has_files for target in targets.values()) else {"layout": "shared"}
@@ -222,6 +229,7 @@ def measure_study(targets: Mapping[str, Mapping[str, Any]], chosen: Scale, cache
             "cache": cache,
             "sync": "fsync",
             "time_limit": limit,
+            **_fitting(chosen),
             **_layout({name: targets[name] for name in files}),
             **({"targets": files} if stores else {}),
         }

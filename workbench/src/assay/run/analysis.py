@@ -45,7 +45,7 @@ def analyse_store(store: RunStore, case: str | None = None, quick: bool = False)
     if case is not None and not cases:
         raise AssayError(f"run {run.id} has no case {case!r}", f"`assay show {run.id}` names its cases")
     excluded = store.excluded() if case is None else ()
-    settled = store.settled().keys()
+    settled = store.known()
     jobs = store.jobs(case, whole=not quick)
     samples = store.samples(case)
     return analyse(run, cases, excluded, samples, jobs, judge, quick, settled, likeness(store))
@@ -64,7 +64,7 @@ def rows_until(store: RunStore, repeat: int) -> list[Row]:
         repeat: Number of that round; later repeats are left out.
     """
     found: list[Row] = []
-    settled = [case.id for case in store.cases()]
+    settled = {case.id: True for case in store.cases()}
     maker = RowMaker(store.info(), judge, quick=True, settled=settled)
     for case, samples in store.measured():
         jobs = [job for job in store.jobs(case.id, whole=False) if job.repeat <= repeat]
@@ -101,7 +101,7 @@ def judged_rows(store: RunStore, run: RunInfo | None = None, quick: bool = True)
     """
     if run is None:
         run = with_seen(store, store.info())
-    settled = store.settled()
+    settled = store.known()
     maker = RowMaker(run, judge, quick, settled, likeness(store) or 0.0)
     for case, samples in store.measured():
         # Of what is complete, nobody asks why it is not.

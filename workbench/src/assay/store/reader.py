@@ -258,9 +258,9 @@ class RunReader:
         return dict(self._db.execute("SELECT case_id, reason FROM settled ORDER BY case_id"))
 
     @tells_damage
-    def undecided(self) -> int:
-        """How many cases get no more repeats though they are not known well enough."""
-        return int(self._db.execute("SELECT count(*) FROM settled WHERE NOT known").fetchone()[0])
+    def known(self) -> dict[str, bool]:
+        """Cases that get no more repeats -> whether they are known well enough; else time was up, or it is hopeless."""
+        return {str(case): bool(known) for case, known in self._db.execute("SELECT case_id, known FROM settled")}
 
     @tells_damage
     def samples(self, case_id: str | None = None) -> tuple[Sample, ...]:

@@ -322,7 +322,7 @@ def test_the_judge_is_told_what_was_asked_for() -> None:
     run = make_run(repeats=12, repeats_within=0.05, repeats_least=8)
     jobs = [job(case.id, repeat) for case in CASES for repeat in range(1, 10)]
     samples = [make_sample(job.case, job.repeat, 1e8, "read") for job in jobs]
-    analyse(run, CASES, (), samples, jobs, judge, quick=True, settled={"c0001"})
+    analyse(run, CASES, (), samples, jobs, judge, quick=True, settled={"c0001": True})
     assert {case: evidence.planned for case, evidence in asked.items()} == {"c0001": 9, "c0002": 12}
     assert {evidence.within for evidence in asked.values()} == {0.05}
     assert asked["c0001"].estimate is not None

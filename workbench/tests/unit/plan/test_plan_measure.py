@@ -64,7 +64,7 @@ def test_the_time_is_kept_on_any_order_of_magnitude_of_machine(
         assert found.lacks > 0
         return
     assert found.file_size in (SMALL_FILE, LARGE_FILE) and found.rounds >= 3
-    cases = len(found.records) * len(found.depths)
+    cases = sum(record * depth <= found.file_size for record in found.records for depth in found.depths)
     least = min(found.file_size / (large * part), found.phase_ns / 1e9)
     assert found.rounds * count * cases * len(DATA_OPERATIONS) * min(least, found.file_size / large) <= seconds
     # What is said of the bytes is between one file a case and two.
@@ -92,8 +92,17 @@ def test_with_what_is_missing_the_least_fits() -> None:
 def test_no_more_than_a_small_part_of_what_is_free_is_used() -> None:
     fast = {"t": Speeds(1e9, 5e9)}
     found, free = scale(30, fast, {"t": 1 << 30}), scale(30, fast, {"t": None})
-    assert isinstance(found, Scale) and found.file_size <= (1 << 30) // 50
+    assert isinstance(found, Scale) and found.file_size <= (1 << 30) // 10
     assert isinstance(free, Scale) and free.file_size == LARGE_FILE
+
+
+def test_nothing_has_more_in_flight_than_a_file_holds() -> None:
+    found = scale(30, {"t": Speeds(1e7, 2e7)}, {})
+    assert isinstance(found, Scale) and found.file_size == SMALL_FILE
+    study = load_study(measure_text(measure_study({"t": DISK}, found, "direct"), []).encode()).study
+    assert study is not None
+    points = {(case.parameters.record_size, case.parameters.queue_depth) for case in expand(study).cases}
+    assert points == {(4096, 1), (4096, 32), (1 << 20, 1)}
 
 
 def test_places_without_files_have_their_time_too() -> None:

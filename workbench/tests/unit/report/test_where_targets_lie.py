@@ -41,6 +41,23 @@ def test_a_target_that_loses_synced_data_is_named(option: str) -> None:
     assert places.without_barriers(reads) == [], "nothing is written"
 
 
+def test_mount_options_that_differ_are_named() -> None:
+    old, new = ({**mount, "filesystem": "ext4"} for mount in (ROOT, {**DATA, "options": "rw,sync,relatime"}))
+    (caveat,) = places.different_mounts(mounted(old, new))
+    assert caveat.text.startswith("Mount options differ: new with sync. ")
+    assert places.different_mounts(mounted(old, {**old, "options": "rw,relatime,nobarrier"})) == [], (
+        "has its own caveat"
+    )
+    assert places.different_mounts(mounted(old, {**new, "filesystem": "xfs"})) == []
+    assert places.different_mounts(mounted(old, old)) == places.different_mounts(mounted(old, {})) == []
+
+
+def test_a_rate_that_the_study_sets_is_the_limit() -> None:
+    case = make_case("c1", "old", ("read",), rate=300.0)
+    found = view(row_of(case, [300 * 65536.0] * 5), places=PLACES[:1])
+    assert [line.limit for line in alone(found).lines] == ["the study's own rate"]
+
+
 def test_two_targets_on_one_file_system_are_named() -> None:
     (caveat,) = places.same_storage(mounted(ROOT, ROOT))
     assert caveat.text.startswith("old and new lie on the same file system")

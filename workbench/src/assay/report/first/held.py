@@ -32,10 +32,11 @@ _LINKS = {
 def is_held(row: Row) -> bool:
     """It has a rate, which is a lower bound of what the storage does: nothing speaks against it.
 
-    What a cache may have answered is no bound: the storage may be slower.
+    What a cache may have answered is no bound: the storage may be slower. Nor is a rate that the study sets.
     """
     verdicts = set(row.verdicts)
-    return row.rate is not None and bool(verdicts & HELD) and verdicts <= HELD | SOUND
+    known = row.rate is not None and row.case.parameters.known("rate") is None
+    return known and bool(verdicts & HELD) and verdicts <= HELD | SOUND
 
 
 def limit_sentences(rows: Sequence[Row], throttle: str = THROTTLE) -> str:

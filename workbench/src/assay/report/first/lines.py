@@ -324,6 +324,8 @@ def _close(row: Row) -> tuple[str, float] | None:
 
 def _nearest(rows: Sequence[Row]) -> str:
     """What limits some of these results, or the ceiling that most of them are closest to."""
+    if all(row.case.parameters.known("rate") is not None for row in rows):
+        return "the study's own rate"
     if limits := [limit for row in rows if (limit := limit_of(row) or _close(row)) is not None]:
         return _commonest(limits, len(rows))
     found = [row.binding for row in rows if row.binding is not None and row.binding.name not in OF_CPU]

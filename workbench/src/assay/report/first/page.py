@@ -178,6 +178,11 @@ def _alone(view: View) -> Text:
     return f"{_reached(view, rows)} {limits}".strip()
 
 
+def _asked(rows: Sequence[Row]) -> str:
+    own = all(row.case.parameters.known("rate") is not None for row in rows)
+    return " at the rate that the study sets" if own else ""
+
+
 def _plateau(found: Plateau) -> str:
     """What rates that do not change with size and queue depth say of their limit."""
     ends = " to ".join(dict.fromkeys(numbers.mb_per_s(rate) for rate in found))
@@ -205,7 +210,7 @@ def _reached(view: View, rows: list[Row]) -> str:
     room = max(1, SERVED // len(kinds))
     parts, more = [], 0
     for target, found in kinds.items():
-        shown = [f"{kind} {lines.span(mine)}" for kind, mine in list(found.items())[:room]]
+        shown = [f"{kind} {lines.span(mine)}{_asked(mine)}" for kind, mine in list(found.items())[:room]]
         more += len(found) - len(shown)
         parts.append(f"{target}: {'; '.join(shown)}.")
     left = [row for row in view.analysis.rows if not lines.answers(row)]

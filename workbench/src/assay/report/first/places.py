@@ -11,6 +11,8 @@ NO_BARRIERS = frozenset({"nobarrier", "barrier=0"})
 """Mount options without which a flush also empties the write cache of the device (ext4(5), xfs(5), btrfs(5))."""
 LINKS = frozenset({"link", "client link", "server link", "shared link"})
 """Ceilings of the network."""
+MOST_OPTIONS = 4
+"""Of one target are shown."""
 
 
 def _mount(view: View, target: str, item: str) -> str:
@@ -27,6 +29,21 @@ def without_barriers(view: View) -> list[Caveat]:
     verb = "is" if len(names) == 1 else "are"
     text = f"{numbers.listing(names)} {verb} mounted without barriers: synced data can be lost when power fails, and"
     return [Caveat(text=f"{text} syncs cost less than they should.", remedy="Mount with barriers, and measure again.")]
+
+
+def different_mounts(view: View) -> list[Caveat]:
+    """Targets that are compared, on file systems of one type with different mount options."""
+    known = {name: _mount(view, name, "options").split(",") for name in view.targets if _mount(view, name, "options")}
+    types = {_mount(view, name, "filesystem") for name in known}
+    if len(known) < len(view.targets) or len(types) != 1:
+        return []
+    common = set.intersection(*map(set, known.values())) | NO_BARRIERS | {"rw"}
+    own = {name: [word for word in words if word not in common][:MOST_OPTIONS] for name, words in known.items()}
+    parts = [f"{name} with {', '.join(words)}" for name, words in own.items() if words]
+    if not parts:
+        return []
+    text = f"Mount options differ: {'; '.join(parts)}. A part of any difference may come from them."
+    return [Caveat(text=text, remedy="Mount both alike to compare the storage.")]
 
 
 def same_storage(view: View) -> list[Caveat]:
