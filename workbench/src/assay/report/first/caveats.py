@@ -259,7 +259,8 @@ def _still_open(found: Sequence[Claim]) -> Said:
     count = numbers.titled(numbers.part(len(points), every, "comparison"))
     text = f"{count} {'is' if len(points) == 1 else 'are'} undecided: {reasons(points)}."
     near = any(point.needs is not None and point.needs <= MOST_NEEDED for point in points)
-    return [Caveat(text=text, remedy="More repeats are likely to decide them." if near else "")]
+    them = "it" if len(points) == 1 else "them"
+    return [Caveat(text=text, remedy=f"More repeats are likely to decide {them}." if near else "")]
 
 
 def _odd(view: View) -> Said:
