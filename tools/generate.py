@@ -111,6 +111,24 @@ def parameter_reference() -> str:
     return "\n".join([*lines, ""])
 
 
+def verdict_reference() -> str:
+    """What each verdict says, in one page."""
+    from assay.model.result.verdict import MEANINGS, PARTLY
+
+    lines = [
+        "# Verdicts",
+        "",
+        "Generated from their definitions by `make generate`; terminal, report and exports have the same sentences.",
+        "The worst comes first. [Results](results.md#the-verdicts) says which rule gives which verdict, and what to do.",
+        "",
+        "| verdict | what it says | can the number be used? |",
+        "|---|---|---|",
+    ]
+    items = [*((f"`{verdict}`", meaning) for verdict, meaning in MEANINGS.items()), ("`ok *`", PARTLY)]
+    lines += [f"| {name} | {meaning.sentence} | {meaning.use} |" for name, meaning in items]
+    return "\n".join([*lines, ""])
+
+
 def _defaults(name, item) -> str:
     """What a parameter is if it is left out, whatever the operations work on."""
     from assay.model.study.parameters import DEFAULTS
@@ -154,6 +172,7 @@ def generated() -> Iterator[tuple[str, str]]:
     yield "contract/study.schema.json", json.dumps(study_schema(), indent=2) + "\n"
     yield "docs/reference/commands.md", command_reference()
     yield "docs/reference/parameters.md", parameter_reference()
+    yield "docs/reference/verdicts.md", verdict_reference()
 
 
 def main() -> int:

@@ -280,10 +280,12 @@ def _row_json(row: "Row") -> dict[str, Any]:
 
 
 def _print_findings(row: "Row") -> None:
+    from assay.model.result.verdict import MEANINGS, Verdict
     from assay.report import reasons
     from assay.report.document import Share
 
-    say(f"{row.operation}: {row.verdict_words}")
+    sentence = "" if row.verdict == Verdict.OK else f". {MEANINGS[row.verdict].sentence}"
+    say(f"{row.operation}: {row.verdict_words}{sentence}")
     for finding in row.findings:
         rule = "" if finding.rule == finding.verdict else f" ({finding.rule})"
         say(f"  {finding.verdict}{rule}: {finding.text}")

@@ -8,6 +8,7 @@ from assay.model.result.decision import Decision
 from assay.model.result.first_page import FirstPage
 from assay.model.result.machine import MachineFinding
 from assay.model.result.result import Comparison, PricedRun, RunAnalysis
+from assay.model.result.verdict import MEANINGS
 from assay.model.study.case import Excluded
 from assay.report.cost_table import COST_COLUMNS, costs_table
 from assay.report.first.page import first_page
@@ -39,6 +40,7 @@ def json_document(analysis: RunAnalysis) -> dict[str, Any]:
         "latency_comparisons": [pair.model_dump(mode="json") for pair in analysis.latency_comparisons],
         "decisions": [decision.model_dump(mode="json") for decision in analysis.decisions],
         "excluded": [excluded.model_dump(mode="json") for excluded in analysis.excluded],
+        "verdicts": {verdict: MEANINGS[verdict].sentence for row in analysis.rows for verdict in row.verdicts},
         "notes": list(analysis.notes),
         "machine": None if analysis.machine is None else analysis.machine.model_dump(mode="json"),
     }
@@ -68,6 +70,7 @@ def json_schema() -> dict[str, Any]:
         "latency_comparisons": {"type": "array", "items": comparison},
         "decisions": {"type": "array", "items": decision},
         "excluded": {"type": "array", "items": excluded},
+        "verdicts": {"type": "object", "additionalProperties": {"type": "string"}},
         "notes": {"type": "array", "items": {"type": "string"}},
         "machine": {"anyOf": [machine, {"type": "null"}]},
     }

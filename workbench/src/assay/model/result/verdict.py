@@ -1,6 +1,7 @@
 """What the evidence allows to be said of a result."""
 
 from enum import StrEnum
+from typing import NamedTuple
 
 from assay.model.frozen import Frozen
 
@@ -23,6 +24,45 @@ class Verdict(StrEnum):
     OK = "ok"
 
 
+class Meaning(NamedTuple):
+    """What a verdict says of a result.
+
+    Attributes:
+        sentence: The one sentence that terminal, report, exports and docs/reference/verdicts.md have.
+        use: How the number can be used.
+    """
+
+    sentence: str
+    use: str
+
+
+_BOUND = 'as "at least"'
+MEANINGS: dict[Verdict, Meaning] = {
+    Verdict.IMPOSSIBLE: Meaning("The rate exceeds what this host or the stated hardware can do.", "no"),
+    Verdict.INCOMPLETE: Meaning("Operations failed, or a repeat is missing.", "no"),
+    Verdict.CACHED: Meaning(
+        "Memory served the data: a cache answered reads, or still held what was written.", "for the cache only"
+    ),
+    Verdict.UNSUSTAINED: Meaning(
+        "The rate that the study sets was not reached, or the rate never became steady.", "read the finding"
+    ),
+    Verdict.THROTTLED: Meaning("A limit before the device held the rate while the device was idle.", _BOUND),
+    Verdict.BURSTING: Meaning(
+        "The rate was high at first and then fell: the first rate does not last.", "the later rate"
+    ),
+    Verdict.UNSTABLE: Meaning("The repeats differ widely.", "with its interval"),
+    Verdict.SKEWED: Meaning(
+        "Threads did not run at the same time, or the clock was set meanwhile.", "read the finding"
+    ),
+    Verdict.CONTENDED: Meaning("Something else used the device.", _BOUND),
+    Verdict.CLIENT_BOUND: Meaning("The client was the limit, not the storage.", _BOUND),
+    Verdict.NETWORK_BOUND: Meaning("The network was the limit, not the storage.", _BOUND),
+    Verdict.UNVERIFIED: Meaning(
+        "This host cannot see whether the storage or a cache before it answered.", "say so beside it"
+    ),
+    Verdict.OK: Meaning("It passed every check.", "yes"),
+}
+
 SOUND = frozenset({Verdict.OK, Verdict.UNSTABLE})
 """The number is the storage's own. An unstable one is known less well, which its interval says. An unverified one may
 be: it can be compared, but whoever quotes it must say so."""
@@ -38,6 +78,8 @@ NO_RESULT = FALSE | {Verdict.INCOMPLETE}
 
 AS_FAR_AS_SEEN = "ok, but not all checks could run"
 """What `ok` is called in words where a rule lacked evidence."""
+PARTLY = Meaning("It passed every check that could run; some lacked evidence.", "yes; see which checks could not run")
+"""The meaning of `ok` then; tables have `ok *`."""
 
 RANK = {verdict: place for place, verdict in enumerate(Verdict)}
 """0 is the worst."""

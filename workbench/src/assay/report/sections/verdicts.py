@@ -7,29 +7,13 @@ from typing import NamedTuple
 from assay.analyse.machine import machine_notes
 from assay.model.result.counts import count_verdicts
 from assay.model.result.result import Row
-from assay.model.result.verdict import RANK, Finding, Verdict
+from assay.model.result.verdict import MEANINGS, PARTLY, RANK, Finding, Verdict
 from assay.model.told import NOT_TOLD
 from assay.report import numbers, reasons
 from assay.report.document import Badge, Block, Cell, Column, Fold, Note, Num, Paragraph, Section, Table
 from assay.report.measure import measure_of
 from assay.report.view import View, false, sound
 
-_MEANING = {
-    Verdict.IMPOSSIBLE: "above a limit that nothing can exceed: something else was measured",
-    Verdict.INCOMPLETE: "operations failed or a repeat is missing",
-    Verdict.CACHED: "served from memory: a cache answered reads, or still held what was written",
-    Verdict.UNSUSTAINED: "the rate asked for was not reached, or the rate never became steady",
-    Verdict.THROTTLED: "a limit before the device held the rate while the device was idle",
-    Verdict.BURSTING: "fast at first, then slower: the first speed does not last",
-    Verdict.UNSTABLE: "the repeats differ too much: quote the number with its interval",
-    Verdict.SKEWED: "threads did not run at the same time, or the clock was set meanwhile",
-    Verdict.CONTENDED: "something else used the device meanwhile: a lower bound",
-    Verdict.CLIENT_BOUND: "the client was the limit, not the storage: a lower bound",
-    Verdict.NETWORK_BOUND: "the network was the limit, not the storage: a lower bound",
-    Verdict.UNVERIFIED: "storage or a cache before it answered: cannot be seen from this host",
-    Verdict.OK: "passed every check",
-}
-_PARTLY = "passed every check that could run (the appendix lists those that could not)"
 _MORE = "Repeat more often, and find out what else the machine does."
 """How often is another number for each result."""
 _MOST = 40
@@ -87,7 +71,9 @@ def _counts(view: View) -> Table:
     for verdict, partly in reversed(seen):
         cells = (Num(numbers.count(n), float(n)) for n in (counts[verdict, partly, target] for target in view.targets))
         remedy = (remedies.get(verdict, numbers.NONE),) if remedies else ()
-        rows.append((Badge(verdict, partly=partly), *cells, _PARTLY if partly else _MEANING[verdict], *remedy))
+        rows.append(
+            (Badge(verdict, partly=partly), *cells, (PARTLY if partly else MEANINGS[verdict]).sentence, *remedy)
+        )
     also = count_verdicts(row.verdicts for row in every).also_words
     caption = f"A result counts once, under its gravest verdict. {also}." if also else ""
     return Table("verdict-counts", columns, tuple(rows), caption)
