@@ -119,7 +119,7 @@ def verdict_reference() -> str:
         "# Verdicts",
         "",
         "Generated from their definitions by `make generate`; terminal, report and exports have the same sentences.",
-        "The worst comes first. [Results](results.md#the-verdicts) says which rule gives which verdict, and what to do.",
+        "The worst comes first. [Results](results.md#the-verdicts) says which rule gives which, and what to do.",
         "",
         "| verdict | what it says | can the number be used? |",
         "|---|---|---|",

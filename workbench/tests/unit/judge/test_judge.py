@@ -21,7 +21,7 @@ from assay.judge import metadata, open_loop, rules
 from assay.judge.judge import judge
 from assay.model.result.evidence import Evidence
 from assay.model.result.sample import ErrorTally
-from assay.model.result.verdict import Finding, Verdict
+from assay.model.result.verdict import MEANINGS, PARTLY, Finding, Verdict
 from assay.model.study.parameters import Parameters
 
 FULL = ErrorTally(
@@ -428,3 +428,9 @@ def test_one_cached_repeat_among_many_counts() -> None:
     assert isinstance(found, Finding)
     assert found.numbers["memory_share"] == pytest.approx(1 / 11)
     assert found.numbers["worst_memory_share"] == 1.0
+
+
+def test_every_verdict_has_a_sentence_of_its_own() -> None:
+    assert list(MEANINGS) == list(Verdict)
+    sentences = [meaning.sentence for meaning in (*MEANINGS.values(), PARTLY)]
+    assert len(set(sentences)) == len(sentences) and all(sentence.endswith(".") for sentence in sentences)
