@@ -7,8 +7,11 @@ from builders import answered, make_analysis, make_case, make_ceiling, make_plac
 
 from assay.model.result.layers import Layer
 from assay.model.result.result import Row
+from assay.model.result.verdict import Finding, Verdict
+from assay.report.document import words
 from assay.report.first import caveats, places
 from assay.report.first.lines import alone
+from assay.report.first.page import first_page
 from assay.report.view import View
 
 ROOT = {"source": "/dev/vda", "mount_point": "/", "options": "rw,relatime"}
@@ -83,3 +86,12 @@ def test_a_limit_of_a_control_group_that_is_reached_is_the_limit() -> None:
     free = view(row("old", rate=9e6), places=(disk,), environment=limits)
     assert not [caveat for caveat in caveats.caveats(free, (), ()) if "control group" in caveat.text]
     assert "control group" not in alone(free).lines[0].limit
+
+
+def test_of_a_burst_the_rate_that_lasts_is_in_the_answer() -> None:
+    figures = {"before_per_s": 342e6, "after_per_s": 9.6e6, "at_s": 0.3}
+    burst = Finding(verdict=Verdict.BURSTING, rule="bursting", text="fell", remedy="Run longer.", numbers=figures)
+    falls = row("old").model_copy(update={"verdict": Verdict.BURSTING, "findings": (burst,)})
+    lasts = "Write on old falls from 342 to 9.60 MB/s after 0.3 s: the later rate is what lasts."
+    for rows in ((falls,), (falls, row("old", "read"))):
+        assert lasts in words(first_page(view(*rows, places=PLACES[:1])).answer)

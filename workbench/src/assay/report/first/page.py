@@ -10,6 +10,7 @@ from assay.analyse.servers import Growth, growths
 from assay.model.result.first_page import CAVEATS_SHOWN, Caveat, FirstPage, Line
 from assay.model.result.result import Row
 from assay.model.result.verdict import Verdict
+from assay.model.units import about_number
 from assay.report import numbers
 from assay.report.brief import line_tables
 from assay.report.claims import Claim, claims, kind_of
@@ -23,6 +24,7 @@ from assay.report.first.needs import need_lines, needs_sentence
 from assay.report.first.steps import next_step
 from assay.report.first.words import headline, sentence
 from assay.report.growth.words import counted, growth_sentence, noun
+from assay.report.measure import measure_of
 from assay.report.view import View
 
 
@@ -119,6 +121,8 @@ def _spans(text: Text) -> tuple[Span, ...]:
     return (text,) if isinstance(text, str) else text
 
 
+BURSTS = 2
+"""So many results that begin with a burst have a sentence."""
 SERVED = 4
 """Kinds of work at most of which the first lines say what servers add."""
 
@@ -163,7 +167,8 @@ def _alone(view: View) -> Text:
     targets = numbers.listing(list(view.targets))
     rows = [row for row in view.analysis.rows if lines.answers(row)]
     if not rows:
-        return f"No reliable rate of {targets}: {_why_not(view.analysis.rows)}."
+        every = view.analysis.rows
+        return " ".join([f"No reliable rate of {targets}: {_why_not(every)}.", *_bursts(every)])
     flat = plateaus(rows, view.run.places)
     throttle = GROUP if reached_limits(view).devices else THROTTLE
     limits = limit_sentences([row for row in rows if row.case.target not in flat], throttle)
@@ -216,4 +221,19 @@ def _reached(view: View, rows: list[Row]) -> str:
     left = [row for row in view.analysis.rows if not lines.answers(row)]
     rest = [f"{more:,} more below." if more else ""]
     rest.append(f"No reliable rate in {numbers.plural(len(left), 'more case')}: {_why_not(left)}." if left else "")
-    return " ".join([*parts, *(words for words in rest if words)])
+    return " ".join([*parts, *(words for words in rest if words), *_bursts(left)])
+
+
+def _bursts(rows: Sequence[Row]) -> list[str]:
+    """What bursting results begin with, and which rate lasts; of the first ones."""
+    found = [row for row in rows if Verdict.BURSTING in row.verdicts]
+    return [_burst(row) for row in found[:BURSTS]]
+
+
+def _burst(row: Row) -> str:
+    known = next(found.numbers for found in row.findings if found.verdict is Verdict.BURSTING)
+    measure = measure_of(row.operation)
+    before, after, at = (known[name] for name in ("before_per_s", "after_per_s", "at_s"))
+    rates = f"from {measure.number(before)} to {measure.text(after)} after {about_number(at)} s"
+    operation = numbers.operation_title(row.operation)
+    return f"{operation} on {row.case.target} falls {rates}: the later rate is what lasts."
