@@ -8,7 +8,6 @@ from builders import answered, make_analysis, make_case, make_ceiling, make_plac
 from assay.model.result.layers import Layer
 from assay.model.result.result import Row
 from assay.model.result.verdict import Finding, Verdict
-from assay.report.document import words
 from assay.report.first import caveats, places
 from assay.report.first.lines import alone
 from assay.report.first.page import first_page
@@ -94,4 +93,4 @@ def test_of_a_burst_the_rate_that_lasts_is_in_the_answer() -> None:
     falls = row("old").model_copy(update={"verdict": Verdict.BURSTING, "findings": (burst,)})
     lasts = "Write on old falls from 342 to 9.60 MB/s after 0.3 s: the later rate is what lasts."
     for rows in ((falls,), (falls, row("old", "read"))):
-        assert lasts in words(first_page(view(*rows, places=PLACES[:1])).answer)
+        assert lasts in first_page(view(*rows, places=PLACES[:1])).kept("How fast?").answer

@@ -1,6 +1,6 @@
 """The first page: the question, the answer with what decides it, caveats, and what to do next."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.analyse.needs import answers
@@ -226,12 +226,11 @@ def _reached(view: View, rows: list[Row]) -> str:
 
 def _bursts(rows: Sequence[Row]) -> list[str]:
     """What bursting results begin with, and which rate lasts; of the first ones."""
-    found = [row for row in rows if Verdict.BURSTING in row.verdicts]
-    return [_burst(row) for row in found[:BURSTS]]
+    found = [(row, each.numbers) for row in rows for each in row.findings if each.verdict is Verdict.BURSTING]
+    return [_burst(row, known) for row, known in found[:BURSTS] if "after_per_s" in known]
 
 
-def _burst(row: Row) -> str:
-    known = next(found.numbers for found in row.findings if found.verdict is Verdict.BURSTING)
+def _burst(row: Row, known: Mapping[str, float]) -> str:
     measure = measure_of(row.operation)
     before, after, at = (known[name] for name in ("before_per_s", "after_per_s", "at_s"))
     rates = f"from {measure.number(before)} to {measure.text(after)} after {about_number(at)} s"
