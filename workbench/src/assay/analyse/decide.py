@@ -142,7 +142,7 @@ def _faster(pair: Comparison, base: Row, other: Row, alike: Collection[Verdict])
     doubts = [f"{row.case.target} is {_named(row, kind)}" for row, kind in kinds if _named(row, kind)]
     bound = (pair.sure_low if ahead else 1 / pair.sure_high) / _held_back(_in_turns(slow, alike))
     if bound <= 1:
-        doubts.append(f"{slow.case.target} is {_named(slow, HELD)}: it may be faster than was measured")
+        doubts.append(f"{slow.case.target} is {_named(slow, HELD)} and may be faster than measured")
     if doubts:
         return _open(pair, "; ".join(doubts))
     return PointDecision(

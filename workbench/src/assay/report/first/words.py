@@ -415,6 +415,6 @@ def _what_would_settle(claim: Claim) -> str:
 def reasons(points: Sequence[PointDecision]) -> str:
     """The commonest reasons."""
     counts = Counter(point.why for point in points if point.why)
-    shown = [why if len(counts) == 1 else f"{why}: {count:,}" for why, count in counts.most_common(2)]
+    shown = [why if len(counts) == 1 else f"{why} ({count:,})" for why, count in counts.most_common(2)]
     rest = len(counts) - len(shown)
     return "; ".join([*shown, *([f"{rest:,} other reasons"] if rest > 0 else [])])
