@@ -2,7 +2,7 @@
 
 use assay_backend_null::NullBackend;
 use assay_core::Backend;
-use assay_drive::EventSink;
+use assay_drive::{Ending, EventSink};
 use assay_spec::{
     ByeStatus, Event, Group, Job, LatencyModel, Method, NullTarget, Objects, OpKind, Phase, PhaseStatus, Target, Tuning,
 };
@@ -94,8 +94,8 @@ pub(crate) fn run(job: &Job) {
     let Target::Null(target) = &job.target else { return };
     let backend: Arc<dyn Backend> = Arc::new(NullBackend::new(target.clone(), job.seed));
     let mut told = Told::default();
-    let (status, reason) =
-        assay_drive::run(job, &backend, &mut told, &Arc::default(), &mut || Some(assay_drive::control::Go::default()));
+    let mut go = || Some(assay_drive::control::Go::default());
+    let Ending { status, reason, .. } = assay_drive::run(job, &backend, &mut told, &Arc::default(), &mut go);
     assert!(matches!(status, ByeStatus::Ok | ByeStatus::Errors), "{status:?}: {reason:?}");
     assert_eq!((told.ready, told.ends.len()), (1, job.phases.len()), "{reason:?}");
     let failed = told.ends.contains(&PhaseStatus::Failed);

@@ -6,7 +6,8 @@ import pytest
 from builders import answered, make_analysis, make_case, make_ceiling, make_place, row_of
 
 from assay.model.result.layers import Layer
-from assay.model.result.result import Row
+from assay.model.result.network import Network, RttMeasurement
+from assay.model.result.result import Percentile, Row
 from assay.model.result.verdict import Finding, Verdict
 from assay.report.first import caveats, places
 from assay.report.first.lines import alone
@@ -94,3 +95,40 @@ def test_of_a_burst_the_rate_that_lasts_is_in_the_answer() -> None:
     lasts = "Write on old falls from 342 to 9.60 MB/s after 0.3 s: the later rate is what lasts."
     for rows in ((falls,), (falls, row("old", "read"))):
         assert lasts in first_page(view(*rows, places=PLACES[:1])).kept("How fast?").answer
+
+
+def test_data_that_goes_through_the_journal_is_named() -> None:
+    (caveat,) = places.journalled_data(mounted(ROOT, {**DATA, "options": "rw,data=journal"}))
+    assert caveat.text.startswith("new is mounted with data=journal: ")
+    assert places.journalled_data(mounted(ROOT, DATA)) == []
+
+
+def test_buffered_reads_of_devices_that_read_ahead_differently_are_named() -> None:
+    environment = {
+        "target old": {**ROOT, "read_ahead_kib": "128"},
+        "target new": {**DATA, "read_ahead_kib": "0"},
+    }
+    reads = [row_of(make_case(name, name, ("read",), cache="evict"), [1e8] * 5) for name in ("old", "new")]
+    (caveat,) = places.different_read_ahead(view(*reads, environment=environment))
+    assert "128 KiB on old, 0 KiB on new" in caveat.text
+    alike = {**environment, "target new": environment["target old"]}
+    assert places.different_read_ahead(view(*reads, environment=alike)) == []
+    direct = [row_of(make_case(name, name, ("read",), cache="direct"), [1e8] * 5) for name in ("old", "new")]
+    assert places.different_read_ahead(view(*direct, environment=environment)) == []
+
+
+@pytest.mark.parametrize(("latency", "far"), [(10.6e6, True), (30e6, False)])
+def test_the_round_trip_is_the_limit_where_it_is_most_of_the_latency(latency: float, far: bool) -> None:
+    rtt = RttMeasurement(
+        client="here", server="10.0.0.2", method="icmp", least=0.0102, median=0.0102, most=0.0104, sent=10, received=10
+    )
+    network = Network(
+        started_at=0.0, seconds=1.0, time=1.0, streams=(1,), hosts=(), links=(), paths=(), rtts=(rtt,), mtus=()
+    )
+    waits = row("nas").model_copy(
+        update={"percentiles": (Percentile(name="p50", least_ops=100, ops=500, pooled=latency),)}
+    )
+    seen = view(waits, places=(make_place("nas", servers=("10.0.0.2",)),), network=network)
+    assert (alone(seen).lines[0].limit == "the network's round trip of 10.2 ms") is far
+    sentence = "The network's round trip of 10.2 ms is most of the latency of the only result."
+    assert (sentence in first_page(seen).kept("How fast?").answer) is far

@@ -20,7 +20,14 @@ from assay.report import numbers
 from assay.report.claims import Claim
 from assay.report.first.groups import files_of, reached_limits
 from assay.report.first.held import is_held, limit_sentences
-from assay.report.first.places import different_mounts, same_storage, unknown_link, without_barriers
+from assay.report.first.places import (
+    different_mounts,
+    different_read_ahead,
+    journalled_data,
+    same_storage,
+    unknown_link,
+    without_barriers,
+)
 from assay.report.first.words import reasons
 from assay.report.view import View, sound
 
@@ -41,8 +48,9 @@ def caveats(view: View, found: Sequence[Claim], growth: Sequence[Scaling]) -> li
         lambda: _unfinished(view),
         lambda: _absent(view),
         lambda: without_barriers(view),
+        lambda: journalled_data(view),
         lambda: same_storage(view) if found else [],
-        lambda: different_mounts(view) if found else [],
+        lambda: [*different_mounts(view), *different_read_ahead(view)] if found else [],
         lambda: _disturbed(view, found),
         lambda: _limited(view),
         lambda: _compressed(view),

@@ -18,7 +18,7 @@ _VERBS = {
     _LIMITS[Verdict.CLIENT_BOUND]: "held back",
     THROTTLE: "held back",
     GROUP: "held back",
-    _LIMITS[Verdict.CONTENDED]: "shared the device in",
+    _LIMITS[Verdict.CONTENDED]: "disturbed",
 }
 """What is no limit that was reached -> what it did to results; others are the limit of them."""
 _LINKS = {

@@ -20,6 +20,7 @@ from assay.report.claims import Claim, kind_of
 from assay.report.document import DotRow, Dots, Lane
 from assay.report.first.groups import limit_on, reached_limits
 from assay.report.first.held import GROUP, is_held, limit_of
+from assay.report.first.places import round_trip
 from assay.report.first.splits import parts
 from assay.report.first.words import ranked_words, ranking, result_words
 from assay.report.growth.words import counted, scaled_where, several
@@ -245,7 +246,7 @@ def alone(view: View, most: int = MOST) -> Said:
             Line(
                 label=f"{label}{_shape(rows, measure)}, {measure.unit}",
                 values={"Measured": value},
-                limit=LIKELY if target in flat else _group(rows, limits, view) or _nearest(rows),
+                limit=LIKELY if target in flat else _group(rows, limits, view) or _nearest(rows, view),
                 points=len(rows),
             )
         )
@@ -316,17 +317,23 @@ def _group(rows: Sequence[Row], limits: Limited, view: View) -> str:
     return f"{GROUP} ({', '.join(words)})" if len(words) == len(found) else ""
 
 
+def _far(row: Row, view: View) -> tuple[str, None] | None:
+    """The round trip of the network, where it is most of the latency."""
+    seconds = round_trip(row, view)
+    return None if seconds is None else (f"the network's round trip of {about_latency(1e9 * seconds)}", None)
+
+
 def _close(row: Row) -> tuple[str, float] | None:
     """The ceiling that a result comes close to."""
     near = row.binding is not None and row.binding.share >= BINDS
     return (row.binding.name, row.binding.share) if near and row.binding is not None else None
 
 
-def _nearest(rows: Sequence[Row]) -> str:
+def _nearest(rows: Sequence[Row], view: View) -> str:
     """What limits some of these results, or the ceiling that most of them are closest to."""
     if all(row.case.parameters.known("rate") is not None for row in rows):
         return "the study's own rate"
-    if limits := [limit for row in rows if (limit := limit_of(row) or _close(row)) is not None]:
+    if limits := [limit for row in rows if (limit := _far(row, view) or limit_of(row) or _close(row)) is not None]:
         return _commonest(limits, len(rows))
     found = [row.binding for row in rows if row.binding is not None and row.binding.name not in OF_CPU]
     if not found:

@@ -10,7 +10,7 @@ from assay.analyse.servers import Growth, growths
 from assay.model.result.first_page import CAVEATS_SHOWN, Caveat, FirstPage, Line
 from assay.model.result.result import Row
 from assay.model.result.verdict import Verdict
-from assay.model.units import about_number
+from assay.model.units import about_latency, about_number
 from assay.report import numbers
 from assay.report.brief import line_tables
 from assay.report.claims import Claim, claims, kind_of
@@ -21,6 +21,7 @@ from assay.report.first.caveats import caveats, commonest
 from assay.report.first.groups import reached_limits
 from assay.report.first.held import GROUP, THROTTLE, limit_sentences
 from assay.report.first.needs import need_lines, needs_sentence
+from assay.report.first.places import round_trip
 from assay.report.first.steps import next_step
 from assay.report.first.words import headline, sentence
 from assay.report.growth.words import counted, growth_sentence, noun
@@ -172,7 +173,7 @@ def _alone(view: View) -> Text:
     flat = plateaus(rows, view.run.places)
     throttle = GROUP if reached_limits(view).devices else THROTTLE
     limits = limit_sentences([row for row in rows if row.case.target not in flat], throttle)
-    limits = " ".join(filter(None, (limits, *map(_plateau, flat.values()))))
+    limits = " ".join(filter(None, (limits, *map(_plateau, flat.values()), _far(view, rows))))
     silent = [name for name in view.targets if not any(row.case.target == name for row in rows)]
     if silent:
         gone = f"{numbers.listing(silent)} {'has' if len(silent) == 1 else 'have'} no usable result"
@@ -186,6 +187,15 @@ def _alone(view: View) -> Text:
 def _asked(rows: Sequence[Row]) -> str:
     own = all(row.case.parameters.known("rate") is not None for row in rows)
     return " at the rate that the study sets" if own else ""
+
+
+def _far(view: View, rows: Sequence[Row]) -> str:
+    """How many results the round trip of the network limits."""
+    known = [seconds for row in rows if (seconds := round_trip(row, view)) is not None]
+    if not known:
+        return ""
+    part = numbers.part(len(known), len(rows))
+    return f"The network's round trip of {about_latency(1e9 * min(known))} is most of the latency of {part}."
 
 
 def _plateau(found: Plateau) -> str:

@@ -1,9 +1,10 @@
-"""Caveats of where targets lie: without barriers, on one file system, behind a link that was not measured."""
+"""Where targets lie: how they are mounted, on one file system or not, and how far away their servers are."""
 
 from assay.analyse.odd.plateau import plateaus
 from assay.model.result.first_page import Caveat
+from assay.model.result.result import Row
 from assay.model.result.verdict import Verdict
-from assay.model.study.names import MIXES, WRITES
+from assay.model.study.names import MIXES, READS, WRITES
 from assay.report import numbers
 from assay.report.view import View
 
@@ -11,6 +12,8 @@ NO_BARRIERS = frozenset({"nobarrier", "barrier=0"})
 """Mount options without which a flush also empties the write cache of the device (ext4(5), xfs(5), btrfs(5))."""
 LINKS = frozenset({"link", "client link", "server link", "shared link"})
 """Ceilings of the network."""
+ROUND_TRIP = 0.5
+"""From this share of the median latency on, the round trip of the network is the limit."""
 MOST_OPTIONS = 4
 """Of one target are shown."""
 
@@ -29,6 +32,40 @@ def without_barriers(view: View) -> list[Caveat]:
     verb = "is" if len(names) == 1 else "are"
     text = f"{numbers.listing(names)} {verb} mounted without barriers: synced data can be lost when power fails, and"
     return [Caveat(text=f"{text} syncs cost less than they should.", remedy="Mount with barriers, and measure again.")]
+
+
+def journalled_data(view: View) -> list[Caveat]:
+    """Targets that are mounted so that all data goes through the journal (ext4(5): no direct I/O, each write twice)."""
+    names = [name for name in view.targets if "data=journal" in _mount(view, name, "options").split(",")]
+    if not names:
+        return []
+    verb = "is" if len(names) == 1 else "are"
+    text = f"{numbers.listing(names)} {verb} mounted with data=journal: data is written twice, and direct I/O goes"
+    text += " through the page cache."
+    return [Caveat(text=text, remedy="Mount with data=ordered for what the storage itself does.")]
+
+
+def different_read_ahead(view: View) -> list[Caveat]:
+    """Targets that are compared in buffered reads, and whose devices read ahead differently."""
+    buffered = any(
+        row.operation in READS and row.case.parameters.known("cache") != "direct" for row in view.analysis.rows
+    )
+    known = {name: _mount(view, name, "read_ahead_kib") for name in view.targets}
+    if not buffered or not all(known.values()) or len(set(known.values())) == 1:
+        return []
+    sizes = ", ".join(f"{size} KiB on {name}" for name, size in known.items())
+    text = f"This host reads ahead differently: {sizes}. A difference of buffered reads may come from that."
+    return [Caveat(text=text, remedy="Set them alike (blockdev --setra), or use cache: direct.")]
+
+
+def round_trip(row: Row, view: View) -> float | None:
+    """Seconds of the round trip to the servers of a result, if it is half of its median latency or more; else None."""
+    network, place = view.run.network, next((one for one in view.run.places if one.target == row.case.target), None)
+    median = row.percentile("p50")
+    if network is None or place is None or median is None or not median.value:
+        return None
+    known = [one.median for one in network.rtts if one.server in place.servers and one.median is not None]
+    return min(known) if known and min(known) * 1e9 >= ROUND_TRIP * median.value else None
 
 
 def different_mounts(view: View) -> list[Caveat]:
