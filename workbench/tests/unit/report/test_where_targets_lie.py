@@ -132,3 +132,11 @@ def test_the_round_trip_is_the_limit_where_it_is_most_of_the_latency(latency: fl
     assert (alone(seen).lines[0].limit == "the network's round trip of 10.2 ms") is far
     sentence = "The network's round trip of 10.2 ms is most of the latency of the only result."
     assert (sentence in first_page(seen).kept("How fast?").answer) is far
+
+
+@pytest.mark.parametrize(("cache", "limit", "said"), [("keep", 8, True), ("keep", 64, False), ("direct", 8, False)])
+def test_memory_that_does_not_hold_buffered_data_is_named(cache: str, limit: int, said: bool) -> None:
+    small = row_of(make_case("c1", "old", ("read",), cache=cache), [1e8] * 5)
+    groups = {"control groups": {"memory": f"{limit << 20} bytes (/pod)"}}
+    found = caveats.caveats(view(small, places=PLACES[:1], environment=groups), (), ())
+    assert any("8.39 MB of memory, less than the 16.8 MB of data" in caveat.text for caveat in found) is said

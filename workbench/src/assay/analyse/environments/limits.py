@@ -20,6 +20,7 @@ LIMITS = ("cpu_quota", "io_limits")
 Environment = Mapping[str, Mapping[str, str]]
 
 _QUOTA = re.compile(r"(?P<cpus>[\d.]+) CPUs")
+_MEMORY = re.compile(r"(?P<bytes>\d+) bytes")
 _DEVICE = re.compile(r"(?P<number>\d+:\d+) (?P<limits>(?:[rw](?:bps|iops)=\d+ ?)+)\(")
 REACHED = 0.8
 """A result that has this share of a limit, or more, may be held by it."""
@@ -117,6 +118,12 @@ def reached(found: Limited, places: Sequence[Place], rows: Iterable[Row]) -> Lim
         return False
 
     return found._replace(devices=tuple(limit for limit in found.devices if near(limit)))
+
+
+def memory_limit(environment: Environment) -> int | None:
+    """Bytes of memory that the engine may use, its page cache included; None if no control group limits it."""
+    found = _MEMORY.match(environment.get(GROUPS, {}).get("memory", ""))
+    return int(found["bytes"]) if found else None
 
 
 def changed(before: Mapping[str, str], now: Mapping[str, str]) -> bool:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from assay.analyse.decide import MOST_NEEDED
-from assay.analyse.environments.limits import AT_END, limited
+from assay.analyse.environments.limits import AT_END, limited, memory_limit
 from assay.analyse.machine import busy_words
 from assay.analyse.odd.stalls import stalls
 from assay.analyse.odd.wrong_way import SIZES, falls
@@ -15,7 +15,7 @@ from assay.model.result.first_page import Caveat
 from assay.model.result.result import Row
 from assay.model.result.verdict import SOUND, Verdict
 from assay.model.study.names import WORK
-from assay.model.units import about_latency
+from assay.model.units import about_latency, about_size
 from assay.report import numbers
 from assay.report.claims import Claim
 from assay.report.first.groups import files_of, reached_limits
@@ -53,6 +53,7 @@ def caveats(view: View, found: Sequence[Claim], growth: Sequence[Scaling]) -> li
         lambda: [*different_mounts(view), *different_read_ahead(view)] if found else [],
         lambda: _disturbed(view, found),
         lambda: _limited(view),
+        lambda: _little_memory(view),
         lambda: _compressed(view),
         lambda: _stalled(view),
         lambda: _served_from_memory(view),
@@ -194,6 +195,20 @@ def _limited(view: View) -> Said:
     return [Caveat(text=text, remedy=f"To measure the storage itself, lift it ({files_of(limits)}).")]
 
 
+def _little_memory(view: View) -> Said:
+    """A control group that leaves less memory than buffered data takes."""
+    limit = None if view.run.hosts else memory_limit(view.run.environment)
+    buffered = [case.parameters for case in view.analysis.cases if case.parameters.known("cache") in ("keep", "limit")]
+    data = max((parameters.data_set_bytes for parameters in buffered), default=0)
+    if limit is None or data <= limit:
+        return []
+    sizes = f"{about_size(limit)} of memory, less than the {about_size(data)} of data"
+    text = f"A control group leaves this process {sizes}: the page cache cannot hold it."
+    return [
+        Caveat(text=text, remedy="Raise it (memory.max or memory.limit_in_bytes), or expect the same where it holds.")
+    ]
+
+
 def _compressed(view: View) -> Said:
     """File systems that store less than they are given, as far as the data allow."""
     found: list[Caveat] = []
@@ -243,7 +258,9 @@ def _unverified(view: View) -> Said:
     rows = [row for row in view.analysis.rows if Verdict.UNVERIFIED in row.verdicts]
     if not rows:
         return []
-    text = f"In {numbers.part(len(rows), len(view.analysis.rows))} a cache may have answered (unverified)."
+    targets = list(dict.fromkeys(row.case.target for row in rows))
+    on = f", on {numbers.listing(targets)}," if len(view.targets) > 1 else ""
+    text = f"In {numbers.part(len(rows), len(view.analysis.rows))}{on} a cache may have answered (unverified)."
     rules = {found.rule for row in rows for found in row.findings if found.verdict is Verdict.UNVERIFIED}
     if rules == {"compressed"}:
         text = f"In {numbers.part(len(rows), len(view.analysis.rows))} less was stored than was written (unverified)."
