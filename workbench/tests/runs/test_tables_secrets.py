@@ -89,10 +89,10 @@ def test_without_credentials_the_user_is_told_where_they_are_looked_for(one_tabl
         ({"AWS_ACCESS_KEY_ID": ACCESS_KEY}, "AWS_SECRET_ACCESS_KEY"),
     ):
         ended = one_table.run("put", env=env)
-        assert (ended.code, ended.status) == (2, "refused") and len(ended.stderr.splitlines()) == 1
+        assert (ended.code, ended.status) == (3, "refused") and len(ended.stderr.splitlines()) == 1
         assert word in ended.stderr
     ended = one_table.run("put", env=ROOT_KEYS, target={"profile": "nobody"})
-    assert ended.code == 2 and "nobody" in ended.stderr
+    assert ended.code == 3 and "nobody" in ended.stderr
     assert not one_table.is_there()
 
 

@@ -57,6 +57,9 @@ def run() -> None:
     if how == "refuse":
         print("some advice\nerror: phases[0]: not today", file=sys.stderr)
         sys.exit(2)
+    if how == "no-credentials":
+        print("error: find credentials: there are none", file=sys.stderr)
+        sys.exit(3)
     if how == "silent":
         time.sleep(600)
     if how == "stubborn":

@@ -28,8 +28,8 @@ MPI_MEND = (
     "libopenmpi-dev, then `make engine`; or set ASSAY_ENGINE_MPI to its path"
 )
 MEND = "install a wheel of Assay that is for this system, or build it with `make engine`"
-NO_CREDENTIALS = 3
-"""Exit code of an engine that finds no credentials for a service."""
+REFUSED, NO_CREDENTIALS = 2, 3
+"""Exit codes of an engine that refuses a job, and of one that does so because it finds no credentials."""
 MOST_ANSWER = 1 << 20
 """Bytes; a real one has some thousand."""
 QUESTION_SECONDS = 60.0

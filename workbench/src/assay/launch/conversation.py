@@ -29,7 +29,7 @@ from assay.contract.messages import (
     UploadEvent,
 )
 from assay.contract.reader import BrokenLine, read_line
-from assay.launch.binary import last_line
+from assay.launch.binary import NO_CREDENTIALS, REFUSED, last_line
 from assay.launch.launcher import Pings, Process
 from assay.model.foreign import plain
 from assay.model.units import about_size
@@ -223,7 +223,7 @@ class Conversation:
             return self.bye.status.value, plain(self.bye.reason or "") or self._broken_note()
         complaint = last_line(self._complaints)
         code = self.process.returncode
-        if code == 2 and not self._hello:
+        if code in (REFUSED, NO_CREDENTIALS) and not self._hello:
             return "refused", complaint or "the engine refused the job and did not say why"
         if complaint.startswith("nsenter: ") and not self._hello:
             return "crashed", f"the host cannot be entered, it is gone: {complaint.removeprefix('nsenter: ')}"

@@ -97,6 +97,7 @@ def test_engine_that_ends_before_anybody_looks_is_heard(fake: Path, monkeypatch:
     [
         ("errors", "errors", "3 operations failed"),
         ("refuse", "refused", "phases[0]: not today"),
+        ("no-credentials", "refused", "find credentials: there are none"),
         ("crash", "crashed", "the engine ended with exit code 101 before it was done: panicked: out of luck"),
         ("killed", "crashed", "the engine was killed by SIGKILL before it was done"),
         ("cut", "crashed", "the engine ended with exit code 0 before it was done"),
