@@ -118,7 +118,7 @@ def _too_little(need: int, place: Lying) -> Problem | None:
     usable = f"{about_size(max(0, free - kept))} can be used" if free > kept else "nothing can be used"
     message = f"{about_size(need)} of test data at once do not fit: {usable} {what}"
     reason = f" (Assay leaves {about_size(kept)} free)" if kept else ""
-    return f"{message}{reason}", "free some space there, make the test data smaller, or name another place"
+    return f"{message}{reason}", "free some space there, use less data (file_size, lanes, hosts), or name another place"
 
 
 def _available() -> int | None:

@@ -45,7 +45,7 @@ def test_what_does_not_fit_beside_the_reserve_is_refused() -> None:
     places = {"d": lying("/var/tmp/x", space(10 * GIB), MOUNTS)}
     assert room_problems({"d": 7 * GIB}, places, False) == {}
     message, hint = room_problems({"d": 9 * GIB}, places, False)["d"]
-    assert "9.66 GB of test data at once do not fit: 8.59 GB can be used" in message and "smaller" in hint
+    assert "9.66 GB of test data at once do not fit: 8.59 GB can be used" in message and "file_size" in hint
     assert room_problems({"d": 99 << 40}, {"d": Lying("/x", None, None)}, False) == {}
 
 
