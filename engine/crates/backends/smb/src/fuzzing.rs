@@ -108,6 +108,13 @@ mod tests {
         assert!(is_answer(&all()[4..]));
     }
 
+    #[test]
+    fn a_message_that_ends_before_its_data_is_read_as_a_whole() {
+        let mut bytes = read_answer(60);
+        bytes[..4].copy_from_slice(&72_u32.to_be_bytes());
+        assert_eq!(stream(&bytes, 4096), 1, "the call has failed");
+    }
+
     /// The answers, of which some bytes are made up.
     fn changed() -> impl Strategy<Value = (Vec<u8>, usize)> {
         let byte = prop_oneof![Just(0_u8), Just(1), Just(0xff), Just(64), any::<u8>()];

@@ -379,7 +379,7 @@ impl Answers for Incoming<'_> {
         let call = self.calls.get(call);
         let Payload::In(to, room) = call.payload else { return None };
         let (at, count) = read_data(head)?;
-        let fits = at == READ_HEAD && count > 0 && count <= room && count <= length - READ_HEAD;
+        let fits = at == READ_HEAD && count > 0 && count <= room && count <= length.saturating_sub(READ_HEAD);
         (fits && call.state == State::Open).then_some((to, count))
     }
 
