@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 from builders import answered, make_analysis, make_case, make_ceiling, make_place, row_of
 
+from assay.analyse.estimate import estimate
 from assay.model.result.layers import Layer
 from assay.model.result.network import Network, RttMeasurement
-from assay.model.result.result import Percentile, Row
+from assay.model.result.result import Row
 from assay.model.result.verdict import Finding, Verdict
 from assay.report.first import caveats, places
 from assay.report.first.lines import alone
@@ -117,17 +118,18 @@ def test_buffered_reads_of_devices_that_read_ahead_differently_are_named() -> No
     assert places.different_read_ahead(view(*direct, environment=environment)) == []
 
 
-@pytest.mark.parametrize(("latency", "far"), [(10.6e6, True), (30e6, False)])
-def test_the_round_trip_is_the_limit_where_it_is_most_of_the_latency(latency: float, far: bool) -> None:
+@pytest.mark.parametrize(
+    ("iops", "depth", "far"), [(94.3, 1, True), (33.3, 1, False), (2900.0, 32, True), (900.0, 32, False)]
+)
+def test_the_round_trip_is_the_limit_where_it_is_most_of_the_latency(iops: float, depth: int, far: bool) -> None:
     rtt = RttMeasurement(
         client="here", server="10.0.0.2", method="icmp", least=0.0102, median=0.0102, most=0.0104, sent=10, received=10
     )
     network = Network(
         started_at=0.0, seconds=1.0, time=1.0, streams=(1,), hosts=(), links=(), paths=(), rtts=(rtt,), mtus=()
     )
-    waits = row("nas").model_copy(
-        update={"percentiles": (Percentile(name="p50", least_ops=100, ops=500, pooled=latency),)}
-    )
+    case = make_case("c1", "nas", ("read",), queue_depth=depth)
+    waits = row_of(case, [iops * 65536] * 5).model_copy(update={"iops": estimate([iops] * 5)})
     seen = view(waits, places=(make_place("nas", servers=("10.0.0.2",)),), network=network)
     assert (alone(seen).lines[0].limit == "the network's round trip of 10.2 ms") is far
     sentence = "The network's round trip of 10.2 ms is most of the latency of the only result."

@@ -1,5 +1,7 @@
 """Where targets lie: how they are mounted, on one file system or not, and how far away their servers are."""
 
+import math
+
 from assay.analyse.odd.plateau import plateaus
 from assay.model.result.first_page import Caveat
 from assay.model.result.result import Row
@@ -13,7 +15,7 @@ NO_BARRIERS = frozenset({"nobarrier", "barrier=0"})
 LINKS = frozenset({"link", "client link", "server link", "shared link"})
 """Ceilings of the network."""
 ROUND_TRIP = 0.5
-"""From this share of the median latency on, the round trip of the network is the limit."""
+"""From this share of the latency on, the round trip of the network is the limit."""
 MOST_OPTIONS = 4
 """Of one target are shown."""
 
@@ -59,13 +61,18 @@ def different_read_ahead(view: View) -> list[Caveat]:
 
 
 def round_trip(row: Row, view: View) -> float | None:
-    """Seconds of the round trip to the servers of a result, if it is half of its median latency or more; else None."""
+    """Seconds of the round trip to the servers of a result, if it is half of its mean latency or more; else None.
+
+    The latency is the number of operations in flight by their rate (Little's law), which needs no percentiles: of few
+    operations there are none.
+    """
     network, place = view.run.network, next((one for one in view.run.places if one.target == row.case.target), None)
-    median = row.percentile("p50")
-    if network is None or place is None or median is None or not median.value:
+    if network is None or place is None or row.iops is None or row.iops.median <= 0:
         return None
-    known = [one.median for one in network.rtts if one.server in place.servers and one.median is not None]
-    return min(known) if known and min(known) * 1e9 >= ROUND_TRIP * median.value else None
+    known = row.case.parameters.known
+    in_flight = math.prod(known(name) or 1 for name in ("queue_depth", "lanes", "hosts"))
+    trips = [one.median for one in network.rtts if one.server in place.servers and one.median is not None]
+    return min(trips) if trips and min(trips) >= ROUND_TRIP * in_flight / row.iops.median else None
 
 
 def different_mounts(view: View) -> list[Caveat]:
