@@ -192,16 +192,16 @@ def _unverified(*rows: Row) -> tuple[str, ...]:
     return tuple(row.case.target for row in rows if Verdict.UNVERIFIED in row.verdicts)
 
 
-def _open(pair: Comparison, why: str, needs: int | None = None) -> PointDecision:
-    return PointDecision(axes=pair.axes, outcome=Outcome.OPEN, ratio=pair.ratio, why=why, needs=needs)
+def _open(pair: Comparison, why: str, needs: int | None = None, too_few: bool = False) -> PointDecision:
+    ratio = pair.ratio
+    return PointDecision(axes=pair.axes, outcome=Outcome.OPEN, ratio=ratio, why=why, needs=needs, too_few=too_few)
 
 
 def _unsettled(pair: Comparison, within: float, base: Row, other: Row) -> PointDecision:
     """Open because of noise: the sure interval must become so short that it leaves out 1, or lies within `within`."""
     count = min(pair.n_base, pair.n_other)
     if pair.too_few or pair.sure_low is None or pair.sure_high is None:
-        found = _open(pair, "too few repeats", max(LEAST_BEFORE_LOOK, count + 1))
-        return found.model_copy(update={"too_few": True})
+        return _open(pair, "too few repeats", max(LEAST_BEFORE_LOOK, count + 1), too_few=True)
     low, high = math.log(pair.sure_low), math.log(pair.sure_high)
     centre, reach = abs(low + high) / 2, (high - low) / 2
     room = max(centre, -math.log1p(-within) - centre)

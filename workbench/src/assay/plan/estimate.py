@@ -380,7 +380,7 @@ def _operation_seconds(operation: str, parameters: Parameters, speed: Speed) -> 
     scattered = operation in _SCATTERED and parameters.cache != "keep"
     reaches = direct or scattered or not speed.words
     start = speed.operation if reaches else min(BUFFERED, speed.operation)
-    depth = parameters.all_lanes * parameters.queue_depth
+    depth = parameters.in_flight
     each: float = parameters.record_size or 0
     if parameters.files is not None:
         records = parameters.sizes.records(parameters.record_size or 1)
@@ -411,13 +411,13 @@ def _changes(operation: str, parameters: Parameters) -> float:
 def _name_seconds(operation: str, parameters: Parameters, speed: Speed) -> float:
     """Likewise for a metadata operation: a guess, as file systems differ by a hundred times."""
     if not speed.words:
-        return speed.operation / (parameters.all_lanes * parameters.queue_depth)
+        return speed.operation / parameters.in_flight
     look = speed.operation if parameters.cache in ("drop", "remount") else BUFFERED
     start = look if operation in LOOKUPS else speed.change
     if operation == "readdir":
         start += (parameters.files or 0) / parameters.leaves * ENTRY_SECONDS
     contents = parameters.file_size if operation == "create" else 0
-    return start / min(parameters.all_lanes * parameters.queue_depth, speed.parallel) + contents / speed.bandwidth
+    return start / min(parameters.in_flight, speed.parallel) + contents / speed.bandwidth
 
 
 def _brief(seconds: float) -> str:

@@ -73,5 +73,5 @@ def request_seconds(operation: str, parameters: Parameters, speed: Speed) -> flo
         if operation in DELETES | SEES | {"put", "copy", "prepare", "update", "batch_put"}
         else speed.operation
     )
-    depth = min(parameters.all_lanes * parameters.queue_depth, speed.parallel)
+    depth = min(parameters.in_flight, speed.parallel)
     return start / depth + pass_of(operation, parameters)[1] / speed.bandwidth

@@ -125,7 +125,7 @@ def _figure(where: str, line: Mapping[str, str | None], columns: Mapping[str, st
             _rate(text("throughput"), columns["throughput"]),
         )
     except UnitError as error:
-        raise error.at(f"{where}", EXIT_USAGE) from None
+        raise error.at(where, EXIT_USAGE) from None
 
 
 def _size(text: str, column: str) -> int:

@@ -147,7 +147,7 @@ class AllocationSite:
             try:
                 return dict.fromkeys(expand_nodes(told, MOST_HOSTS), 1)
             except UnitError as error:
-                raise error.at(f"{scheduler.nodes}", EXIT_REFUSED) from None
+                raise error.at(scheduler.nodes, EXIT_REFUSED) from None
         if scheduler.listed == "words":
             return Counter(told.split())
         if scheduler.listed == "pairs":

@@ -47,6 +47,11 @@ class DeviceLimit(NamedTuple):
         rate = f"{about_count(self.rate)} a second" if self.counted else f"{about_size(self.rate)}/s"
         return f"{'reads' if self.reads else 'writes'} of {rate}"
 
+    def concerns(self, row: Row, places: Sequence[Place]) -> bool:
+        """Whether a result reads or writes, as the limit says, on a target that lies on the device."""
+        below = {layer.name for place in places if place.target == row.case.target for layer in place.layers}
+        return self.device in below and row.operation in (READS if self.reads else WRITES)
+
 
 class Limited(NamedTuple):
     """Limits at one time.
@@ -106,16 +111,11 @@ def reached(found: Limited, places: Sequence[Place], rows: Iterable[Row]) -> Lim
         places: Of the targets.
         rows: All results of the run.
     """
-    below = {place.target: {layer.name for layer in place.layers} for place in places}
     measured = [row for row in rows if row.rate is not None]
 
     def near(limit: DeviceLimit) -> bool:
-        for row in measured:
-            if limit.device in below.get(row.case.target, ()) and row.operation in (READS if limit.reads else WRITES):
-                rate = row.iops if limit.counted else row.throughput
-                if rate is not None and rate.median >= REACHED * limit.rate:
-                    return True
-        return False
+        rates = (row.iops if limit.counted else row.throughput for row in measured if limit.concerns(row, places))
+        return any(rate is not None and rate.median >= REACHED * limit.rate for rate in rates)
 
     return found._replace(devices=tuple(limit for limit in found.devices if near(limit)))
 

@@ -4,7 +4,6 @@ Storage itself does more bytes per second with more bytes in flight, until a lin
 Reads and writes of a device are not equally fast; those through a link, or under a limit of a provider, are.
 """
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -55,16 +54,9 @@ def _plateau(rows: Sequence[Row]) -> Plateau | None:
         return None
     if 2 * sum(row.binding is not None and row.binding.share >= BINDS for row in rows) > len(rows):
         return None
-    in_flight = [_in_flight(row) for row in rows]
+    in_flight = [(row.case.parameters.record_size or 0) * row.case.parameters.in_flight for row in rows]
     rates = [row.throughput.median for row in rows if row.throughput is not None]
     low, high = min(rates), max(rates)
     if min(in_flight) <= 0 or max(in_flight) < IN_FLIGHT * min(in_flight) or low <= 0 or high > FLAT * low:
         return None
     return Plateau(low, high)
-
-
-def _in_flight(row: Row) -> int:
-    """Bytes in flight at once; 0 if they are not known."""
-    known = row.case.parameters.known
-    factors = [known(name) or 1 for name in ("queue_depth", "lanes", "hosts")]
-    return math.prod((known("record_size") or 0, *factors))

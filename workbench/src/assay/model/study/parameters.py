@@ -701,6 +701,11 @@ class Parameters(Telling):
         return contents.sizes_of(self.known("file_sizes") or self.file_size)
 
     @property
+    def in_flight(self) -> int:
+        """Operations at once, of all lanes of all hosts."""
+        return self.all_lanes * self.queue_depth
+
+    @property
     def data_set_bytes(self) -> int:
         """Bytes of all files together; of files of several sizes the expected ones."""
         if self.known("files") is not None:

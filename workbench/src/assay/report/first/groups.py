@@ -2,7 +2,6 @@
 
 from assay.analyse.environments.limits import DeviceLimit, Limited, limited, reached
 from assay.model.result.result import Row
-from assay.model.study.names import READS, WRITES
 from assay.report.view import View
 
 
@@ -16,11 +15,7 @@ def reached_limits(view: View) -> Limited:
 
 def limit_on(row: Row, found: Limited, view: View) -> DeviceLimit | None:
     """The limit that holds a result, of those that results have reached."""
-    below = {layer.name for place in view.run.places if place.target == row.case.target for layer in place.layers}
-    for limit in found.devices:
-        if limit.device in below and row.operation in (READS if limit.reads else WRITES):
-            return limit
-    return None
+    return next((limit for limit in found.devices if limit.concerns(row, view.run.places)), None)
 
 
 def files_of(found: Limited) -> str:

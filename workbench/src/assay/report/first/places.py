@@ -1,7 +1,5 @@
 """Where targets lie: how they are mounted, on one file system or not, and how far away their servers are."""
 
-import math
-
 from assay.analyse.odd.plateau import plateaus
 from assay.model.result.first_page import Caveat
 from assay.model.result.result import Row
@@ -69,10 +67,8 @@ def round_trip(row: Row, view: View) -> float | None:
     network, place = view.run.network, next((one for one in view.run.places if one.target == row.case.target), None)
     if network is None or place is None or row.iops is None or row.iops.median <= 0:
         return None
-    known = row.case.parameters.known
-    in_flight = math.prod(known(name) or 1 for name in ("queue_depth", "lanes", "hosts"))
     trips = [one.median for one in network.rtts if one.server in place.servers and one.median is not None]
-    return min(trips) if trips and min(trips) >= ROUND_TRIP * in_flight / row.iops.median else None
+    return min(trips) if trips and min(trips) >= ROUND_TRIP * row.case.parameters.in_flight / row.iops.median else None
 
 
 def different_mounts(view: View) -> list[Caveat]:
