@@ -133,7 +133,7 @@ def asks_for_another(exchange: Exchange) -> None:
     """The service is asked for the neighbour: that is what comes back, with its own key."""
     body: Json = json.loads(exchange.body())
     key = body["Key"][PARTITION]["S"]
-    other = key[:-1] + str(int(key[-1]) ^ 1)
+    other = key[:-1] + format(int(key[-1], 16) ^ 1, "x")
     exchange._body = exchange.body().replace(key.encode(), other.encode())
     exchange.pass_on()
 
