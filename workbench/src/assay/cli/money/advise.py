@@ -63,10 +63,8 @@ def command(
     Example: `assay advise need.yaml`, `assay advise need.yaml --all --evidence last --book aws-eu-west-1`
     """
     from assay.cli.money.advise_text import print_advice
-    from assay.model.extras import how_to_install
     from assay.money.advice.advise import advise
     from assay.money.advice.points import BadValueError
-    from assay.money.cost.catalog import PACKAGE, has_all_instances
 
     if sys.__stdout__ is None:
         raise AssayError("standard output is closed", "give it a file or a pipe, such as > advice.txt")
@@ -92,9 +90,6 @@ def command(
         from assay.money.advice.outlook.picture import picture
 
         advice = advice.model_copy(update={"picture": picture(advice, books, known, base)})
-    if not has_all_instances():
-        lacking = f"most designs with instances are left out, which need the package {PACKAGE}"
-        note(f"{lacking}: {how_to_install((PACKAGE,))}")
     if as_json:
         print_json(advice)
     elif page is None or not page.prints:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from assay.cli.help.group import group
-from assay.cli.output import note, print_json, print_table, say
+from assay.cli.output import print_json, print_table, say
 from assay.model.base import AssayError
 from assay.model.units import UnitError, about_duration, about_number, format_size, parse_size, parse_throughput
 
@@ -41,9 +41,8 @@ def list_entries(
 
     Example: `assay catalog list --family i3en`
     """
-    from assay.model.extras import how_to_install
     from assay.model.money.catalog import family_of
-    from assay.money.cost.catalog import PACKAGE, catalog, has_all_instances
+    from assay.money.cost.catalog import catalog
 
     known = catalog()
     if family:
@@ -54,8 +53,6 @@ def list_entries(
         columns = ("instance", "vCPUs", "memory", "disks", "network keeps", "burst", "to volumes keeps", "burst ")
         print_table(columns, [_instance_row(each) for each in found], right=columns[1:3] + columns[4:])
         return
-    if not has_all_instances():
-        note(f"most instance types are not known without the package {PACKAGE}: {how_to_install((PACKAGE,))}")
     families: dict[str, list[str]] = {}
     for name in known.instance_names():
         families.setdefault(family_of(name), []).append(name)

@@ -1,11 +1,9 @@
-"""The catalogue: instances from the AWS data that moto packages, all else from the files in `data/`."""
+"""The catalogue: what can be rented and what it does, from the files in `catalog_data/`."""
 
+import csv
 import difflib
 import functools
-import gzip
-import importlib.metadata
-import importlib.util
-import json
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,8 +12,6 @@ import yaml
 from pydantic import TypeAdapter
 
 from assay.model.base import AssayError
-from assay.model.extras import how_to_install, is_installed, require
-from assay.model.frozen import Frozen
 from assay.model.money.catalog import (
     AnyFileSystem,
     AnyVolume,
@@ -29,11 +25,10 @@ from assay.model.money.catalog import (
     VolumeType,
     family_of,
 )
-from assay.model.money.entry import MIB, Size
+from assay.model.money.entry import MIB
 
 DATA = Path(__file__).with_name("catalog_data")
-PACKAGE = "moto"
-"""Its data of instances are used, nothing else of it."""
+AWS_INSTANCES = DATA / "instances-aws.csv"
 GBIT = 10**9 / 8
 """Bytes per second of a Gbit/s."""
 EBS_BURST_SECONDS = 1800.0
@@ -43,18 +38,6 @@ Source: docs.aws.amazon.com/AWSEC2/latest/UserGuide/ebs-optimized.html
 """
 
 Some = TypeVar("Some", bound=Entry)
-
-
-class _Correction(Frozen):
-    """What packaged data have wrong.
-
-    Attributes:
-        disk_size: Bytes of each local disk.
-    """
-
-    names: tuple[str, ...]
-    disk_size: Size
-    why: str
 
 
 class Catalog:
@@ -72,7 +55,7 @@ class Catalog:
         """An instance type, such as `i3en.24xlarge`.
 
         Raises:
-            AssayError: There is none of that name, or nobody knows: `has_all_instances` is false.
+            AssayError: There is none of that name.
         """
         found = self._instances.get(name)
         if found is None:
@@ -126,7 +109,7 @@ class Catalog:
             AssayError: There is none of that name.
         """
         found = self._small.get(name)
-        if found is None and (name in self.instance_names() or (not has_all_instances() and "." in name)):
+        if found is None and name in self.instance_names():
             found = self.instance(name)
         if found is None:
             raise _unknown(name, "entry of the catalogue", [*self._small, *self.instance_names()])
@@ -137,18 +120,17 @@ class Catalog:
         return tuple(self._small.values())
 
     def instance_names(self) -> tuple[str, ...]:
-        """Names of all instance types, sorted by family and size; see `has_all_instances`."""
+        """Names of all instance types, sorted by family and size."""
         return _instance_names()
 
     def family(self, name: str) -> tuple[Instance, ...]:
         """All sizes of a family such as `i3en`, the smallest first.
 
         Raises:
-            AssayError: There is no such family, or nobody knows: `has_all_instances` is false.
+            AssayError: There is no such family.
         """
         names = [each for each in self.instance_names() if family_of(each) == name]
         if not names:
-            _packaged()
             raise _unknown(name, "instance family", dict.fromkeys(map(family_of, self.instance_names())))
         return tuple(self.instance(each) for each in names)
 
@@ -157,24 +139,18 @@ class Catalog:
         return {**self._volumes, **self._filesystems, **self._objects, **self._tables, **self._managed}
 
     def _read_instance(self, name: str) -> Instance:
-        own, corrections = _own_instances()
+        own, (source, rows) = _own_instances(), _aws_rows()
         if name in own:
             return own[name]
-        facts = _packaged().get(name)
-        if facts is None:
+        if name not in rows:
             raise _unknown(name, "instance type", self.instance_names())
-        return _instance(name, facts, corrections.get(name))
+        return _aws_instance(rows[name], source)
 
 
 @functools.cache
 def catalog() -> Catalog:
     """The catalogue; read once per process."""
     return Catalog()
-
-
-def has_all_instances() -> bool:
-    """Whether the package that describes most instances is there; else only those of `catalog_data` are known."""
-    return is_installed(PACKAGE)
 
 
 def _get(entries: Mapping[str, Some], name: str, what: str) -> Some:
@@ -208,92 +184,67 @@ def _entries(file: str, kind: TypeAdapter[Some]) -> dict[str, Some]:
 
 
 @functools.cache
-def _own_instances() -> tuple[dict[str, Instance], dict[str, _Correction]]:
-    files = _yaml("instances")
-    corrections = [_Correction.model_validate(each) for written in files for each in written.get("corrections", ())]
-    return (
-        {each["name"]: Instance.model_validate(each) for written in files for each in written["instances"]},
-        {name: each for each in corrections for name in each.names},
-    )
+def _own_instances() -> dict[str, Instance]:
+    """Instances of the YAML files by name."""
+    return {
+        each["name"]: Instance.model_validate(each) for written in _yaml("instances") for each in written["instances"]
+    }
 
 
 @functools.cache
-def _packaged() -> dict[str, dict[str, Any]]:
-    """What AWS answered to DescribeInstanceTypes; only the file is read, since moto itself takes long to import."""
-    require(PACKAGE, "the catalogue of instances")
-    spec = importlib.util.find_spec(PACKAGE)
-    path = Path(spec.origin).parent / "ec2/resources/instance_types.json.gz" if spec and spec.origin else None
-    if path is None or not path.is_file():
-        raise AssayError("the package moto has no data of instances", f"{how_to_install((PACKAGE,))} again")
-    found: dict[str, dict[str, Any]] = json.loads(gzip.decompress(path.read_bytes()))
-    return found
+def _aws_rows() -> tuple[str, dict[str, dict[str, str]]]:
+    """Source, and the rows of `instances-aws.csv` by name; `tools/aws_instances.py` writes them."""
+    with AWS_INSTANCES.open(newline="") as file:
+        source = file.readline().removeprefix("#").strip()
+        return source, {row["name"]: row for row in csv.DictReader(file)}
 
 
 @functools.cache
 def _instance_names() -> tuple[str, ...]:
-    packaged, (own, _) = _packaged() if has_all_instances() else {}, _own_instances()
+    (_, rows), own = _aws_rows(), _own_instances()
 
     def size(name: str) -> tuple[str, int, int, str]:
         family = family_of(name)
         if name in own:
             return family, own[name].vcpus, own[name].memory, name
-        facts = packaged[name]
-        return family, facts["VCpuInfo"]["DefaultVCpus"], facts["MemoryInfo"]["SizeInMiB"] * MIB, name
+        return family, int(rows[name]["vcpus"]), int(rows[name]["memory_mib"]) * MIB, name
 
-    return tuple(sorted({*packaged, *own}, key=size))
-
-
-@functools.cache
-def _source() -> str:
-    return f"AWS DescribeInstanceTypes, as packaged in moto {importlib.metadata.version('moto')}"
+    return tuple(sorted({*rows, *own}, key=size))
 
 
-def _instance(name: str, facts: dict[str, Any], correction: _Correction | None) -> Instance:
-    """From AWS's words: sizes of disks in GB of 10^9 bytes, network in Gbit/s of all cards, EBS in Mbit/s."""
-    network, store, ebs = facts["NetworkInfo"], facts.get("InstanceStorageInfo", {}), facts["EbsInfo"]
-    cards = network["NetworkCards"]
-    limits = ebs.get("EbsOptimizedInfo")
-    disks = tuple(
-        LocalDisks(
-            count=disk["Count"],
-            size=correction.disk_size if correction else disk["SizeInGB"] * 10**9,
-            kind="nvme" if disk["Type"] == "ssd" and store.get("NvmeSupport") == "required" else disk["Type"],
-        )
-        for disk in store.get("Disks", [])
-    )
-    notes = [correction.why] if correction else []
-    if limits is None:
-        notes.append("volumes share the network of the instance")
-    elif ebs.get("EbsOptimizedSupport") == "supported":
-        notes.append("the rates to volumes hold if EBS optimization is switched on, which had its own price")
+def _aws_instance(row: Mapping[str, str], source: str) -> Instance:
+    """An instance type from its row: GB of 10^9 bytes, Gbit/s of all network cards, Mbit/s to volumes."""
+    disks = []
+    for written in row["disks"].split():
+        count, size, kind = re.split("x|GB:", written)
+        disks.append(LocalDisks.model_validate({"count": int(count), "size": int(size) * 10**9, "kind": kind}))
     return Instance(
-        name=name,
-        vcpus=facts["VCpuInfo"]["DefaultVCpus"],
-        memory=facts["MemoryInfo"]["SizeInMiB"] * MIB,
-        disks=disks,
-        network_baseline=_sum(cards, "BaselineBandwidthInGbps"),
-        network_burst=_sum(cards, "PeakBandwidthInGbps"),
-        network_words=network["NetworkPerformance"],
-        source=_source(),
-        note="; ".join(notes),
-        **_ebs(limits),
+        name=row["name"],
+        vcpus=int(row["vcpus"]),
+        memory=int(row["memory_mib"]) * MIB,
+        disks=tuple(disks),
+        network_baseline=_rate(row["network_baseline_gbps"], GBIT),
+        network_burst=_rate(row["network_burst_gbps"], GBIT),
+        network_words=row["network_words"],
+        source=source,
+        note=row["note"],
+        **_ebs(row),
     )
 
 
-def _sum(cards: list[dict[str, Any]], key: str) -> float | None:
-    rates = [card.get(key) for card in cards]
-    known = [rate for rate in rates if rate is not None]
-    return sum(known) * GBIT if known and len(known) == len(rates) else None
+def _rate(written: str, unit: float) -> float | None:
+    return float(written) * unit if written else None
 
 
-def _ebs(limits: dict[str, Any] | None) -> dict[str, Any]:
-    if limits is None:
+def _ebs(row: Mapping[str, str]) -> dict[str, Any]:
+    """Rates to volumes; nothing of an instance whose volumes share its network."""
+    if not row["ebs_baseline_mbps"]:
         return {}
-    keeps, burst = limits["BaselineBandwidthInMbps"], limits["MaximumBandwidthInMbps"]
+    baseline, burst = int(row["ebs_baseline_mbps"]), int(row["ebs_burst_mbps"])
     return {
-        "ebs_baseline": keeps * GBIT / 1000,
+        "ebs_baseline": baseline * GBIT / 1000,
         "ebs_burst": burst * GBIT / 1000,
-        "ebs_iops_baseline": limits["BaselineIops"],
-        "ebs_iops_burst": limits["MaximumIops"],
-        "ebs_burst_seconds": EBS_BURST_SECONDS if burst > keeps else None,
+        "ebs_iops_baseline": int(row["ebs_baseline_iops"]),
+        "ebs_iops_burst": int(row["ebs_burst_iops"]),
+        "ebs_burst_seconds": EBS_BURST_SECONDS if burst > baseline else None,
     }

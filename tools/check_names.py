@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Fail where a name contains a word that docs/style.md bans.
+
+Names of modules, classes, functions, their parameters, fields and constants are checked, in Python and in Rust.
+The words are read from the table in docs/style.md. Words of a row marked "alone or last" are banned only where
+they are the whole name or its last word: `kept` and `files_kept`, not `kept_files`.
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+STYLE = ROOT / "docs" / "style.md"
+PYTHON = ("workbench/src/assay", "tools", "bench")
+RUST = ("engine/crates",)
+GENERATED = re.compile(r"_generated\.py$|_answers\.py$")
+
+Name = tuple[int, str]
+"""Line, name."""
+
+
+def banned_words() -> tuple[set[str], set[str]]:
+    """Words banned anywhere in a name, and those banned at its end."""
+    table = STYLE.read_text().split("<!-- banned")[1].split("<!-- end -->")[0]
+    anywhere, at_end = set[str](), set[str]()
+    for line in table.splitlines():
+        if line.startswith("| ") and not line.startswith("| not "):
+            words = line.split("|")[1]
+            into = at_end if "(alone or last)" in words else anywhere
+            into.update(re.findall(r"[a-z_]+", words.replace("(alone or last)", "")))
+    return anywhere, at_end
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a name in snake or camel case."""
+    return [word.lower() for word in re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+", name)]
+
+
+def python_names(text: str) -> Iterator[Name]:
+    """What a Python file defines, but for local variables."""
+    local = set[ast.stmt]()
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.FunctionDef(name=name, args=args) | ast.AsyncFunctionDef(name=name, args=args):
+                yield node.lineno, name
+                for each in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg):
+                    if each is not None:
+                        yield each.lineno, each.arg
+                local.update(each for each in ast.walk(node) if isinstance(each, ast.Assign | ast.AnnAssign))
+            case ast.ClassDef(name=name):
+                yield node.lineno, name
+            case ast.AnnAssign(target=ast.Name(id=name)) if node not in local:
+                yield node.lineno, name
+            case ast.Assign(targets=targets) if node not in local:
+                yield from ((node.lineno, each.id) for each in targets if isinstance(each, ast.Name))
+
+
+RUST_ITEM = re.compile(
+    r"^\s*(?:pub(?:\([a-z:]+\))?\s+)?(?:(?:async|const|unsafe|extern(?: \"C\")?)\s+)*"
+    r"(?:(?:fn|struct|enum|trait|mod|const|static|type|union|macro_rules!)\s+(?:mut\s+)?([A-Za-z_]\w*)|([a-z_]\w*):\s+[^:=]+,$)"
+)
+"""An item, or a field on a line of its own."""
+
+
+def rust_names(text: str) -> Iterator[Name]:
+    """What a Rust file defines: items, and fields that have a line of their own."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := RUST_ITEM.match(line):
+            yield number, found[1] or found[2]
+
+
+def faults() -> Iterator[str]:
+    """A line for each name that contains a banned word."""
+    anywhere, at_end = banned_words()
+    for folders, suffix, names in ((PYTHON, "py", python_names), (RUST, "rs", rust_names)):
+        for path in sorted(path for folder in folders for path in (ROOT / folder).rglob(f"*.{suffix}")):
+            if GENERATED.search(path.name):
+                continue
+            for line, name in [(1, path.stem), *names(path.read_text())]:
+                words = words_of(name)
+                wrong = [word for word in words if word in anywhere] + [word for word in words[-1:] if word in at_end]
+                if wrong:
+                    yield f"{path.relative_to(ROOT)}:{line}: {name} contains {', '.join(wrong)}"
+
+
+def main() -> int:
+    found = list(faults())
+    print(*found, sep="\n")
+    if found:
+        print(f"{len(found)} names contain words that docs/style.md bans; see what it has instead", file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
