@@ -16,65 +16,82 @@ try:
     from assay.cli.output import prepare_streams, say
     from assay.model.base import EXIT_BUG, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_USAGE, AssayError
     from assay.model.own_program import without_working_directory
+    from assay.model.room import rooms
 except KeyboardInterrupt:
     # Whoever stops the command while it is still being loaded wants no traceback either.
     sys.exit(130)
 
-COMMANDS = {
+_CORE = {
     "measure": (
-        "measure",
+        "assay.cli.measure",
         "Measure one place, or compare several: reads and writes, sequential and random, large and small.",
     ),
     "init": (
-        "studies.init",
+        "assay.cli.studies.init",
         "Write a commented study file to start from. An existing file is replaced only with --force.",
     ),
-    "study": ("studies.study", "Make study files from command lines of IOR and mdtest."),
-    "check": ("check", "Check a study file and its targets without writing anything."),
+    "study": ("assay.cli.studies.study", "Make study files from command lines of IOR and mdtest."),
+    "check": ("assay.cli.check", "Check a study file and its targets without writing anything."),
     "plan": (
-        "plan",
+        "assay.cli.plan",
         "Show what a run would do: cases, repeats, what is left out and why, time, bytes, order, and cost.",
     ),
-    "run": ("run", "Measure a study and keep the results."),
+    "run": ("assay.cli.run", "Measure a study and keep the results."),
     "attach": (
-        "scheduler.attach",
+        "assay.cli.scheduler.attach",
         "Follow a run that was submitted to Slurm, until its job is over; then print what came out.",
     ),
-    "list": ("list", "List the runs, the newest last."),
-    "show": ("show", "Show a run's results and verdicts, or all that is known of one case."),
-    "report": ("report", "Write a run's report as one HTML file that opens without a network, and print its path."),
-    "serve": ("serve", "Show the runs of a folder in a browser, and compare two by clicking."),
-    "export": ("export", "Write a run's results as a table for other programs."),
+    "list": ("assay.cli.list", "List the runs, the newest last."),
+    "show": ("assay.cli.show", "Show a run's results and verdicts, or all that is known of one case."),
+    "report": ("assay.cli.report", "Write a run's report as one HTML file that opens without a network, and print its path."),
+    "serve": ("assay.cli.serve", "Show the runs of a folder in a browser, and compare two by clicking."),
+    "export": ("assay.cli.export", "Write a run's results as a table for other programs."),
     "compare": (
-        "compare",
+        "assay.cli.compare",
         "Compare two runs, the targets of one, or with --ab two sides that are measured now, in turns.",
     ),
-    "history": ("history", "Show how the results of a study went from run to run, and where they changed."),
-    "env": ("env", "Show what a run's results depend on: machine, kernel, settings, storage, network, versions."),
-    "ceilings": ("ceilings", "Measure what this machine's memory and one place can do at most."),
+    "history": ("assay.cli.history", "Show how the results of a study went from run to run, and where they changed."),
+    "env": ("assay.cli.env", "Show what a run's results depend on: machine, kernel, settings, storage, network, versions."),
+    "ceilings": ("assay.cli.ceilings", "Measure what this machine's memory and one place can do at most."),
     "preflight": (
-        "preflight",
+        "assay.cli.preflight",
         "Measure what the network between clients and servers carries, before storage is measured over it.",
     ),
-    "testbed": ("testbed", "A cluster in a box: hosts on this machine with shaped links, own disks and real servers."),
+    "testbed": ("assay.cli.testbed", "A cluster in a box: hosts on this machine with shaped links, own disks and real servers."),
     "aoe": (
-        "disks.aoe",
+        "assay.cli.disks.aoe",
         "Disks behind ATA over Ethernet (AoE): which there are, and what they are. Needs root, or `CAP_NET_RAW`.",
     ),
     "catalog": (
-        "money.catalog",
+        "assay.cli.money.catalog",
         "What can be rented, and what it can do: instances, volumes, file systems, object storage, tables.",
     ),
-    "advise": ("money.advise", "Say which design meets a need at which cost, why, and what would change that."),
-    "prices": ("money.prices", "Price books: dated prices of one provider and region, each with its source."),
-    "price": ("money.price", "Price storage designs: by the hour, month and year, by TB, GB/s, IOPS and job."),
-    "doctor": ("doctor", "Say what this machine can do for a measurement, and the remedy for what it cannot."),
+    "advise": ("assay.cli.money.advise", "Say which design meets a need at which cost, why, and what would change that."),
+    "prices": ("assay.cli.money.prices", "Price books: dated prices of one provider and region, each with its source."),
+    "price": ("assay.cli.money.price", "Price storage designs: by the hour, month and year, by TB, GB/s, IOPS and job."),
+    "doctor": ("assay.cli.doctor", "Say what this machine can do for a measurement, and the remedy for what it cannot."),
     "completion": (
-        "completion",
+        "assay.cli.completion",
         "Print the script that makes a shell complete commands, options, runs and studies; nothing is changed.",
     ),
 }
-"""Name -> its module in `assay.cli`, and the first paragraph of its help; in the order in which a user meets them."""
+"""Name -> its module, and the first paragraph of its help; in the order in which a user needs them."""
+
+
+def _commands() -> dict[str, tuple[str, str]]:
+    """The commands of the core, and behind each those that rooms add after it."""
+    added = [(name, each) for room in rooms() for name, each in room.commands.items()]
+    if lost := [name for name, each in added if each.after not in _CORE]:
+        raise TypeError(f"commands {', '.join(lost)} stand after none of the core")
+    found = {}
+    for name, entry in _CORE.items():
+        found[name] = entry
+        found |= {own: (each.module, each.about) for own, each in added if each.after == name}
+    return found
+
+
+COMMANDS = _commands()
+"""As `_CORE`, with those of all rooms."""
 MOST_UNCOLLECTED = 100_000
 """Objects that are made before Python looks for garbage: in modules that are loaded there is none, and looking for it
 takes a tenth of the time of a quick command."""
@@ -124,7 +141,7 @@ class LazyGroup(Group):
         """The command of that name, from the module of that name."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"assay.cli.{COMMANDS[cmd_name][0]}")
+        module = importlib.import_module(COMMANDS[cmd_name][0])
         if hasattr(module, "app"):
             group = typer.main.get_group(module.app)
             group.name = cmd_name

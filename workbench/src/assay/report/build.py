@@ -2,9 +2,10 @@
 
 from assay.model.money.price import Book
 from assay.model.result.result import RunAnalysis
+from assay.model.room import load, rooms
 from assay.report import numbers
 from assay.report.beside import Beside
-from assay.report.document import Document
+from assay.report.document import Document, Section
 from assay.report.growth.stages import stage_lines
 from assay.report.sections import (
     answer,
@@ -22,7 +23,7 @@ from assay.report.sections import (
 )
 from assay.report.view import View
 
-_SECTIONS = (
+SECTIONS = (
     answer,
     evidence,
     scaling,
@@ -35,6 +36,7 @@ _SECTIONS = (
     method,
     appendix,
 )
+"""Modules whose `section` makes a section of the report, in its order; rooms register theirs (`Room.sections`)."""
 
 
 def build_document(analysis: RunAnalysis, today: Book | None = None, beside: Beside | None = None) -> Document:
@@ -47,7 +49,10 @@ def build_document(analysis: RunAnalysis, today: Book | None = None, beside: Bes
     """
     view = View(analysis, today)
     run = analysis.run
-    found = (module.section(view) for module in _SECTIONS)
+    made = [section for module in SECTIONS if (section := module.section(view)) is not None]
+    for make, after in ((load(make), after) for room in rooms() for make, after in room.sections.items()):
+        if (section := make(view)) is not None:
+            made = _behind(made, after, section)
     took = f", {numbers.seconds(run.finished_at - run.created_at)}" if run.finished_at is not None else ""
     meta = (
         ("Measured", f"{numbers.moment(run.created_at)}{took}"),
@@ -58,8 +63,12 @@ def build_document(analysis: RunAnalysis, today: Book | None = None, beside: Bes
         *(("Stages", line) for line in stage_lines(run)),
         ("Run", run.id),
     )
-    sections = tuple(section for section in found if section is not None)
     if beside is not None:
-        place = next(place for place, section in enumerate(sections) if section.id == "evidence") + 1
-        sections = (*sections[:place], published.section(view, beside), *sections[place:])
-    return Document(f"Assay storage report · {run.study}", run.question or run.study, run.description, meta, sections)
+        made = _behind(made, "evidence", published.section(view, beside))
+    return Document(f"Assay storage report · {run.study}", run.question or run.study, run.description, meta, tuple(made))
+
+
+def _behind(sections: list[Section], place: str, section: Section) -> list[Section]:
+    """The sections with one more behind that with the id `place`; last where that is missing."""
+    at = next((at for at, each in enumerate(sections, 1) if each.id == place), len(sections))
+    return [*sections[:at], section, *sections[at:]]

@@ -1,0 +1,62 @@
+"""Rooms: parts of Assay that stand around its core, each a folder of `assay.rooms` that registers what it adds.
+
+A room imports the core and `assay.terminal`, never another room. The core finds rooms by their folders and knows
+of them only what stands here.
+"""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+PACKAGE = "assay.rooms"
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of `assay`.
+
+    Attributes:
+        module: What has its function `command`, or its `app`; imported when the command is used.
+        about: The first paragraph of its help.
+        after: The command behind which help lists it.
+    """
+
+    module: str
+    about: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a room adds; functions are written `module:name`, and loaded when they are needed.
+
+    Attributes:
+        commands: By name.
+        sections: Of a run's report, each `(View) -> Section | None`, and the id of the section behind which it stands.
+        site: `(Study, Path, bool) -> Site | None`: the hosts of a study, where this room has them; see `site_of`.
+        box: `(name, hosts, servers) -> Site`: a box that is up, for `assay preflight --testbed`.
+        scheduler: What implements `assay.run.scheduler.Scheduler`.
+    """
+
+    commands: Mapping[str, Command] = field(default_factory=dict)
+    sections: Mapping[str, str] = field(default_factory=dict)
+    site: str = ""
+    box: str = ""
+    scheduler: str = ""
+
+
+@functools.cache
+def rooms() -> tuple[Room, ...]:
+    """All rooms, by the names of their folders."""
+    folders = [Path(folder) for folder in import_module(PACKAGE).__path__]
+    names = sorted(path.parent.name for folder in folders for path in folder.glob("*/room.py"))
+    return tuple(import_module(f"{PACKAGE}.{name}.room").ROOM for name in names)
+
+
+def load(reference: str) -> Any:
+    """What a reference such as `assay.rooms.testbed.box.site:box_site` names."""
+    module, _, name = reference.partition(":")
+    return getattr(import_module(module), name)
