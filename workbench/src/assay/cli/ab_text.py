@@ -151,7 +151,7 @@ def gate_code(answer: Answer, allowed: float) -> int:
     note_unjudged(not_judged(answer, result))
     if slow or result.broken:
         return EXIT_INCOMPLETE
-    if not any(answer.of(told) for told in ("faster", "slower", "equal")):
+    if not any(answer.of(outcome) for outcome in ("faster", "slower", "equal")):
         note("error: no row is decided, so nothing can be judged")
         more = "give it more time with --time" if answer.rounds < LOOKS[-1] else "make the repeats of the study longer"
         note(f"hint: {more}, or see what else the machine is doing")
