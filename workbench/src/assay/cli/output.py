@@ -39,9 +39,9 @@ class _Sink(io.FileIO):
         try:
             written = super().write(data)
         except OSError as error:
-            gone = error.errno == errno.EPIPE or (error.errno == errno.EIO and not self.seekable())
+            is_closed = error.errno == errno.EPIPE or (error.errno == errno.EIO and not self.seekable())
             _discard(self.fileno())
-            if self.fileno() == 2 or gone:
+            if self.fileno() == 2 or is_closed:
                 return len(data)
             message = f"standard output cannot be written: {error.strerror}"
             raise AssayError(message, "", EXIT_INCOMPLETE) from error
@@ -114,8 +114,8 @@ def unguarded(stream: TextIO) -> TextIO:
 
 def say(text: str = "", err: bool = False) -> None:
     """Print one line, wrapped on a terminal. Leading line breaks print empty lines; others become blanks."""
-    rest = text.lstrip("\n")
-    line = plain(rest, MOST_LINE)
+    stripped = text.lstrip("\n")
+    line = plain(stripped, MOST_LINE)
     wide = terminal_width(err)
     if wide is not None and len(line) > wide:
         import textwrap
@@ -124,7 +124,7 @@ def say(text: str = "", err: bool = False) -> None:
 
         # A terminal would break it anywhere, even within a number.
         line = textwrap.fill(joined(line), wide, break_long_words=False, break_on_hyphens=False).replace("\u00a0", " ")
-    typer.echo("\n" * (len(text) - len(rest)) + line, err=err)
+    typer.echo("\n" * (len(text) - len(stripped)) + line, err=err)
 
 
 def terminal_width(err: bool = False) -> int | None:

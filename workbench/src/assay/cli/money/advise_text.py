@@ -245,6 +245,6 @@ def _print_rejected(advice: Advice) -> None:
         name = item.closest.label if item.closest is not None else item.design
         say(f"  {name} ({item.variants} tried): {rejected_words(item)}")
     if other:
-        # For a design without the required access, further reasons tell little.
+        # For a design without the required access, further reasons matter little.
         say(f"  without {advice.need.access} access: {', '.join(item.design for item in other)}")
     say("")

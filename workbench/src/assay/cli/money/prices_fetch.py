@@ -80,12 +80,12 @@ def _needs_key(ref: str) -> bool:
 
 
 def _read_paged(
-    pages: PagedList, refs: Sequence[str], book: Book, wanted: Wanted, seen: dt.date | None
+    pages: PagedList, refs: Sequence[str], book: Book, wanted: Wanted, fetched_on: dt.date | None
 ) -> list[OfferFile]:
     """Read lists of several pages: follow each address to its last page; files are the pages of one list."""
     files, today = [], dt.date.today()
     copies = [ref for ref in refs if not _is_address(ref)]
-    if copies and seen is None:
+    if copies and fetched_on is None:
         raise AssayError(f"{copies[0]} does not say when it was fetched", "say it with --seen DATE")
     for ref in (ref for ref in refs if _is_address(ref)):
         try:
@@ -98,7 +98,7 @@ def _read_paged(
         pages.take((entry for page in _pages(pages, ref) for entry in page.entries), file, book.currency, wanted)
         files.append(file)
     if copies:
-        file = OfferFile(", ".join(copies), date=seen)
+        file = OfferFile(", ".join(copies), date=fetched_on)
         read = []
         for ref in copies:
             note(f"reading {ref}")
@@ -112,13 +112,13 @@ def _read_paged(
 
 def _pages(pages: PagedList, ref: str) -> Iterator[Page]:
     address = ref
-    seen: set[str] = set()
+    visited: set[str] = set()
     while address:
-        if address in seen:
+        if address in visited:
             raise AssayError(f"{ref}: its pages lead back to {address[:200]}", HINT, EXIT_INCOMPLETE)
-        if len(seen) >= MOST_PAGES:
+        if len(visited) >= MOST_PAGES:
             raise AssayError(f"{ref}: it goes on after {MOST_PAGES} pages", HINT, EXIT_INCOMPLETE)
-        seen.add(address)
+        visited.add(address)
         page = _page(pages, address)
         yield page
         address = pages.follow(address, page.more) if page.more else ""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable
 class Kept:
     """A cache of pages; the least recently used page is dropped first.
 
-    Only one page is made at a time, since each takes a processor and much memory; cached pages are returned meanwhile.
+    Only one page is made at a time, since each takes a processor and much memory; cached pages need not wait.
     """
 
     def __init__(self, most: int) -> None:
