@@ -1,4 +1,4 @@
-"""Assay in notebooks and programs: studies are measured and runs are opened without a command line.
+"""Assay in notebooks and programs: measure studies and open runs without the command line.
 
     import assay
 
@@ -6,8 +6,7 @@
     done.results[["target", "operation", "throughput_median_bytes_per_s", "verdict"]]
     assay.load("last").report("storage.html")
 
-Data frames are those of pandas, which is loaded when the first one is asked for. Everything that can go wrong for the
-user's part is an `AssayError`.
+Data frames are pandas data frames; pandas is loaded with the first one. Errors that the user can mend are `AssayError`.
 """
 
 import sys
@@ -21,7 +20,7 @@ __all__ = ["AssayError", "Run", "StudyError", "load", "run"]
 
 
 class _Callable(ModuleType):
-    """The package `assay.run`, which can also be called: `assay.run(study)`."""
+    """The package `assay.run`, made callable: `assay.run(study)`."""
 
     __call__ = staticmethod(run)
 

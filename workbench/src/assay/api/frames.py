@@ -1,4 +1,4 @@
-"""Tables as data frames of pandas, with types."""
+"""Tables as typed pandas data frames."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from assay.store import RunStore
 
 _TYPES = {"integer": "Int64", "number": "float64", "boolean": "boolean", "text": "string"}
-"""Kind of a column -> type in pandas."""
+"""Kind of a column -> pandas type."""
 NAMES = frozenset(
     ("case", "target", "workload", "operation", "verdict", "status", "binding_ceiling", "base", "other", "outcome")
 )
-"""Columns of names, each of which occurs often."""
+"""Columns of names that recur; they get the type `category`."""
 _SERIES = ("case", "operation")
 
 
 def pandas() -> Any:
-    """The package.
+    """Import and return pandas.
 
     Raises:
-        AssayError: It is not installed.
+        AssayError: pandas is not installed.
     """
     try:
         import pandas
@@ -37,7 +37,7 @@ def pandas() -> Any:
 
 
 def frame(table: Table) -> "pd.DataFrame":
-    """A table with the types of its columns; what is missing is NA, of floating-point numbers NaN.
+    """Return a table as a data frame with typed columns; missing values are NA, in floating-point columns NaN.
 
     Raises:
         AssayError: pandas is not installed.
@@ -58,7 +58,7 @@ def _type(column: Column) -> str:
 
 
 def decisions_frame(analysis: RunAnalysis) -> "pd.DataFrame":
-    """A row for each point of each decision; each axis of the study is a column.
+    """Return a row for each point of each decision; each axis of the study is a column.
 
     Raises:
         AssayError: pandas is not installed.
@@ -81,25 +81,25 @@ def decisions_frame(analysis: RunAnalysis) -> "pd.DataFrame":
         }
         for decision, point in points
     ]
-    named = [Column(name, "text", "") for name in ("workload", "operation", "base", "other")]
-    swept = [Column(name, _kind([record[name] for record in records]), "") for name in axes]
-    found = [Column(name, "text", "") for name in ("outcome", "faster")]
-    numbers = [Column(name, "number", "") for name in ("at_least", "ratio", "within_share")]
-    return _frame([*named, *swept, *found, *numbers, Column("why", "text", "")], records)
+    name_columns = [Column(name, "text", "") for name in ("workload", "operation", "base", "other")]
+    axis_columns = [Column(name, _kind([record[name] for record in records]), "") for name in axes]
+    outcome_columns = [Column(name, "text", "") for name in ("outcome", "faster")]
+    number_columns = [Column(name, "number", "") for name in ("at_least", "ratio", "within_share")]
+    return _frame([*name_columns, *axis_columns, *outcome_columns, *number_columns, Column("why", "text", "")], records)
 
 
 def _kind(values: Sequence[Any]) -> Any:
-    """What a swept parameter's values are."""
-    told = [value for value in values if value is not None]
-    if all(isinstance(value, bool) for value in told):
+    """Return the column kind, such as `integer`, that fits all values of a swept parameter."""
+    present = [value for value in values if value is not None]
+    if all(isinstance(value, bool) for value in present):
         return "boolean"
-    if all(isinstance(value, int) and not isinstance(value, bool) for value in told):
+    if all(isinstance(value, int) and not isinstance(value, bool) for value in present):
         return "integer"
-    return "number" if all(isinstance(value, int | float) for value in told) else "text"
+    return "number" if all(isinstance(value, int | float) for value in present) else "text"
 
 
 def series_frame(store: "RunStore") -> "pd.DataFrame":
-    """A row for each interval of each repeat.
+    """Return a row for each interval of each repeat.
 
     Raises:
         AssayError: pandas is not installed, or the run is damaged.

@@ -20,7 +20,7 @@ from assay.run.planned import Plan
 from assay.run.session import start
 
 GIVEN = Path("study")
-"""Name of a study that is no file. Names of files in it start at the current directory, as of one that is there."""
+"""Path of a study that is not a file, so that relative file names in it start at the current directory."""
 
 Study = str | Path | Mapping[str, Any]
 
@@ -29,7 +29,7 @@ class StudyError(AssayError):
     """A study has problems.
 
     Attributes:
-        problems: Each with its line, in their order.
+        problems: Each problem with its line, in line order.
     """
 
     def __init__(self, path: Path, problems: tuple[Problem, ...]) -> None:
@@ -59,41 +59,42 @@ def run(
 ) -> Run:
     """Measure a study and keep the results, as `assay run` does.
 
-    It may be called from any thread. In the main one Ctrl-C, or a notebook's *interrupt*, ends it in order: the test
-    data is removed, what was measured is kept, and `assay run RUN --resume` goes on. In others nothing interrupts it.
+    Any thread may call this. In the main thread Ctrl-C, or a notebook's *interrupt*, stops the run cleanly: the test
+    data is removed, the results so far are kept, and `assay run RUN --resume` continues. In other threads a run cannot
+    be interrupted.
 
     Args:
-        study: Path of a study file; or its text, which has line breaks; or the same as a mapping.
-        out: Folder of the runs; None: as of the command line (`ASSAY_RUNS`, the configuration file, `assay-runs`).
+        study: Path of a study file; or its text, which contains line breaks; or the study as a mapping.
+        out: Folder of the runs; None: the command line's default (`ASSAY_RUNS`, the configuration file, `assay-runs`).
         destroy: Devices named in the study may be overwritten, and buckets and tables written to.
-        on_root: Directories for mounts may lie on the root file system.
-        budget: What its designs may cost meanwhile, such as `5USD`; None: anything.
-        quiet: Print only warnings while it measures.
+        on_root: Directories for mounts may be on the root file system.
+        budget: The most that the designs of the study may cost during the run, such as `5USD`; None: no limit.
+        quiet: Print only warnings.
 
     Returns:
         The run; its `status` is `complete`, `complete with errors`, or `interrupted` if the budget was spent.
 
     Raises:
-        StudyError: The study has problems; all are told, with their lines.
-        AssayError: Refused or impossible; then nothing is left behind.
-        KeyboardInterrupt: It was interrupted; what was measured is kept.
+        StudyError: The study has problems; it lists all of them, with their lines.
+        AssayError: The run was refused or cannot be done; nothing is left behind.
+        KeyboardInterrupt: The run was interrupted; the results so far are kept.
     """
-    plan = _planned(study)
-    with start(plan, runs_in(out), destroy, QuietListener() if quiet else _Lines(), budget, on_root) as store:
+    plan = _plan(study)
+    with start(plan, runs_in(out), destroy, QuietListener() if quiet else _LineListener(), budget, on_root) as store:
         folder, status = store.folder, store.info_status()
     if status == "interrupted" and budget is None:
         raise KeyboardInterrupt(f"the run was interrupted: go on with assay run {folder} --resume")
     return Run(folder)
 
 
-def _planned(study: Study) -> Plan:
+def _plan(study: Study) -> Plan:
     text = study if isinstance(study, str) and "\n" in study else None
     try:
         if text is None and isinstance(study, str | Path):
             path = study_path(str(study))
             return plan_study(path, read_study(path))
         if text is None:
-            text = yaml.safe_dump(_plain(study), sort_keys=False, allow_unicode=True)
+            text = yaml.safe_dump(_yaml_value(study), sort_keys=False, allow_unicode=True)
         return plan_study(GIVEN, text.encode())
     except StudyProblemsError as error:
         raise StudyError(error.path, error.problems) from None
@@ -102,22 +103,22 @@ def _planned(study: Study) -> Plan:
         raise AssayError(message, "give text, numbers, booleans, lists and mappings only") from None
 
 
-def _plain(value: Any) -> Any:
-    """Mappings, lists and paths as YAML has them, without references from one place to another."""
+def _yaml_value(value: Any) -> Any:
+    """Return a value as plain mappings, lists and text, copied so that YAML writes no anchors and aliases."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _yaml_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_yaml_value(item) for item in value]
     return str(value) if isinstance(value, Path) else value
 
 
-class _Lines:
-    """Tells people on standard error, a line at a time: a notebook has no cursor to move."""
+class _LineListener:
+    """A listener that prints a line at a time on standard error: a notebook has no cursor to move."""
 
     def say(self, text: str) -> None:
         """Print a line."""
         note(text)
 
     def progress(self, total: int, done: int, left: TimeLeft) -> Progress:
-        """A line for each repeat, fewer for large studies."""
+        """Return a progress that prints a line for each repeat, fewer for large studies."""
         return LineProgress(total, done, left)

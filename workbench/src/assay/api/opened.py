@@ -1,4 +1,4 @@
-"""A run that was measured, as data frames."""
+"""A stored run as data frames."""
 
 from functools import cached_property
 from pathlib import Path
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 def runs_in(out: str | Path | None) -> Path:
-    """The folder of the runs: that one, or where the command line has them."""
+    """Return the folder of the runs: `out`, or the command line's default if `out` is None."""
     return runs_folder() if out is None else Path(out)
 
 
 def load(run: str | Path, *, out: str | Path | None = None) -> "Run":
-    """Open a run that was measured.
+    """Open a stored run.
 
     Args:
-        run: Its folder, its id or a unique beginning of it, `last`, or the name of a study, whose newest run it is.
-        out: Folder of the runs; None: as of the command line (`ASSAY_RUNS`, the configuration file, `assay-runs`).
+        run: Folder or id of the run, a unique beginning of the id, `last`, or the name of a study for its newest run.
+        out: Folder of the runs; None: the command line's default (`ASSAY_RUNS`, the configuration file, `assay-runs`).
 
     Raises:
         AssayError: There is no such run, or it cannot be read.
@@ -32,57 +32,57 @@ def load(run: str | Path, *, out: str | Path | None = None) -> "Run":
 
 
 class Run:
-    """A run and what it says. It is analysed and judged when something of it is asked for first, and kept.
+    """A run and its results. The first access to results analyses and judges it; later ones reuse that analysis.
 
-    Data frames have the columns that `assay export` writes, with the units in their names; the same words stand in
-    `docs/reference/results.md`. Whole numbers are `Int64`, truths `boolean`, so that a value can be missing (`NA`);
-    other numbers are `float64` (`NaN`); names of which each occurs often are `category`.
+    Data frames have the columns that `assay export` writes, with units in the names; `docs/reference/results.md`
+    describes them. Whole numbers are `Int64` and truth values `boolean`, so that a value can be missing (`NA`); other
+    numbers are `float64` (`NaN`); names that recur are `category`.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Use `assay.run` or `assay.load`.
+        """Open the run in `folder`; users call `assay.run` or `assay.load` instead.
 
         Raises:
-            AssayError: It cannot be read.
+            AssayError: The run cannot be read.
         """
         self.folder = folder
         """Folder of the run."""
         with RunStore.open(folder) as store:
-            self._head = store.info()
+            self._info = store.info()
 
     def __repr__(self) -> str:
-        """Such as `<Run 20261125-101500-grid: complete, 12 of 12 repeats>`."""
-        head = self._head
-        return f"<Run {head.id}: {head.status}, {head.finished} of {head.planned} repeats>"
+        """Return the run in a few words: `<Run 20261125-101500-grid: complete, 12 of 12 repeats>`."""
+        info = self._info
+        return f"<Run {info.id}: {info.status}, {info.finished} of {info.planned} repeats>"
 
     @property
     def id(self) -> str:
-        """Name of the run."""
-        return self._head.id
+        """Id of the run."""
+        return self._info.id
 
     @property
     def status(self) -> str:
-        """How it stood when it was opened: `running`, `interrupted`, `complete` or `complete with errors`."""
-        return self._head.status
+        """Status of the run when it was opened: `running`, `interrupted`, `complete` or `complete with errors`."""
+        return self._info.status
 
     @property
     def study(self) -> str:
-        """The study file as it was measured."""
-        return self._head.study_text
+        """Text of the study file that was measured."""
+        return self._info.study_text
 
     @cached_property
     def analysis(self) -> RunAnalysis:
-        """Everything that reports are made of, as objects (`assay.model.result.result.RunAnalysis`)."""
+        """Everything that a report shows, as objects (`assay.model.result.result.RunAnalysis`)."""
         return load_analysis(str(self.folder), self.folder.parent)
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """What the run says of its question, a sentence each; empty while it is not finished."""
-        return self._head.answers
+        """Answers to the question of the study, a sentence each; empty until the run is complete."""
+        return self._info.answers
 
     @property
     def results(self) -> "pd.DataFrame":
-        """A row for each operation of each case: rates, latencies, parameters, verdict, the ceiling that binds."""
+        """A row for each operation of each case: rates, latencies, parameters, verdict, the binding ceiling."""
         from assay.api.frames import frame
         from assay.report.tables import results_table
 
@@ -90,7 +90,7 @@ class Run:
 
     @property
     def samples(self) -> "pd.DataFrame":
-        """A row for each repeat of each of these."""
+        """A row for each repeat of each row of `results`."""
         from assay.api.frames import frame
         from assay.report.tables import samples_table
 
@@ -98,7 +98,7 @@ class Run:
 
     @property
     def ceilings(self) -> "pd.DataFrame":
-        """A row for each limit that was measured or stated, in the unit of its column `unit`."""
+        """A row for each measured or stated ceiling; its column `unit` holds the unit."""
         from assay.api.frames import frame
         from assay.report.tables import ceilings_table
 
@@ -106,7 +106,7 @@ class Run:
 
     @property
     def costs(self) -> "pd.DataFrame":
-        """A row for each target that has a design, priced as the run began; empty of a study without prices."""
+        """A row for each target with a design, at the prices when the run began; empty if the study has no prices."""
         from assay.api.frames import frame
         from assay.report.cost_table import costs_table
 
@@ -116,7 +116,7 @@ class Run:
     def series(self) -> "pd.DataFrame":
         """A row for each interval of each repeat; times in nanoseconds from the start of the phase.
 
-        A repeat whose events cannot be read has none, which is said on standard error.
+        A repeat whose events cannot be read has no rows; standard error says so.
         """
         from assay.api.frames import series_frame
 
@@ -125,10 +125,11 @@ class Run:
 
     @property
     def decisions(self) -> "pd.DataFrame":
-        """A row for each two targets at each point: which one is faster, and how many times as fast at least.
+        """A row for each pair of targets at each point: which one is faster, and at least how many times.
 
-        `outcome` is `faster`, `equal`, `open` or `barred`; `faster` names the faster one. `ratio` is how many times as
-        fast it was measured to be, or of other outcomes the rate of `other` by that of `base`.
+        `outcome` is `faster`, `equal`, `open` or `barred`; `faster` names the faster target. `ratio` is the rate of
+        the faster target divided by that of the slower one; for other outcomes the rate of `other` divided by that of
+        `base`.
         """
         from assay.api.frames import decisions_frame
 
@@ -138,18 +139,18 @@ class Run:
         """Write the report as one HTML file, replacing an older page of Assay.
 
         Args:
-            path: Where it shall be.
+            path: The file to write.
             force: Replace a file even if Assay did not write it.
 
         Returns:
-            Its path.
+            `path`.
 
         Raises:
-            AssayError: It cannot be written.
+            AssayError: The file cannot be written.
         """
         from assay.cli.report import write_report
         from assay.cli.written import PAGE, Output
 
-        # Whole, so that it is never taken for `-`, which is standard output.
+        # An absolute path, so that a file named `-` is not taken for standard output.
         write_report(self.analysis, Output(Path(path).absolute(), PAGE, force))
         return Path(path)

@@ -1,4 +1,4 @@
-"""`assay compare --ab`: two sides, measured in turns in one run."""
+"""`assay compare --ab`: two sides measured in turns in one run."""
 
 import math
 from collections.abc import Sequence
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from assay.store import RunStore
 
 PRESET = "two-places"
-"""What is done in two places if no study says it."""
+"""Preset of the study that two places get if the user names none."""
 SECONDS = 300.0
-"""Time for measuring, unless the user says otherwise."""
+"""Default time for measuring."""
 LEAST_SECONDS, MOST_SECONDS = 1.0, 744 * 3600.0
 
 
@@ -44,22 +44,22 @@ def measure(
     destroy: bool = False,
     budget: str | None = None,
 ) -> "RunStore":
-    """Measure two sides in turns until they are told apart, or the time is spent.
+    """Measure two sides in turns until every row is decided or the time is spent.
 
     Args:
-        written: The sides as they were given.
-        study: File of the study, or its folder; empty for a short one of Assay's own.
+        written: The two sides as the command line names them.
+        study: File of the study, or its folder; empty for the short preset `PRESET`.
         time: How long to measure, such as `5m`; None: `SECONDS`.
-        allowed: Greatest slowdown that passes a gate, as a share; None without one.
+        allowed: Greatest slowdown that `--fail-if-slower` lets pass, as a share; None without that option.
         out: Folder of the runs.
         destroy: The user has confirmed that devices may be overwritten.
-        budget: As of `assay run`.
+        budget: As for `assay run`.
 
     Returns:
         The run, still open for writing.
 
     Raises:
-        AssayError: A side is not clear, or refused; nothing is left behind.
+        AssayError: A word names no side, or the run is refused; nothing is left behind.
     """
     seconds = SECONDS if time is None else _seconds(time)
     known = load_study_file(study_path(study)) if study else None
@@ -69,11 +69,11 @@ def measure(
         base=base.name,
         other=other.name,
         seconds=seconds,
-        # A gate that allows 2 % is not served by "equal within 5 %"; one that allows nothing can have no such answer.
+        # A gate that allows 2 % needs "equal within 2 %", not 5 %; for 0 % no finite number of rounds shows equality.
         within=min(EQUAL_WITHIN, allowed) if allowed else EQUAL_WITHIN,
         engines=base.kind == "engine",
     )
-    plan = _plan(sides, _loaded(known, base), blocks, written)
+    plan = _plan(sides, _study_or_preset(known, base), blocks, written)
     if plan.prices is not None:
         from assay.cli.money.books import warn_stale
 
@@ -93,8 +93,8 @@ def _seconds(written: str) -> float:
     return seconds
 
 
-def _loaded(known: Plan | None, base: Side) -> Plan:
-    """The study; of two places Assay's own if none is named."""
+def _study_or_preset(known: Plan | None, base: Side) -> Plan:
+    """Return the named study; without one, the preset for two places."""
     if known is not None:
         return known
     if base.kind == "engine":
@@ -105,18 +105,18 @@ def _loaded(known: Plan | None, base: Side) -> Plan:
 
 
 def _plan(sides: tuple[Side, Side], known: Plan, blocks: Blocks, written: Sequence[str]) -> Plan:
-    """What is to be measured."""
-    made, head = _made(sides, known, blocks), [f"{' and '.join(written)} in turns, by {known.path}"]
-    loaded = check_study(known.path, study_text(made, head).encode(), made=True)
+    """Return the plan of the run: the study with the two sides as its targets, its cases and its rounds."""
+    study_data, head = _study_data(sides, known, blocks), [f"{' and '.join(written)} in turns, by {known.path}"]
+    loaded = check_study(known.path, study_text(study_data, head).encode(), made=True)
     study, cases, excluded = loaded.study, loaded.cases, loaded.excluded
     if blocks.engines:
         study = twin(study, {side.name: side.words for side in sides})
         cases, excluded = leave_out_impossible(study, expand(study).cases)
     cases = _paired(cases, blocks)
-    blocks = _in_time(study, cases, blocks)
+    blocks = _with_rounds_in_time(study, cases, blocks)
     return Plan(
         with_rounds(study, blocks),
-        study_text({**made, "repeats": blocks.most}, head),
+        study_text({**study_data, "repeats": blocks.most}, head),
         loaded.source,
         known.path,
         cases,
@@ -127,18 +127,18 @@ def _plan(sides: tuple[Side, Side], known: Plan, blocks: Blocks, written: Sequen
     )
 
 
-def _made(sides: tuple[Side, Side], known: Plan, blocks: Blocks) -> dict[str, Any]:
-    """The study with the sides as its targets; of engines with the one target that both measure."""
+def _study_data(sides: tuple[Side, Side], known: Plan, blocks: Blocks) -> dict[str, Any]:
+    """Return the study with the two sides as its targets; for engines, with the one target that both measure."""
     base, other = sides
     data = known.source.data
     if base.kind == "target":
-        made = of_targets(data, known.study, blocks)
-        if not made["workloads"]:
+        study_data = of_targets(data, known.study, blocks)
+        if not study_data["workloads"]:
             raise AssayError(f"no workload of {known.path} runs on both {base.name} and {other.name}", "see `targets`")
-        alone = [name for name in known.study.workloads if name not in made["workloads"]]
+        alone = [name for name in known.study.workloads if name not in study_data["workloads"]]
         if alone:
             note(f"note: left out, because they do not run on both sides: {', '.join(alone)}")
-        return made
+        return study_data
     if not known.study.local:
         message = f"{known.path} has hosts of its own, which two {base.kind}s named here are not on"
         raise AssayError(message, "name two of its targets")
@@ -156,7 +156,7 @@ def _only_target(known: Plan) -> str:
 
 
 def _paired(cases: tuple[Case, ...], blocks: Blocks) -> tuple[Case, ...]:
-    """Cases that both sides have."""
+    """Return the cases that both sides have; note how many are left out."""
     both = {case for pair in pairs_of(cases, blocks.base, blocks.other) for case in pair}
     if not both:
         raise AssayError(f"{blocks.base} and {blocks.other} have no case in common", "see `where` and `exclude`")
@@ -165,8 +165,8 @@ def _paired(cases: tuple[Case, ...], blocks: Blocks) -> tuple[Case, ...]:
     return tuple(case for case in cases if case.id in both)
 
 
-def _in_time(study: Study, cases: Sequence[Case], blocks: Blocks) -> Blocks:
-    """As many rounds as there may be time for; the fewest must fit, as far as can be told."""
+def _with_rounds_in_time(study: Study, cases: Sequence[Case], blocks: Blocks) -> Blocks:
+    """Return `blocks` with as many rounds as the time allows by estimate; the fewest that can decide must fit."""
     seconds = sum(case.seconds for case in estimate_study(study, cases).cases)
     least = blocks.least * seconds
     if least > blocks.seconds:

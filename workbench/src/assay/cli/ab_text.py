@@ -1,4 +1,4 @@
-"""What a run of two sides in turns has found out, in words, as JSON and as an exit code."""
+"""The outcome of a run of two sides in turns: in words, as JSON and as an exit code."""
 
 from typing import Any, NamedTuple
 
@@ -17,18 +17,21 @@ from assay.report.first.words import difference
 from assay.report.numbers import change, plural
 
 SHOWN = 12
-"""Open rows beyond these are counted only."""
+"""Undecided rows beyond this number are only counted."""
 UNKNOWN = 100
-"""An interval whose ends are further apart than by this factor says nothing of a difference."""
+"""An interval whose upper end is more than this many times its lower end is too wide to show a difference."""
 
 
 class Answer(NamedTuple):
-    """What is known of the two sides.
+    """The outcome of a comparison of two sides.
 
     Attributes:
-        sides: Name -> what it is.
-        rounds: That were measured.
-        seconds: That they took.
+        found: The comparison of all rows.
+        points: (workload, operation, axes) -> decision at that point.
+        blocks: How the run was to be measured and judged.
+        sides: Name -> description of the side.
+        rounds: Number of measured rounds.
+        seconds: Time that they took.
     """
 
     found: RunsComparison
@@ -39,21 +42,21 @@ class Answer(NamedTuple):
     seconds: float
 
     def point(self, row: ComparedRow) -> PointDecision:
-        """The answer of the run at a row."""
+        """Return the run's decision for a row."""
         pair = row.comparison
         return self.points[pair.workload, pair.operation, tuple(pair.axes.items())]
 
     def told(self, row: ComparedRow) -> Told:
-        """What is known of a row."""
+        """Return the outcome of a row for the other side: faster, slower, equal, open or no result."""
         return told(self.point(row), self.blocks.other)
 
     def of(self, outcome: Told) -> list[ComparedRow]:
-        """The rows of which that is known."""
+        """Return the rows with this outcome."""
         return [row for row in self.found.rows if self.told(row) == outcome]
 
 
 def answer_of(run: RunAnalysis) -> Answer:
-    """The answer of a run that has two sides; of others there is none."""
+    """Return the outcome of a run; it must have two sides (`blocks`)."""
     assert run.run.blocks is not None
     rounds = max((job.repeat for job in run.jobs), default=0)
     seconds = sum(job.seconds for job in run.jobs)
@@ -64,7 +67,7 @@ def answer_of(run: RunAnalysis) -> Answer:
 
 
 def _sides(run: RunAnalysis) -> dict[str, str]:
-    """Name -> engine and place, as far as it has them."""
+    """Return the description of each side: its engine and its path, where it has them."""
     assert run.run.blocks is not None
     paths, versions = {place.target: place.path for place in run.run.places}, run.run.versions
     found = {}
@@ -76,36 +79,36 @@ def _sides(run: RunAnalysis) -> dict[str, str]:
 
 
 def print_sides(answer: Answer) -> None:
-    """Say what the two are."""
+    """Print the two sides, a line each."""
     width = max(map(len, answer.sides))
     for name, words in answer.sides.items():
         say(f"{name.ljust(width)}  {words}".rstrip())
 
 
 def print_answer(answer: Answer) -> None:
-    """What follows from the table of the comparison."""
-    equal, left = answer.of("equal"), answer.of("open")
+    """Print the rounds, and which rows are equal, undecided or without a result, with reasons."""
+    equal, undecided = answer.of("equal"), answer.of("open")
     within, other = f"{100 * answer.blocks.within:g} %", answer.blocks.other
     say(f"{plural(answer.rounds, 'round')} in {about_duration(answer.seconds)}, each with both sides in turns")
     if equal:
         say(f"equal within {within}: {plural(len(equal), 'row')}")
-    for row in left[:SHOWN]:
-        say(f"undecided: {row.what}: {_open(answer, row)}")
-    if len(left) > SHOWN:
-        say(f"undecided: {plural(len(left) - SHOWN, 'row')} more")
-    if words := _no_difference(left):
+    for row in undecided[:SHOWN]:
+        say(f"undecided: {row.what}: {_undecided_words(answer, row)}")
+    if len(undecided) > SHOWN:
+        say(f"undecided: {plural(len(undecided) - SHOWN, 'row')} more")
+    if words := _no_difference(undecided):
         say(words)
-    none = answer.of("no result")
-    for row in none[:SHOWN]:
+    without_result = answer.of("no result")
+    for row in without_result[:SHOWN]:
         say(f"no result: {row.what}: {answer.point(row).why}")
-    if not left and len(none) < len(answer.found.rows):
-        every = "every row" if not none else "every other row"
+    if not undecided and len(without_result) < len(answer.found.rows):
+        every = "every row" if not without_result else "every other row"
         say(f"decided: {every} shows whether {other} is faster, slower, or equal within {within}")
 
 
-def _no_difference(left: list[ComparedRow]) -> str:
-    """How large a difference may be in rows that show none; empty where nothing is known of that."""
-    bounds = [(row.comparison.sure_low, row.comparison.sure_high) for row in left]
+def _no_difference(undecided: list[ComparedRow]) -> str:
+    """Return how large the difference may be in rows that show none; empty if no row bounds it."""
+    bounds = [(row.comparison.sure_low, row.comparison.sure_high) for row in undecided]
     known = [(low, high) for low, high in bounds if low is not None and high is not None and low <= 1 <= high]
     sized = [(low, high) for low, high in known if low > 0 and high <= UNKNOWN * low]
     if not sized:
@@ -114,22 +117,22 @@ def _no_difference(left: list[ComparedRow]) -> str:
     return f"no difference found in {plural(len(sized), 'row')}: {difference(most)}"
 
 
-def _open(answer: Answer, row: ComparedRow) -> str:
-    """Between what the difference is, and how long it would take to know better."""
+def _undecided_words(answer: Answer, row: ComparedRow) -> str:
+    """Return the range of an undecided row's difference, and how many more rounds would likely decide it."""
     pair = row.comparison
     if pair.sure_low is None or pair.sure_high is None:
         return "too few rounds on a side"
     point = answer.point(row)
     if point.needs is None:
-        return f"{_between(answer, row)}; {point.why}"
+        return f"{_range_words(answer, row)}; {point.why}"
     if point.needs > MOST_NEEDED:
-        return f"{_between(answer, row)}; it would take more than {MOST_NEEDED:,} rounds"
+        return f"{_range_words(answer, row)}; it would take more than {MOST_NEEDED:,} rounds"
     more = f" ({about_duration(point.seconds)} more)" if point.seconds else ""
-    return f"{_between(answer, row)}; about {point.needs} rounds{more} would likely decide it"
+    return f"{_range_words(answer, row)}; about {point.needs} rounds{more} would likely decide it"
 
 
-def _between(answer: Answer, row: ComparedRow) -> str:
-    """The difference that the interval leaves, of all rows at once."""
+def _range_words(answer: Answer, row: ComparedRow) -> str:
+    """Return the range of the difference from the interval that holds for all rows at once."""
     pair = row.comparison
     assert pair.sure_low is not None and pair.sure_high is not None
     if pair.sure_high > UNKNOWN * pair.sure_low:
@@ -138,7 +141,7 @@ def _between(answer: Answer, row: ComparedRow) -> str:
 
 
 def gate_code(answer: Answer, allowed: float) -> int:
-    """Say on standard error what --fail-if-slower found; the exit code."""
+    """Print the result of --fail-if-slower on standard error; return the exit code."""
     result = gate(answer.found, allowed)
     slow = slower_rows(answer, result)
     for row in slow:
@@ -148,7 +151,7 @@ def gate_code(answer: Answer, allowed: float) -> int:
     note_unjudged(not_judged(answer, result))
     if slow or result.broken:
         return EXIT_INCOMPLETE
-    if not any(answer.of(told) for told in ("faster", "slower", "equal")):
+    if not any(answer.of(outcome) for outcome in ("faster", "slower", "equal")):
         note("error: no row is decided, so nothing can be judged")
         more = "give it more time with --time" if answer.rounds < LOOKS[-1] else "make the repeats of the study longer"
         note(f"hint: {more}, or see what else the machine is doing")
@@ -157,20 +160,20 @@ def gate_code(answer: Answer, allowed: float) -> int:
 
 
 def slower_rows(answer: Answer, result: Gate) -> list[ComparedRow]:
-    """Of the rows that a check finds slower those that the rounds have decided."""
+    """Return the rows that the gate finds slower and that the rounds have decided to be slower."""
     return [row for row in result.slower if answer.told(row) == "slower"]
 
 
 def not_judged(answer: Answer, result: Gate) -> list[Unjudged]:
-    """What is open, too, says nothing of a slowdown."""
+    """Return the rows that the gate could not judge, and the undecided rows, which cannot show a slowdown either."""
     known = {row.name for row in answer.found.rows if row.comparison.too_few}
-    left = (row for row in answer.of("open") if row.name not in known)
-    more = [Unjudged(row.name, f"undecided: {_between(answer, row)}; {answer.point(row).why}") for row in left]
+    undecided = (row for row in answer.of("open") if row.name not in known)
+    more = [Unjudged(row.name, f"undecided: {_range_words(answer, row)}; {answer.point(row).why}") for row in undecided]
     return [*result.unjudged, *more]
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:
-    """The same for programs; times in seconds."""
+    """Return the outcome for programs; times in seconds."""
     kinds: tuple[Told, ...] = ("faster", "slower", "equal", "open", "no result")
     return {
         "sides": answer.sides,

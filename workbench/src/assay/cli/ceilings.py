@@ -41,14 +41,14 @@ def command(
     if as_json:
         print_json({"target": found.place.path, "place": found.place, "ceilings": found.ceilings})
     else:
-        _print(found)
+        _print_ceilings(found)
     missing = sum(item.value is None for item in found.ceilings)
     if missing:
         note(f"{missing} of {len(found.ceilings)} ceilings could not be measured")
         raise typer.Exit(EXIT_INCOMPLETE)
 
 
-def _print(found: "Measured") -> None:
+def _print_ceilings(found: "Measured") -> None:
     place = found.place
     say(f"target   {place.path}, {place.lies_on}")
     below = f"lies on {place.stacked_on}: what is measured is partly this machine's memory"

@@ -1,4 +1,4 @@
-"""Options that change a study for one command: of `check`, `plan` and `run`."""
+"""Options of `check`, `plan` and `run` that change a study for one command."""
 
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ ON_ROOT = "Directories for mounts may lie on the root file system."
 
 
 def asked(values: list[str], repeats: int | None, only: list[str], targets: list[str]) -> "Change | None":
-    """The change that is asked for; None: the study is taken as it is."""
+    """Return the change of the study that the options describe; None if they change nothing."""
     if not (values or only or targets) and repeats is None:
         return None
     from assay.plan.change import Change

@@ -1,4 +1,4 @@
-"""`assay check`: is the study right, and can it run here?"""
+"""`assay check`: is the study correct, and can it run here?"""
 
 from pathlib import Path
 

@@ -78,34 +78,34 @@ def command(
     Example: `assay compare 20261121 last`, `assay compare last --by target`, `assay compare a1,a2,a3 b1,b2,b3`,
     `assay compare a b --fail-if-slower 5%`, `assay compare --ab /mnt/a /mnt/b`
     """
-    allowed = None if fail_if_slower is None else _share(fail_if_slower)
+    allowed = None if fail_if_slower is None else _parse_percent(fail_if_slower)
     if junit is not None and allowed is None:
         raise AssayError("--junit writes what --fail-if-slower finds", "add --fail-if-slower 5%")
     page = None if output is None else Output(output, PAGE, force)
     checks = None if junit is None else Output(junit, JUNIT, force, "--junit")
     printing(json=as_json, output=page, junit=checks)
     if ab is None:
-        _refuse_words({"--study": study, "--time": time, "--destroy": destroy, "--budget": budget})
-        found = _compared(runs or [], by, out, latencies=as_json or page is not None)
+        _refuse_ab_options({"--study": study, "--time": time, "--destroy": destroy, "--budget": budget})
+        found = _compare_runs(runs or [], by, out, latencies=as_json or page is not None)
     else:
         if runs or by is not None:
             raise AssayError("--ab measures, and compares no run", "leave the runs and --by out")
-        found = _measured(ab, study, time, allowed, out, destroy, budget)
+        found = _measure_sides(ab, study, time, allowed, out, destroy, budget)
     if checks is not None and allowed is not None:
         _write_junit(found, allowed, checks)
     printed = any(file is not None and file.prints for file in (page, checks))
-    _tell(found, allowed, everything, as_json, page, printed)
+    _output(found, allowed, everything, as_json, page, printed)
     if allowed is not None:
-        raise typer.Exit(_code(found, allowed))
+        raise typer.Exit(_exit_code(found, allowed))
 
 
-def _refuse_words(words: dict[str, object]) -> None:
+def _refuse_ab_options(words: dict[str, object]) -> None:
     for name, value in words.items():
         if value:
             raise AssayError(f"{name} is for --ab A B, which measures", "leave it out, or name two sides with --ab")
 
 
-def _measured(
+def _measure_sides(
     sides: tuple[str, str],
     study: str,
     time: str | None,
@@ -114,7 +114,7 @@ def _measured(
     destroy: bool,
     budget: str | None,
 ) -> "Answer":
-    """What a new run of two sides finds out."""
+    """Measure two sides in a new run; return the outcome."""
     from assay.cli.ab import measure
     from assay.cli.ab_text import answer_of
     from assay.run.analysis import analyse_store
@@ -127,7 +127,7 @@ def _measured(
         return answer_of(analyse_store(store))
 
 
-def _tell(
+def _output(
     what: "RunsComparison | Answer",
     allowed: float | None,
     everything: bool,
@@ -135,7 +135,7 @@ def _tell(
     page: Output | None,
     printed: bool,
 ) -> None:
-    """Write the page and print the comparison, unless a file is `printed` in place of it."""
+    """Write the page and print the comparison; if `printed`, a file goes to standard output instead."""
     from assay.model.result.comparison import RunsComparison
 
     answer = None if isinstance(what, RunsComparison) else what
@@ -172,12 +172,12 @@ def _print_json(found: "RunsComparison", answer: "Answer | None", allowed: float
     print_json(value)
 
 
-def _code(what: "RunsComparison | Answer", allowed: float) -> int:
-    """The exit code of --fail-if-slower, after it has said why."""
+def _exit_code(what: "RunsComparison | Answer", allowed: float) -> int:
+    """Print the result of --fail-if-slower; return the exit code."""
     from assay.model.result.comparison import RunsComparison
 
     if isinstance(what, RunsComparison):
-        return _verdict(what, allowed)
+        return _runs_exit_code(what, allowed)
     from assay.cli.ab_text import gate_code
 
     return gate_code(what, allowed)
@@ -201,14 +201,14 @@ def _write_junit(what: "RunsComparison | Answer", allowed: float, file: Output) 
         note(f"wrote {file.path}")
 
 
-def _share(text: str) -> float:
-    read = _PERCENT.fullmatch(text.strip())
-    if not read or float(read[1]) >= 100:
+def _parse_percent(text: str) -> float:
+    match = _PERCENT.fullmatch(text.strip())
+    if not match or float(match[1]) >= 100:
         raise AssayError(f"--fail-if-slower {text!r} is not a percentage below 100", "write --fail-if-slower 5%")
-    return float(read[1]) / 100
+    return float(match[1]) / 100
 
 
-def _compared(runs: list[str], by: str | None, out: Path, latencies: bool) -> "RunsComparison | Answer":
+def _compare_runs(runs: list[str], by: str | None, out: Path, latencies: bool) -> "RunsComparison | Answer":
     from assay.analyse.runs import compare_targets
     from assay.run.analysis import load_analysis
     from assay.run.known import compare_in
@@ -221,7 +221,7 @@ def _compared(runs: list[str], by: str | None, out: Path, latencies: bool) -> "R
     if not runs:
         raise AssayError("no run is named", "name two runs, or two sides to measure with --ab A B")
     if len(runs) == 1 and not by:
-        return _alone(runs[0], out)
+        return _stored_answer(runs[0], out)
     if len(runs) == 1 and "," in runs[0]:
         raise AssayError("--by target compares the targets of one run", f"name one of {runs[0]}, or two sides")
     sides = [[load_analysis(run, out, quick=not latencies) for run in _split(side)] for side in runs]
@@ -240,16 +240,16 @@ def _compared(runs: list[str], by: str | None, out: Path, latencies: bool) -> "R
 
 
 def _refuse_twice(side: "list[RunAnalysis]") -> None:
-    """A run that stands for several would make one day look like many."""
-    seen: set[tuple[str, float]] = set()
+    """Raise an error if a side names a run twice: one day would count as several observations."""
+    known: set[tuple[str, float]] = set()
     for one in side:
-        if (one.run.id, one.run.created_at) in seen:
+        if (one.run.id, one.run.created_at) in known:
             raise AssayError(f"run {one.run.id} is named more than once on a side", "name each run once")
-        seen.add((one.run.id, one.run.created_at))
+        known.add((one.run.id, one.run.created_at))
 
 
-def _alone(run: str, out: Path) -> "Answer":
-    """What a run of two sides has found out."""
+def _stored_answer(run: str, out: Path) -> "Answer":
+    """Return the outcome of a stored run of two sides."""
     from assay.cli.ab_text import answer_of
     from assay.run.analysis import load_analysis
 
@@ -261,7 +261,7 @@ def _alone(run: str, out: Path) -> "Answer":
 
 
 def _split(side: str) -> list[str]:
-    """The runs of a side, which commas join."""
+    """Return the runs of a side, which are separated by commas."""
     names = [name.strip() for name in side.split(",")]
     if not all(names):
         raise AssayError(f"{side!r} names no run behind a comma", "write RUN,RUN,RUN")
@@ -275,8 +275,8 @@ def _write_page(found: "RunsComparison", page: Output) -> None:
     page.write(render_html(comparison_document(found)))
 
 
-def _verdict(found: "RunsComparison", allowed: float) -> int:
-    """Say on standard error what --fail-if-slower found; the exit code."""
+def _runs_exit_code(found: "RunsComparison", allowed: float) -> int:
+    """Print the result of --fail-if-slower for stored runs on standard error; return the exit code."""
     from assay.analyse.runs import HOW_TO_TELL, blind, gate
     from assay.cli.compare_text import note_unjudged
 
@@ -322,7 +322,7 @@ def _json(found: "RunsComparison", allowed: float | None) -> dict[str, Any]:
 
 
 def _row_json(row: "ComparedRow") -> dict[str, Any]:
-    """A row for programs: rates in `unit`, differences as shares of the rate before, or of the latency."""
+    """Return a row for programs: rates in `unit`, differences as shares of the rate or latency before."""
     pair = row.comparison
     return {
         "target_before": pair.base,

@@ -1,4 +1,4 @@
-"""A comparison of runs for people: the rows worth a look, what they say together, and what may be the reason."""
+"""A comparison of runs for people: the notable rows, their summary, and differences of the environment."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ FIRST_ROWS = 40
 FIRST_DIFFERENCES = 12
 FIRST_LATENCIES = 8
 FIRST_UNJUDGED = 3
-"""With more rows that were not judged for the same reason, one of them stands for all."""
+"""If more rows than this were not judged for the same reason, only the first is named."""
 
 
 def print_comparison(found: RunsComparison, everything: bool) -> None:
@@ -25,7 +25,7 @@ def print_comparison(found: RunsComparison, everything: bool) -> None:
 
     Args:
         found: The comparison.
-        everything: Also of more than `FIRST_ROWS` rows all; otherwise those with a difference or a caveat come first.
+        everything: Print all rows; otherwise `FIRST_ROWS` at most, preferring those with a difference or a caveat.
     """
     one = found.before.id == found.after.id
     shown = list(found.rows) if everything else _first(found.rows)
@@ -52,24 +52,26 @@ def _runs(found: RunsComparison) -> Facts:
 
 
 def _machines(found: RunsComparison) -> list[Note]:
-    """The runs whose results the machine affected."""
+    """Return a note for each run whose results the machine itself affected."""
     runs = (run for run in dict.fromkeys((found.before, found.after)) if run.disturbed)
     return [Note(f"the machine itself affected results of {run.id}: see `assay show {run.id}`") for run in runs]
 
 
 def run_words(run: RunName) -> str:
-    """Such as `20261121-211503-quickstart (complete, 2026-11-21 21:15 UTC)`."""
+    """Return a run in words: `20261121-211503-quickstart (complete, 2026-11-21 21:15 UTC)`."""
     return f"{run.id} ({run.status}, {datetime.fromtimestamp(run.created_at, UTC):%Y-%m-%d %H:%M} UTC)"
 
 
 def _first(rows: Sequence[ComparedRow]) -> list[ComparedRow]:
-    """At most so many rows, in their order; those worth a look, then others."""
-    worth = sorted(range(len(rows)), key=lambda place: not (rows[place].comparison.separable or remarks(rows[place])))
-    return [rows[place] for place in sorted(worth[:FIRST_ROWS])]
+    """Return at most `FIRST_ROWS` rows in their order, preferring those with a difference or a remark."""
+    by_interest = sorted(
+        range(len(rows)), key=lambda place: not (rows[place].comparison.separable or remarks(rows[place]))
+    )
+    return [rows[place] for place in sorted(by_interest[:FIRST_ROWS])]
 
 
 def _latencies(found: RunsComparison, everything: bool) -> list[Block]:
-    """How many rows have a longer or shorter p50 and p99, and which: the table has no room for them."""
+    """Return which rows differ in p50 and p99, and how many: the table has no room for them."""
     blocks: list[Block] = []
     for line, rows in zip(latencies.lines(found), latencies.latency_rows(found).values(), strict=True):
         different = [row for row in rows if row.pair.separable]
@@ -80,7 +82,7 @@ def _latencies(found: RunsComparison, everything: bool) -> list[Block]:
 
 
 def differences_blocks(differences: Sequence[EnvironmentDifference]) -> list[Block]:
-    """What differs in the environment and commonly changes results, the first of it."""
+    """Return the first differences of the environment that commonly change results."""
     matter = [difference for difference in differences if difference.matters]
     if not matter:
         return [Paragraph("nothing that commonly changes results differs in the environment")]
@@ -90,7 +92,7 @@ def differences_blocks(differences: Sequence[EnvironmentDifference]) -> list[Blo
 
 
 def note_unjudged(rows: Iterable[Unjudged]) -> None:
-    """Say on standard error what was not judged; rows with the same reason in one line if they are many."""
+    """Print on standard error which rows were not judged; more than `FIRST_UNJUDGED` with one reason share a line."""
     by_reason: dict[str, list[str]] = {}
     for row in rows:
         by_reason.setdefault(row.why, []).append(row.row)

@@ -1,4 +1,4 @@
-"""`assay completion`, and what words may become."""
+"""`assay completion`, and the completion of run names."""
 
 import re
 from typing import Literal
@@ -10,7 +10,7 @@ from assay.cli.settings import runs_folder
 from assay.model.base import AssayError
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-"""What is offered to a shell: nothing that it could take for more than a word."""
+"""Names that are offered to a shell: only those that it takes for one plain word."""
 
 
 def command(
@@ -35,7 +35,7 @@ def command(
 
 
 def runs_like(incomplete: str) -> list[str]:
-    """Runs, the newest first, and studies that begin with what was typed; in the folder that holds without `--out`."""
+    """Return ids of runs, the newest first, and studies that begin with `incomplete`, from the default folder."""
     from assay.store.find import list_runs
 
     try:

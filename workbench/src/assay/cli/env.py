@@ -45,7 +45,7 @@ def command(
     if diff:
         _show_difference(runs[0], runs[1], out, as_json)
         return
-    environment = stored_environment(_folder(runs[0], out)) if runs else _here(target)
+    environment = stored_environment(_folder(runs[0], out)) if runs else _current_environment(target)
     if as_json:
         print_json(environment)
         return
@@ -73,10 +73,10 @@ def _folder(run: str, out: Path) -> Path:
 
 
 def stored_environment(folder: Path) -> "Environment":
-    """Section -> name -> value as stored with a run, its versions as the section `versions`.
+    """Return section -> name -> value as stored with a run; its versions are the section `versions`.
 
     Raises:
-        AssayError: It cannot be read.
+        AssayError: The run cannot be read.
     """
     from assay.store import RunStore
 
@@ -85,8 +85,8 @@ def stored_environment(folder: Path) -> "Environment":
     return {"versions": info.versions, **info.environment}
 
 
-def _here(target: str | None) -> "Environment":
-    """This machine now."""
+def _current_environment(target: str | None) -> "Environment":
+    """Return the environment of this machine now."""
     import platform
 
     from assay.contract._answers import Look
@@ -104,16 +104,20 @@ def _here(target: str | None) -> "Environment":
     looks: dict[str, Look] = {}
     if target:
         path = Path(target).absolute()
-        look = _seen(target, path)
-        # A directory is looked at no more: its storage may hang.
+        look = _look_at_directory(target, path)
+        # Look at a directory only once, by the engine: its storage may hang.
         device = look is None and path.is_block_device()
         places[str(path)] = (device, str(path))
         looks |= {str(path): look} if look is not None else {}
     return {"versions": versions, **capture_environment(places, looks=looks)}
 
 
-def _seen(target: str, path: Path) -> "Look | None":
-    """What an engine sees of a directory; None of a device, and where there is no engine."""
+def _look_at_directory(target: str, path: Path) -> "Look | None":
+    """Return the engine's description of a directory; None for a device, for `/`, and without an engine.
+
+    Raises:
+        AssayError: The target does not exist, or cannot be read.
+    """
     from assay.contract._answers import PlaceState
     from assay.launch import places, placing
 

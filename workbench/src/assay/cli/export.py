@@ -28,7 +28,7 @@ class Format(StrEnum):
 
 
 SUFFIX = {Format.OPENMETRICS: "prom", Format.FIO: "fio.json", Format.IO500: "io500.txt"}
-"""How a file's name ends, where not as the format is called."""
+"""Suffixes of file names that differ from the name of the format."""
 FLAT = (Format.CSV, Format.PARQUET)
 """Formats that hold one table."""
 
@@ -73,8 +73,8 @@ def command(
     from assay.run.analysis import load_analysis
     from assay.store import find_run
 
-    asked = None if output is None else Output(output, mark_of(format_, table), force)
-    if asked is not None and asked.prints and format_ in (Format.PARQUET, Format.XLSX):
+    destination = None if output is None else Output(output, mark_of(format_, table), force)
+    if destination is not None and destination.prints and format_ in (Format.PARQUET, Format.XLSX):
         raise AssayError(f"{format_} is a binary format and is not printed", "use --output FILE")
     if table is not TableName.RESULTS and format_ not in FLAT:
         holds = "every table" if format_ in (Format.JSON, Format.XLSX) else "no tables"
@@ -84,13 +84,13 @@ def command(
 
         require("pyarrow", "the format parquet")
     if format_ is Format.CSV and table in OF_ROWS:
-        _write_rows(find_run(run, out), table, asked, force)
+        _write_rows(find_run(run, out), table, destination, force)
         return
     analysis = load_analysis(run, out)
     if format_ is Format.FIO:
-        _tell_left_out(analysis)
-    if asked is not None and asked.prints:
-        asked.write(_text(analysis, format_, table))
+        _note_left_out(analysis)
+    if destination is not None and destination.prints:
+        destination.write(_text(analysis, format_, table))
         return
     path = output or default_path(analysis.run.id, format_, table)
     write_export(analysis, format_, table, path, force)
@@ -98,11 +98,11 @@ def command(
 
 
 OF_ROWS = (TableName.RESULTS, TableName.SAMPLES, TableName.KINDS)
-"""Tables whose records follow from one result each, so that no more than one case need be in memory."""
+"""Tables whose records each follow from one result, so that only one case at a time must be in memory."""
 
 
-def _write_rows(folder: Path, table: TableName, asked: Output | None, force: bool) -> None:
-    """Write a table as CSV while the rows are made."""
+def _write_rows(folder: Path, table: TableName, destination: Output | None, force: bool) -> None:
+    """Write a table as CSV row by row, without holding all rows in memory."""
     from assay.cli.output import note
     from assay.report import kinds_table, tables
     from assay.report.export_csv import write_csv
@@ -110,7 +110,7 @@ def _write_rows(folder: Path, table: TableName, asked: Output | None, force: boo
     from assay.store import RunStore
 
     with RunStore.open(folder) as store:
-        # What is judged, and latencies of all repeats together, are in the table of results only.
+        # Only the table of results needs verdicts, and latencies over all repeats.
         columns, found = {
             TableName.RESULTS: lambda: (tables.RESULT_COLUMNS, tables.result_records(judged_rows(store, quick=False))),
             TableName.SAMPLES: lambda: (tables.SAMPLE_COLUMNS, tables.sample_records(row_samples(store))),
@@ -121,15 +121,17 @@ def _write_rows(folder: Path, table: TableName, asked: Output | None, force: boo
             with temporary.open("w", encoding="utf-8") as file:
                 write_csv(columns, found, file)
 
-        if asked is not None and asked.prints:
+        if destination is not None and destination.prints:
             write_csv(columns, found, typer.get_text_stream("stdout"))
             return
-        file = asked or Output(default_path(store.info().id, Format.CSV, table), mark_of(Format.CSV, table), force)
+        file = destination or Output(
+            default_path(store.info().id, Format.CSV, table), mark_of(Format.CSV, table), force
+        )
         file.fill(write)
         note(f"wrote {file.path}")
 
 
-def _tell_left_out(analysis: "RunAnalysis") -> None:
+def _note_left_out(analysis: "RunAnalysis") -> None:
     from assay.cli.output import note
     from assay.report.formats.fio import left_out
 
@@ -138,16 +140,16 @@ def _tell_left_out(analysis: "RunAnalysis") -> None:
 
 
 def default_path(run: str, format_: Format, table: TableName) -> Path:
-    """A name in the current directory: `<run id>.xlsx`, `<run id>-samples.csv`, ..."""
+    """Return the default file in the current directory: `<run id>.xlsx`, `<run id>-samples.csv`, ..."""
     suffix = f"-{table}" if format_ in FLAT and table is not TableName.RESULTS else ""
     return Path(f"{run}{suffix}.{SUFFIX.get(format_, format_)}")
 
 
 def write_export(analysis: "RunAnalysis", format_: Format, table: TableName, path: Path, force: bool) -> None:
-    """Write one file, whole or not at all.
+    """Write one file, complete or not at all.
 
     Raises:
-        AssayError: It may not be replaced, or cannot be written.
+        AssayError: The file may not be replaced, or cannot be written.
     """
 
     def write(temporary: Path) -> None:
@@ -166,7 +168,7 @@ def write_export(analysis: "RunAnalysis", format_: Format, table: TableName, pat
 
 
 def mark_of(format_: Format, table: TableName) -> Mark:
-    """What shows that a file was exported by Assay in this format."""
+    """Return the check that recognises a file that Assay exported in this format."""
     from functools import partial
 
     marks: dict[Format, Mark] = {
@@ -181,7 +183,7 @@ def mark_of(format_: Format, table: TableName) -> Mark:
 
 
 def _heading(table: TableName) -> bytes:
-    """The first line of a table as CSV."""
+    """Return the first line of a table as CSV."""
     from assay.report.cost_table import COST_COLUMNS
     from assay.report.kinds_table import KIND_COLUMNS
     from assay.report.tables import CEILING_COLUMNS, RESULT_COLUMNS, SAMPLE_COLUMNS

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 FIRST_ROWS = 40
 MOST_DRAWN = 40
-"""Runs in a sparkline: the latest."""
+"""Runs that a sparkline shows: the latest ones."""
 MOST_NAMED = 8
-"""Runs named in a note."""
+"""Runs that a note names at most."""
 _BLOCKS = "▁▂▃▄▅▆▇█"
 
 
@@ -40,15 +40,15 @@ def command(
 
     Example: `assay history nightly`, `assay history study.yaml --json`
     """
-    found = _history(_name(study), out)
+    found = _history(_study_name(study), out)
     if as_json:
         print_json(_json(found))
         return
     _print(found, None if everything else FIRST_ROWS)
 
 
-def _name(study: str) -> str:
-    """The name of a study from what a user typed: the name itself, or a file's path."""
+def _study_name(study: str) -> str:
+    """Return the name of the study that a user named, by its name or by a file's path."""
     path = Path(study)
     if look(path) != "file":
         return study
@@ -69,7 +69,7 @@ def _history(study: str, out: Path) -> "History":
     infos: list[RunInfo] = []
     series: dict[str, dict[str, list[HistoryPoint]]] = {}
     counted: set[str] = set()
-    for folder in _complete(study, out):
+    for folder in _complete_runs(study, out):
         try:
             with RunStore.open(folder) as store, damage_told(folder):
                 info, results = store.info(), _results(store)
@@ -87,11 +87,11 @@ def _history(study: str, out: Path) -> "History":
             f"study {study!r} has {counts} in {out}, but a history needs at least {LEAST_RUNS}",
             "`assay compare RUN RUN` compares two",
         )
-    return history(study, infos, _named(series), counted)
+    return history(study, infos, _numbered(series), counted)
 
 
-def _complete(study: str, out: Path) -> list[Path]:
-    """Folders of the study's runs that came to their end, the oldest first; of the others it is said why not."""
+def _complete_runs(study: str, out: Path) -> list[Path]:
+    """Return the folders of the study's complete runs, the oldest first; note why the others are left out."""
     from assay.store import list_runs
 
     found = list_runs(out)
@@ -112,7 +112,7 @@ def _complete(study: str, out: Path) -> list[Path]:
 
 
 def _results(store: "RunStore") -> "list[tuple[str, str, Result]]":
-    """The results of a run with their names and all parameters, which a later study may have changed."""
+    """Return each result of a run with its name and its parameters as JSON, which later versions may change."""
     from assay.run.brief import results_of
 
     parameters = {case.id: case.parameters.model_dump_json() for case in store.cases()}
@@ -134,8 +134,8 @@ def _point(result: "Result", run: int) -> "HistoryPoint":
     )
 
 
-def _named(series: "dict[str, dict[str, list[HistoryPoint]]]") -> "dict[str, list[HistoryPoint]]":
-    """One series per name and parameters; of the same name with other parameters the later ones are numbered."""
+def _numbered(series: "dict[str, dict[str, list[HistoryPoint]]]") -> "dict[str, list[HistoryPoint]]":
+    """Return one series for each name and parameters; further parameters of a name get a number in the name."""
     found = {}
     for name, versions in series.items():
         for place, points in enumerate(versions.values()):
@@ -189,12 +189,12 @@ def _cells(row: "HistoryRow", found: "History") -> tuple[str, ...]:
 
 
 def _sparkline(row: "HistoryRow") -> str:
-    """The medians of the latest runs; the height is the range of them, but at least a tenth of the greatest."""
+    """Draw the medians of the latest runs; the height is their range, but at least a tenth of the greatest."""
     medians = [point.median for point in row.points[-MOST_DRAWN:]]
     if not medians:
         return ""
     least, greatest = min(medians), max(medians)
-    # Noise must not look like news.
+    # With a smaller height noise would look like a change.
     span = max(greatest - least, 0.1 * greatest)
     floor = (least + greatest - span) / 2
     return "".join(_BLOCKS[min(len(_BLOCKS) - 1, int((value - floor) / span * len(_BLOCKS)))] for value in medians)
@@ -211,7 +211,7 @@ def _date(at: float) -> str:
 
 
 def _json(found: "History") -> dict[str, Any]:
-    """The history for programs; `run` of points, `before` and `after` of changes are places in `runs`."""
+    """Return the history for programs; `run` of points, `before` and `after` of changes are indices into `runs`."""
     rows = [{**row.model_dump(mode="json"), "unit": "operations/s" if row.counted else "bytes/s"} for row in found.rows]
     for row in rows:
         del row["counted"]

@@ -18,7 +18,7 @@ try:
     from assay.model.own_program import without_working_directory
     from assay.model.room import rooms
 except KeyboardInterrupt:
-    # Whoever stops the command while it is still being loaded wants no traceback either.
+    # Ctrl-C during the imports prints no traceback either.
     sys.exit(130)
 
 _CORE = {
@@ -93,17 +93,17 @@ def _commands() -> dict[str, tuple[str, str]]:
 COMMANDS = _commands()
 """As `_CORE`, with those of all rooms."""
 MOST_UNCOLLECTED = 100_000
-"""Objects that are made before Python looks for garbage: in modules that are loaded there is none, and looking for it
-takes a tenth of the time of a quick command."""
+"""Objects that Python allocates before it collects garbage: loading modules leaves none, and collecting takes
+a tenth of the time of a quick command."""
 COMPLETE_VARIABLE = "_ASSAY_COMPLETE"
-"""Set by a shell that asks what a word may become; `assay completion` prints what makes it ask."""
+"""Set by a shell that completes a word; the script that `assay completion` prints sets it."""
 
 
 class LazyGroup(Group):
-    """Imports a command's module only when that command is asked for; `COMMANDS` has what its help lists."""
+    """A group that imports a command's module only when that command runs; its help lists `COMMANDS`."""
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        """Run the command line; returns its exit code. What was typed is printed in errors, and made safe."""
+        """Run the command line and return its exit code; usage errors are printed here."""
         extra["standalone_mode"] = False
         if COMPLETE_VARIABLE in os.environ:
             from typer.completion import completion_init  # type: ignore[attr-defined]
@@ -118,15 +118,15 @@ class LazyGroup(Group):
             return _wrong_usage(error)
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Names in the order a user meets them."""
+        """Return the names in the order of `COMMANDS`."""
         return list(COMMANDS)
 
     def summaries(self, ctx: Any) -> list[tuple[str, str]]:
-        """Name and first paragraph of each command, from the table."""
+        """Return name and first paragraph of each command, from `COMMANDS`."""
         return [(name, about) for name, (_, about) in COMMANDS.items()]
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """As of any group; an unknown name is told with the one that was probably meant."""
+        """Resolve a command as any group does; the error of an unknown name suggests the most similar one."""
         try:
             return super().resolve_command(ctx, args)
         except typer.exceptions.TyperException as error:
@@ -138,7 +138,7 @@ class LazyGroup(Group):
             raise
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that name, from the module of that name."""
+        """Return the command `cmd_name` from its module; None if there is none."""
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(COMMANDS[cmd_name][0])
@@ -154,23 +154,23 @@ class LazyGroup(Group):
 
 
 def _wrong_usage(error: Any) -> int:
-    """Print what is wrong with the words of the command line; returns the exit code."""
+    """Print a usage error of the command line; return the exit code."""
     context = getattr(error, "ctx", None)
     if context is not None:
         say(context.get_usage(), err=True)
         say(f"Try '{context.command_path} --help' for help.", err=True)
-    return _told(_unknown_option(error) or error.format_message(), "", int(error.exit_code))
+    return _print_error(_unknown_option(error) or error.format_message(), "", int(error.exit_code))
 
 
 def _unknown_option(error: Any) -> str:
-    """What is said of an option that there is not, with the one that was probably meant; empty of any other error."""
+    """Return the message for an unknown option, with the most similar one; empty if the error is another one."""
     name = getattr(error, "option_name", "")
     if not hasattr(error, "possibilities") or error.ctx is None:
         return ""
     from difflib import get_close_matches
 
     known = [word for option in error.ctx.command.params for word in option.opts if word.startswith("--")]
-    # Letters alone make any two options of four letters look alike.
+    # A lower cutoff finds short options similar that share only a few letters.
     near = get_close_matches(name, known, n=1, cutoff=0.75)
     return f"No such option: {name}{f'; did you mean `{near[0]}`?' if near else ''}"
 
@@ -197,43 +197,48 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run the command line; errors become one line and an exit code, never a traceback.
 
     Args:
-        words: What follows `assay`; None takes those of this process.
+        words: The words after `assay`; None: those of this process.
 
     Returns:
         The exit code; `assay.model.base` lists them.
     """
     prepare_streams()
-    collecting = gc.get_threshold()
+    gc_threshold = gc.get_threshold()
     gc.set_threshold(MOST_UNCOLLECTED)
     without_working_directory(os.environ)
     try:
         try:
-            _check_folder()
+            _check_working_directory()
             return int(app(words))
         finally:
             sys.stdout.flush()
-            gc.set_threshold(*collecting)
+            gc.set_threshold(*gc_threshold)
     except AssayError as error:
         for message, hint in error.others:
-            _told(message, hint, error.exit_code)
-        return _told(error.message, error.hint, error.exit_code)
+            _print_error(message, hint, error.exit_code)
+        return _print_error(error.message, error.hint, error.exit_code)
     except KeyboardInterrupt:
-        return _told("interrupted", "", EXIT_INTERRUPTED, "")
+        return _print_error("interrupted", "", EXIT_INTERRUPTED, "")
     except Exception as error:
         if os.environ.get("ASSAY_TRACEBACK"):
             raise
-        if not _has_folder():
-            return _told(
+        if not _has_working_directory():
+            return _print_error(
                 "the working directory is gone: it was removed while Assay worked", FOLDER_HINT, EXIT_INCOMPLETE
             )
-        if (told := _of_what_was_read(error)) is not None:
-            return _told(told.message, told.hint, told.exit_code)
+        if (failure := _stored_data_error(error)) is not None:
+            return _print_error(failure.message, failure.hint, failure.exit_code)
         message = f"Assay has a bug: {type(error).__name__}: {error}"
-        return _told(message, "report it, with the command and what it prints with ASSAY_TRACEBACK=1 set", EXIT_BUG)
+        return _print_error(
+            message, "report it, with the command and what it prints with ASSAY_TRACEBACK=1 set", EXIT_BUG
+        )
 
 
-def _of_what_was_read(error: Exception) -> AssayError | None:
-    """What is said where something goes wrong with what runs hold that were only read: they may come from anywhere."""
+def _stored_data_error(error: Exception) -> AssayError | None:
+    """Return the error to report when data read from stored runs cannot be processed, as they may come from anywhere.
+
+    None if no run was read, or `error` is not one that damaged data causes.
+    """
     snapshot, damage = (sys.modules.get(f"assay.store.{name}") for name in ("snapshot", "damage"))
     if snapshot is None or damage is None or not snapshot.read or not isinstance(error, damage.OF_DATA):
         return None
@@ -242,7 +247,7 @@ def _of_what_was_read(error: Exception) -> AssayError | None:
     return AssayError(f"what was read cannot be computed with ({type(error).__name__}: {error}): {runs}", hint)
 
 
-def _told(message: str, hint: str, code: int, word: str = "error: ") -> int:
+def _print_error(message: str, hint: str, code: int, word: str = "error: ") -> int:
     say(f"{word}{message}", err=True)
     if hint:
         say(f"hint: {hint}", err=True)
@@ -250,11 +255,11 @@ def _told(message: str, hint: str, code: int, word: str = "error: ") -> int:
 
 
 MOST_NAMED = 4
-"""Runs in a message."""
+"""Runs that a message names at most: the last ones read."""
 FOLDER_HINT = "go to one that is there"
 
 
-def _has_folder() -> bool:
+def _has_working_directory() -> bool:
     try:
         Path.cwd()
     except OSError:
@@ -262,7 +267,7 @@ def _has_folder() -> bool:
     return True
 
 
-def _check_folder() -> None:
-    """Refuse to work where no relative path means anything."""
-    if not _has_folder():
+def _check_working_directory() -> None:
+    """Raise an error if the working directory does not exist, so that no relative path can be resolved."""
+    if not _has_working_directory():
         raise AssayError("the working directory is gone", FOLDER_HINT, EXIT_USAGE)

@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 LEAST_SECONDS, MOST_SECONDS = 5.0, 86_400.0
 FIRST_SHARE = 0.7
-"""Of the time, that a first look may take."""
+"""Share of the time that the first short writes may take."""
 FIRST_AFTER = 0.3
-"""CPU time that is needed after it."""
+"""CPU time in seconds that is needed after the first short writes."""
 PAGE_SECONDS = 0.5
-"""CPU time that a report takes."""
+"""CPU time in seconds that a report takes."""
 ENGINES_DELAYED = 1.3
-"""Engines start at most so many times as slowly on a busy machine: they compute little."""
+"""Factor by which a busy machine slows the start of engines at most: they compute little."""
 STEP = 5.0
-"""Times that are named are whole numbers of so many seconds."""
+"""A suggested `--time` is a multiple of this many seconds."""
 
 
 class Confirmed(NamedTuple):
@@ -72,8 +72,8 @@ def command(
     from assay.model.deadline import JUDGING_SECONDS, Deadline, process_age
     from assay.plan.measure import measure_study, measure_text, names_of
 
-    seconds, how = _seconds(time), Confirmed(destroy, on_root)
-    # A process that was started for this has taken its time to load.
+    seconds, confirmed = _seconds(time), Confirmed(destroy, on_root)
+    # The time counts from the start of the process, if it was started for this command.
     begun = clock.monotonic() - (process_age() if sys.argv[1:2] == ["measure"] else 0.0)
     _check_words(places)
     page = None if output is None else Output(output, PAGE, force)
@@ -81,17 +81,17 @@ def command(
     printing(json=as_json, output=page, save=study)
     targets = {
         name: spelled(place, destroy)
-        for name, place in zip(names_of([_whole(place) for place in places]), places, strict=True)
+        for name, place in zip(names_of([_absolute(place) for place in places]), places, strict=True)
     }
     deadline = Deadline(begun + seconds, JUDGING_SECONDS + PAGE_SECONDS * (report + (page is not None)))
-    cache, chosen = _first_look(targets, places, seconds, deadline, how, out)
+    cache, chosen = _first_look(targets, places, seconds, deadline, confirmed, out)
     text = measure_text(measure_study(targets, chosen, cache), places)
-    plan = _planned(text)
-    note(_beforehand(plan, chosen, seconds))
-    store = _run(plan, out, how, deadline, quiet=False)
+    plan = _plan_of(text)
+    note(_announcement(plan, chosen, seconds))
+    store = _run(plan, out, confirmed, deadline, quiet=False)
     try:
         printed = any(file is not None and file.prints for file in (page, study))
-        code = _tell(store, {} if printed else dict(zip(targets, places, strict=True)), as_json)
+        code = _print_results(store, {} if printed else dict(zip(targets, places, strict=True)), as_json)
         if store.info().status != "interrupted":
             _write_reports(store, report, page)
         if study is not None:
@@ -107,8 +107,8 @@ def _check_words(places: Sequence[str]) -> None:
             raise AssayError(f"{plain(place)}: the place has unprintable characters", "name it by a link without them")
 
 
-def _whole(place: str) -> str:
-    """A directory by its whole path: `.` is no name."""
+def _absolute(place: str) -> str:
+    """Return a directory as its absolute path, from whose last part its name is made; other places as they are."""
     path = Path(place)
     return str(path.absolute()) if path.is_dir() else place
 
@@ -128,23 +128,25 @@ def _first_look(
     places: Sequence[str],
     seconds: float,
     deadline: "Deadline",
-    how: Confirmed,
+    confirmed: Confirmed,
     out: Path,
 ) -> "tuple[str, Scale]":
-    """How the page cache is kept out, and how much can be done in the time: from first short writes to each place."""
+    """Measure short writes to each place; return how to bypass the page cache, and how much fits into the time."""
     from assay.model.deadline import Deadline
     from assay.plan.measure import holds_files, probe_study
     from assay.run.first_look import first_look
 
     files = {name: target for name, target in targets.items() if holds_files(target)}
     if not files:
-        return "keep", _scaled(seconds, deadline, {}, {})
+        return "keep", _scale_to_time(seconds, deadline, {}, {})
     note("a first look, to see how much can be done in the time")
     end = Deadline(deadline.end - (1 - FIRST_SHARE) * seconds, FIRST_AFTER)
     for cache in ("direct", "evict"):
         try:
             with first_look(out, note) as folder:
-                speeds, free, after = _probed(probe_study(files, cache, _room(places)), folder, end, how)
+                speeds, free, after = _measure_speeds(
+                    probe_study(files, cache, _least_space(places)), folder, end, confirmed
+                )
                 deadline.seen(after)
         except KeyboardInterrupt:
             note("stopped: nothing was measured, and what was made is removed")
@@ -154,17 +156,17 @@ def _first_look(
                 note(f"{error.message}: the page cache is emptied instead")
                 continue
             raise
-        return cache, _scaled(seconds, deadline, speeds, free)
+        return cache, _scale_to_time(seconds, deadline, speeds, free)
     raise AssayError("no way to keep the page cache out of the numbers was found", "`assay doctor` says more")
 
 
-def _scaled(
+def _scale_to_time(
     seconds: float, deadline: "Deadline", speeds: "Mapping[str, Speeds]", free: Mapping[str, int | None]
 ) -> "Scale":
-    """How much is done in the time that is left.
+    """Return how much is measured in the remaining time.
 
     Raises:
-        AssayError: That is too little for anything.
+        AssayError: The time is too short for any result.
     """
     from assay.plan.measure import TooShort, scale
 
@@ -176,8 +178,8 @@ def _scaled(
     return chosen
 
 
-def _beforehand(plan: "Plan", chosen: "Scale", seconds: float) -> str:
-    """One line: the time that all of it takes, and what is done in it."""
+def _announcement(plan: "Plan", chosen: "Scale", seconds: float) -> str:
+    """Return one line: how long the measurement takes, and what is done in that time."""
     from assay.plan.estimate import estimate_study
     from assay.report.numbers import plural
 
@@ -193,8 +195,8 @@ def _beforehand(plan: "Plan", chosen: "Scale", seconds: float) -> str:
     return f"{words}{estimate.requests_words}{left_out}"
 
 
-def _room(places: Sequence[str]) -> int | None:
-    """Bytes that are free in the fullest of the directories and devices; None if none is one."""
+def _least_space(places: Sequence[str]) -> int | None:
+    """Return the least free space of the directories and size of the devices, in bytes; None without any of them."""
     from assay.launch.devices import device_bytes
 
     free = [shutil.disk_usage(place).free for place in places if Path(place).is_dir()]
@@ -202,14 +204,14 @@ def _room(places: Sequence[str]) -> int | None:
     return min((*free, *(size for size in sizes if size is not None)), default=None)
 
 
-def _probed(
-    study: Mapping[str, Any], folder: Path, deadline: "Deadline", how: Confirmed
+def _measure_speeds(
+    study: Mapping[str, Any], folder: Path, deadline: "Deadline", confirmed: Confirmed
 ) -> "tuple[dict[str, Speeds], dict[str, int | None], float]":
-    """Speeds and free space of each place, and the seconds from the last repeat to the end of the run."""
+    """Run the short writes; return speeds and free bytes of each place, and seconds from the last repeat to the end."""
     from assay.plan.measure import LARGE, SMALL, Speeds, measure_text
     from assay.run.analysis import analyse_store
 
-    store = _run(_planned(measure_text(study, [])), folder, how, deadline, quiet=True)
+    store = _run(_plan_of(measure_text(study, [])), folder, confirmed, deadline, quiet=True)
     try:
         ended = [attempt.started_at + attempt.seconds for attempt in store.attempts() if attempt.seconds is not None]
         after = max(0.0, clock.time() - max(ended, default=clock.time()))
@@ -233,19 +235,19 @@ def _probed(
     return speeds, places, after
 
 
-def _planned(text: str) -> "Plan":
+def _plan_of(text: str) -> "Plan":
     from assay.cli.studyfile import check_study
 
     return check_study(Path("assay-measure.yaml"), text.encode())
 
 
-def _run(plan: "Plan", out: Path, how: Confirmed, deadline: "Deadline", quiet: bool) -> "RunStore":
+def _run(plan: "Plan", out: Path, confirmed: Confirmed, deadline: "Deadline", quiet: bool) -> "RunStore":
     from assay.cli.progress import TerminalListener
     from assay.cli.quiet import QuietListener
     from assay.run.session import start
 
     listener = QuietListener() if quiet else TerminalListener()
-    return start(plan, out, how.destroy, listener, on_root=how.on_root, deadline=deadline)
+    return start(plan, out, confirmed.destroy, listener, on_root=confirmed.on_root, deadline=deadline)
 
 
 def _save(file: Output, text: str) -> None:
@@ -255,7 +257,7 @@ def _save(file: Output, text: str) -> None:
 
 
 def _write_reports(store: "RunStore", inside: bool, page: Output | None) -> None:
-    """Write the report into the run, or where the user says, or both; their paths are printed."""
+    """Write the report into the run (`inside`), to `page`, or both; print the paths."""
     from assay.cli.report import write_report
     from assay.run.analysis import analyse_store
 
@@ -265,8 +267,8 @@ def _write_reports(store: "RunStore", inside: bool, page: Output | None) -> None
             say(str(path))
 
 
-def _tell(store: "RunStore", places: Mapping[str, str], as_json: bool) -> int:
-    """Print what came out of the places, if any is to be printed; returns the exit code."""
+def _print_results(store: "RunStore", places: Mapping[str, str], as_json: bool) -> int:
+    """Print the results of the places, none if `places` is empty; return the exit code."""
     from assay.cli.run import tell_stopped
     from assay.cli.show import result_json
 
@@ -284,7 +286,7 @@ def _tell(store: "RunStore", places: Mapping[str, str], as_json: bool) -> int:
         ]
         print_json({"run": info.id, "folder": info.folder, "places": places, "page": info.page, "results": values})
     elif places:
-        _print(store, places)
+        _print_text(store, places)
     note(f"results: {store.folder}; all of it: assay show {store.folder}; report: assay report {store.folder}")
     counts = store.outcome_counts()
     if not counts:
@@ -292,8 +294,8 @@ def _tell(store: "RunStore", places: Mapping[str, str], as_json: bool) -> int:
     return EXIT_OK if set(counts) == {"ok"} else EXIT_INCOMPLETE
 
 
-def _print(store: "RunStore", places: Mapping[str, str]) -> None:
-    """The tables, the picture, the answer, and how sure it is."""
+def _print_text(store: "RunStore", places: Mapping[str, str]) -> None:
+    """Print the tables, the chart, the answer, the caveats and how certain the results are."""
     from assay.model.result.first_page import CAVEATS_SHOWN
     from assay.report import measured
     from assay.report.view import View
@@ -307,23 +309,23 @@ def _print(store: "RunStore", places: Mapping[str, str]) -> None:
         lies = where[name].lies_on if name in where else ""
         named = "" if places[name] == name else f", named {name} below"
         say(f"\n{places[name]}{f' ({lies})' if lies else ''}{named}")
-        _lines(measured.table(rows, len(analysis.rows), width))
-        _lines(measured.limits(rows, View(analysis)))
+        _print_lines(measured.table(rows, len(analysis.rows), width))
+        _print_lines(measured.limits(rows, View(analysis)))
     if len(groups) > 1:
         say()
-        _lines(measured.picture(groups, _plain(), width))
+        _print_lines(measured.picture(groups, _lacks_block_characters(), width))
     page = analysis.run.page
     if len(groups) > 1 and page is not None:
         say(f"\n{page.answer}")
-        _lines(f"  {line.label}: {line.text}" for line in page.lines)
+        _print_lines(f"  {line.label}: {line.text}" for line in page.lines)
     if page is not None:
         say()
-        _lines(f"note: {caveat.words}" for caveat in page.caveats[:CAVEATS_SHOWN])
+        _print_lines(f"note: {caveat.words}" for caveat in page.caveats[:CAVEATS_SHOWN])
     say(f"\n{measured.how_sure(analysis.rows)}")
 
 
-def _lines(lines: "Sequence[str] | Any") -> None:
-    """Each line as wide as a terminal allows; longer ones go on below, further in."""
+def _print_lines(lines: "Sequence[str] | Any") -> None:
+    """Print each line, wrapped at the terminal's width; continuation lines are indented further."""
     import textwrap
 
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 10_000
@@ -333,8 +335,8 @@ def _lines(lines: "Sequence[str] | Any") -> None:
             say(part)
 
 
-def _plain() -> bool:
-    """Standard output knows few letters."""
+def _lacks_block_characters() -> bool:
+    """Return whether the encoding of standard output lacks block characters."""
     try:
         "█".encode(sys.stdout.encoding)
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""What all commands print with: tables for people, JSON for programs; and what happens when nobody can read them."""
+"""Printing of all commands: lines and tables for people, JSON for programs; streams that survive a closed reader."""
 
 import codecs
 import contextlib
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
     from assay.report.document import Block
 
 MOST_LINE = 100_000
-"""Characters of a line."""
-_POOR = str.maketrans({"─": "-", "–": "-", "−": "-", "µ": "u", "×": "x", "δ": "d", "±": "+"})
-"""For terminals that know few letters."""
+"""Characters of a line at most."""
+_ASCII_SUBSTITUTES = str.maketrans({"─": "-", "–": "-", "−": "-", "µ": "u", "×": "x", "δ": "d", "±": "+"})
+"""Replacements for terminals that cannot show these characters."""
 
 
 class _Sink(io.FileIO):
-    """Standard output or error that may go away: then the rest is dropped, and the work goes on.
+    """Standard output or error, whose reader may close it: the rest is then dropped, and the work goes on.
 
-    A reader who has left (`| head`) or a terminal that was closed wants no more: that is no error. Of standard output
-    anything else is, such as a full disk, because data would be missing without a word.
+    A closed pipe (`| head`) or terminal is not an error. Any other failure of standard output is one, such as a full
+    disk: data would be missing without notice.
     """
 
     def write(self, data: Any) -> int:
         try:
             written = super().write(data)
         except OSError as error:
-            gone = error.errno == errno.EPIPE or (error.errno == errno.EIO and not self.seekable())
+            is_closed = error.errno == errno.EPIPE or (error.errno == errno.EIO and not self.seekable())
             _discard(self.fileno())
-            if self.fileno() == 2 or gone:
+            if self.fileno() == 2 or is_closed:
                 return len(data)
             message = f"standard output cannot be written: {error.strerror}"
             raise AssayError(message, "", EXIT_INCOMPLETE) from error
@@ -55,17 +55,17 @@ def _discard(fd: int) -> None:
 
 
 def prepare_streams() -> None:
-    """Make the three standard streams safe to use, whatever the caller did to them; once, before anything is opened.
+    """Make the three standard streams safe to use, even if the caller closed them; once, before any file is opened.
 
-    A closed one leads nowhere. Without that the next file that is opened, the run's database say, would take its number
-    and be written into.
+    A closed stream is opened on /dev/null. Otherwise the next file opened, such as a run's database, would get its
+    descriptor, and output would be written into it.
     """
     for fd in (0, 1, 2):
         try:
             os.fstat(fd)
         except OSError:
             with contextlib.suppress(OSError):
-                # The lowest free number is given out, which is this one.
+                # The kernel assigns the lowest free descriptor, which is this one.
                 os.open(os.devnull, os.O_RDWR)
     sys.stdout = _stream(1, sys.stdout)
     sys.stderr = _stream(2, sys.stderr)
@@ -74,33 +74,33 @@ def prepare_streams() -> None:
 def _stream(fd: int, before: TextIO | None) -> TextIO:
     encoding = before.encoding if before else "utf-8"
     errors = (before.errors if before else None) or "backslashreplace"
-    # Of ASCII typer would make UTF-8 by itself, by going round our stream.
+    # typer replaces an ASCII stream by a UTF-8 one of its own, which would bypass ours.
     encoding = "utf-8" if codecs.lookup(encoding).name == "ascii" else encoding
     raw = io.BufferedWriter(_Sink(fd, "w", closefd=False))
     return _Stream(raw, encoding=encoding, errors=errors, line_buffering=fd == 2 or os.isatty(fd))
 
 
 class _Stream(io.TextIOWrapper):
-    """Text that a terminal prints and does not obey, whatever it comes from: the last guard of all that is printed."""
+    """A text stream that makes control characters visible, so that no text can steer the terminal."""
 
     def write(self, text: str) -> int:
-        """As of any stream."""
+        """Write text with its control characters made visible."""
         return super().write(lines(text))
 
     @property
     def rich_proxied_file(self) -> "_Raw":
-        """What rich writes its own colours and cursor movements to, instead of the stream (`rich.console.Console`)."""
+        """The stream to which rich writes colours and cursor movements (`rich.console.Console` looks for this name)."""
         return _Raw(self)
 
 
 class _Raw:
-    """The stream without the guard. What is given to rich must be safe before."""
+    """The stream without the guard: text given to rich must be made safe before."""
 
     def __init__(self, stream: _Stream) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """As of any stream."""
+        """Write text as it is."""
         return io.TextIOWrapper.write(self._stream, text)
 
     def __getattr__(self, name: str) -> Any:
@@ -108,41 +108,41 @@ class _Raw:
 
 
 def unguarded(stream: TextIO) -> TextIO:
-    """What a writer of colours must write to, such as a console of rich: its text must be safe before."""
+    """Return the stream for a writer of colours, such as a console of rich; its text must be made safe before."""
     return cast("TextIO", getattr(stream, "rich_proxied_file", stream))
 
 
 def say(text: str = "", err: bool = False) -> None:
-    """Print one line. Empty lines before it may be asked for; a line break within it becomes a blank."""
-    rest = text.lstrip("\n")
-    line = plain(rest, MOST_LINE)
+    """Print one line, wrapped on a terminal. Leading line breaks print empty lines; others become blanks."""
+    stripped = text.lstrip("\n")
+    line = plain(stripped, MOST_LINE)
     wide = terminal_width(err)
     if wide is not None and len(line) > wide:
         import textwrap
 
         from assay.report.terminal import joined
 
-        # A terminal would break it anywhere, within a number too.
+        # A terminal would break it anywhere, even within a number.
         line = textwrap.fill(joined(line), wide, break_long_words=False, break_on_hyphens=False).replace("\u00a0", " ")
-    typer.echo("\n" * (len(text) - len(rest)) + line, err=err)
+    typer.echo("\n" * (len(text) - len(stripped)) + line, err=err)
 
 
 def terminal_width(err: bool = False) -> int | None:
-    """Columns of the terminal that standard output is, or error; None if it is none: then lines are as they are."""
+    """Return the columns of standard output's terminal, or standard error's; None if it is not a terminal."""
     stream = sys.stderr if err else sys.stdout
     return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
 def print_problem(problem: "Problem", file: str | os.PathLike[str]) -> None:
-    """Print what is wrong with a file on standard error: a line with the place, and one with the hint."""
+    """Print a problem of a file on standard error: a line with file and line number, and one with the hint."""
     for line in problem.text(plain(os.fspath(file))).splitlines():
         say(line, err=True)
 
 
 def as_path(text: str) -> Path:
-    """The path of a file to be read, for `parser=` of an argument: typer itself would look whether it is there.
+    """Return the path of a file to read; passed as `parser=`, because typer's own Path type checks that it exists.
 
-    Only `assay.model.named` may look: storage that does not answer would hold the command for ever.
+    Only `assay.model.named` may check that: storage that does not answer would block the command forever.
     """
     return Path(text)
 
@@ -153,7 +153,7 @@ def print_json(value: Any) -> None:
 
 
 def json_text(value: Any) -> str:
-    """`value` as indented JSON, and a line break."""
+    """Return `value` as indented JSON with a line break at the end."""
     return in_json(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
@@ -168,14 +168,15 @@ def _plain(value: Any) -> Any:
 
 
 def is_dumb() -> bool:
-    """The terminal can neither move its cursor nor show colours."""
+    """Return whether the terminal can neither move its cursor nor show colours (`TERM=dumb` or `unknown`)."""
     return os.environ.get("TERM", "").lower() in ("dumb", "unknown")
 
 
 def show(*blocks: "Block") -> None:
-    """Print blocks of a document on standard output: as wide as a terminal is, each row of a table one line otherwise.
+    """Print blocks of a document on standard output, as wide as the terminal; elsewhere a table row is one line.
 
-    The renderer has made all text safe, and its marks must not be spelled out: so it goes round the guard.
+    The text bypasses the guard of the stream, which would make the renderer's own escape sequences visible; the
+    renderer has made all other text safe.
     """
     from assay.report.terminal import render_terminal
 
@@ -186,12 +187,12 @@ def show(*blocks: "Block") -> None:
 
 
 def encodable(text: str, encoding: str) -> str:
-    r"""The text with what this encoding has no letters for in other letters, or spelled out as `\u0107`."""
+    r"""Return the text with characters that the encoding lacks replaced by similar ones, or by escapes as `\u0107`."""
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
-        # What users have written may have letters that an output has not.
-        return text.translate(_POOR).encode(encoding, "backslashreplace").decode(encoding)
+        # Text of users may have characters that the output cannot show.
+        return text.translate(_ASCII_SUBSTITUTES).encode(encoding, "backslashreplace").decode(encoding)
     return text
 
 
@@ -202,14 +203,14 @@ def print_table(
     right: Sequence[str] = (),
     least: Sequence[str] = (),
 ) -> None:
-    """Print a table of its own, with an empty line before and after it.
+    """Print a table with an empty line before and after it.
 
     Args:
         columns: Titles.
         rows: Cells as text.
         title: Printed above.
-        right: Titles whose column is right-aligned.
-        least: Titles of the columns that a narrow terminal leaves out first, in that order.
+        right: Titles of the right-aligned columns.
+        least: Titles of the columns that are dropped first on a narrow terminal, in that order.
     """
     from assay.report.document import Heading, Table
 
@@ -219,7 +220,7 @@ def print_table(
 
 
 def ceiling_text(value: float | None, unit: str) -> str:
-    """A ceiling with its unit, `bytes/s` or `operations/s`; empty without one."""
+    """Return a ceiling as text; `unit` is `bytes/s` or `operations/s`. Empty if `value` is None."""
     return about_rate(value, counted=unit != "bytes/s")
 
 

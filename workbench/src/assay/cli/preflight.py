@@ -52,12 +52,12 @@ def command(
     from assay.wires.preflight import run_preflight
 
     options = _options(time, parallel)
-    # Before minutes of measuring rather than after.
+    # Check the output before minutes of measuring, not after.
     file = None if output is None else Output(output, NETWORK, force)
     printing(json=as_json, output=file)
     try:
         with _places(study, hosts, servers, inventory, box) as places:
-            places = _stated(places, link)
+            places = _with_link_rate(places, link)
             _announce(places, options)
             network = run_preflight([make_shell(host) for host in places.clients], places.servers, options)
     except KeyboardInterrupt:
@@ -95,7 +95,7 @@ def _options(time: str, parallel: int) -> "Options":
 
 @contextlib.contextmanager
 def _places(study: Path | None, hosts: str, servers: str, inventory: str, box: str) -> Iterator["Places"]:
-    """Clients and servers, from the one source that is named."""
+    """Yield clients and servers from the one source that the user named: a study, a box, an inventory or names."""
     from assay.run.preflight_places import box_places, named_places, study_places
 
     if sum(bool(source) for source in (study, box, inventory)) > 1 or (study and (hosts or servers)):
@@ -121,8 +121,8 @@ def _places(study: Path | None, hosts: str, servers: str, inventory: str, box: s
         raise AssayError("no servers are named", hint)
 
 
-def _stated(places: "Places", link: str) -> "Places":
-    """With a stated rate for each host that has none of its own."""
+def _with_link_rate(places: "Places", link: str) -> "Places":
+    """Return the places with the rate of `--link` for each host that has no link rate of its own."""
     from dataclasses import replace
 
     if not link:
@@ -192,15 +192,17 @@ def _print_pairs(network: "Network") -> None:
 
 
 def _print_rounds(network: "Network") -> None:
-    """The sums of those that sent at once."""
+    """Print the sums of the transfers that ran at the same time."""
     sums: dict[tuple[str, str], dict[str, list[PathMeasurement]]] = {}
     for path in network.paths:
         if path.scope != "alone":
-            who = {"client": (path.client, "all"), "server": ("all", path.server), "all": ("all", "all")}[path.scope]
-            sums.setdefault(who, {}).setdefault(path.direction, []).append(path)
+            pair = {"client": (path.client, "all"), "server": ("all", path.server), "all": ("all", "all")}[path.scope]
+            sums.setdefault(pair, {}).setdefault(path.direction, []).append(path)
     if not sums:
         return
-    rows = [[*who, *(_sum(found.get(direction, [])) for direction in ("write", "read"))] for who, found in sums.items()]
+    rows = [
+        [*pair, *(_sum(found.get(direction, [])) for direction in ("write", "read"))] for pair, found in sums.items()
+    ]
     say("At once, added:")
     print_table(["clients", "servers", "to servers", "to clients"], rows, right=("to servers", "to clients"))
 

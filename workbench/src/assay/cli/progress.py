@@ -1,4 +1,4 @@
-"""Shows how a run gets on: a panel on a terminal that can move its cursor, plain lines elsewhere; on standard error."""
+"""Progress of a run on standard error: a panel on a terminal that can move its cursor, plain lines elsewhere."""
 
 import sys
 import time
@@ -14,18 +14,18 @@ from assay.run.listener import Heard, Limits, Progress, TimeLeft
 
 LINE_GAP_SECONDS = 1.0
 ALL_LINES = 200
-"""Up to so many repeats each gets its line; with more, there is at most one line a second."""
+"""Up to this many repeats, each gets a line; with more, at most one line a second is printed."""
 
 
 class TerminalListener:
-    """Tells people on standard error what a run has to say."""
+    """A listener that prints a run's messages and progress on standard error."""
 
     def say(self, text: str) -> None:
         """Print a line."""
         note(text)
 
     def progress(self, total: int, done: int, left: TimeLeft) -> Progress:
-        """A panel if standard error is a terminal that can move its cursor (not `TERM=dumb`), else plain lines."""
+        """Return a panel if standard error is a terminal that can move its cursor (not `TERM=dumb`), else lines."""
         if not sys.stderr.isatty() or is_dumb():
             return LineProgress(total, done, left)
         from assay.cli.live.progress import LiveProgress
@@ -53,18 +53,18 @@ class LineProgress:
         pass
 
     def begin(self, case: Case, repeat: int) -> None:
-        """Says nothing: the line comes at the end."""
+        """Print nothing: the line of a repeat is printed at its end."""
 
     def phase(self, operation: str, limits: Limits) -> None:
-        """Says nothing."""
+        """Print nothing."""
 
     def interval(self, heard: Heard) -> None:
-        """Says nothing."""
+        """Print nothing."""
 
     def finish(
         self, case: Case, repeat: int, status: str, reason: str, seconds: float, samples: Sequence[Sample]
     ) -> None:
-        """Print the line, unless one was printed just now and this one has no news."""
+        """Print the line of a repeat, unless another was printed just before and this one has no new reason."""
         self._done += 1
         fewer, self._fewer = self._fewer, ""
         news = bool(reason) and reason not in self._reasons and len(self._reasons) < ALL_LINES
@@ -78,12 +78,12 @@ class LineProgress:
         note(f"[{self._done}/{self._total}] {text}{fewer}{left}")
 
     def fewer(self, count: int) -> None:
-        """Say it in the line of the repeat, unless a line of its own comes before."""
+        """Count `count` repeats as saved, and add that to the line of the repeat, unless `say` prints before it."""
         self._total -= count
         self._fewer = f"; known well enough, {count} repeats saved" if count > 0 else ""
 
     def left_out(self, count: int) -> None:
-        """The next line shows it."""
+        """Lower the total by `count` repeats; the next line shows it."""
         self._total -= count
 
     def say(self, text: str) -> None:
@@ -93,7 +93,7 @@ class LineProgress:
 
 
 def finish_text(case: Case, repeat: int, status: str, reason: str, seconds: float, samples: Sequence[Sample]) -> str:
-    """One line on a repeat: how it ended and how fast it was."""
+    """Return one line about a repeat: how it ended and how fast it was."""
     rates = ", ".join(
         f"{sample.operation} {about_rate(sample.rate, sample.counted)}" for sample in samples if sample.ops
     )

@@ -1,4 +1,4 @@
-"""Tells people only what has gone wrong in a run."""
+"""A listener that prints only warnings and failed repeats of a run."""
 
 from collections.abc import Sequence
 from types import TracebackType
@@ -13,23 +13,23 @@ from assay.run.listener import Heard, Limits, Progress, TimeLeft
 
 
 class QuietListener:
-    """Says warnings, and nothing else, on standard error."""
+    """Prints warnings and failed repeats on standard error, and nothing else."""
 
     def say(self, text: str) -> None:
-        """Print a warning; all else that a run has to say is dropped."""
+        """Print a warning; drop any other message."""
         if isinstance(text, Warned):
             note(text)
 
     def progress(self, total: int, done: int, left: TimeLeft) -> Progress:  # noqa: ARG002
-        """One that tells of repeats that did not go well."""
+        """Return a progress that prints only failed repeats."""
         return QuietProgress(self)
 
 
 class QuietProgress:
-    """A line for each repeat that did not go well."""
+    """Prints a line for each failed repeat."""
 
     def __init__(self, listener: QuietListener) -> None:
-        """What is said besides goes to `listener`."""
+        """Pass other messages to `listener`."""
         self._listener = listener
 
     def __enter__(self) -> Self:
@@ -41,27 +41,27 @@ class QuietProgress:
         pass
 
     def begin(self, case: Case, repeat: int) -> None:
-        """Says nothing."""
+        """Print nothing."""
 
     def phase(self, operation: str, limits: Limits) -> None:
-        """Says nothing."""
+        """Print nothing."""
 
     def interval(self, heard: Heard) -> None:
-        """Says nothing."""
+        """Print nothing."""
 
     def finish(
         self, case: Case, repeat: int, status: str, reason: str, seconds: float, samples: Sequence[Sample]
     ) -> None:
-        """Print the line of a repeat that did not go well."""
+        """Print the line of a failed repeat."""
         if status != "ok":
             note(finish_text(case, repeat, status, reason, seconds, samples))
 
     def fewer(self, count: int) -> None:
-        """Says nothing."""
+        """Print nothing."""
 
     def left_out(self, count: int) -> None:
-        """Says nothing."""
+        """Print nothing."""
 
     def say(self, text: str) -> None:
-        """As of the listener."""
+        """Pass the text to the listener, which prints warnings only."""
         self._listener.say(text)

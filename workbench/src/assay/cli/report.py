@@ -47,13 +47,13 @@ def command(
     """
     from assay.run.analysis import load_analysis
 
-    asked = None if output is None else Output(output, PAGE, force)
-    if opened and asked is not None and asked.prints:
+    destination = None if output is None else Output(output, PAGE, force)
+    if opened and destination is not None and destination.prints:
         raise AssayError("--open opens a file, and none is written", "name a file with --output, or leave --open out")
     analysis = load_analysis(run, out)
-    # What is loaded stays until the end: it need not be searched for garbage again and again.
+    # What is loaded is needed until the end, so the garbage collector need not scan it repeatedly.
     gc.freeze()
-    path = write_report(analysis, asked, _today(analysis, prices), _beside(beside))
+    path = write_report(analysis, destination, _current_prices(analysis, prices), _published_figures(beside))
     if path is None:
         return
     say(str(path))
@@ -62,14 +62,14 @@ def command(
 
 
 def _open(path: Path) -> None:
-    """Show a page in the user's browser; that there is none is no error, for the page is written."""
+    """Show a page in the user's browser; without one, print its path: the page is written anyway."""
     import webbrowser
 
     if not webbrowser.open(path.absolute().as_uri()):
         note(f"no browser could be opened here; the report is {path}")
 
 
-def _today(analysis: "RunAnalysis", written: str | None) -> "Book | None":
+def _current_prices(analysis: "RunAnalysis", written: str | None) -> "Book | None":
     if written is None:
         return None
     if analysis.run.prices is None:
@@ -85,7 +85,7 @@ def _today(analysis: "RunAnalysis", written: str | None) -> "Book | None":
     return book
 
 
-def _beside(path: str | None) -> "Beside | None":
+def _published_figures(path: str | None) -> "Beside | None":
     if path is None:
         return None
     from assay.report.beside import read_beside
@@ -96,19 +96,19 @@ def _beside(path: str | None) -> "Beside | None":
 def write_report(
     analysis: "RunAnalysis", output: Output | None, today: "Book | None" = None, beside: "Beside | None" = None
 ) -> Path | None:
-    """Write the HTML report, whole or not at all.
+    """Write the HTML report, complete or not at all.
 
     Args:
         analysis: The run.
-        output: The file that the user has named; None is the one in the folder of the run, where no link is followed.
-        today: Prices to show beside those of the run.
-        beside: Figures of others to draw beside its own.
+        output: The file that the user named; None: `report.html` in the run's folder, where no link is followed.
+        today: Current prices to show with those of the run.
+        beside: Published figures to draw with the run's own.
 
     Returns:
-        Its path; None if it was printed.
+        Path of the report; None if it was printed.
 
     Raises:
-        AssayError: It cannot be written.
+        AssayError: The report cannot be written.
     """
     from assay.report.build import build_document
     from assay.report.html import render_html

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 SHOWN_RESULTS = 200
-"""More results than these are for `assay show RUN --all`."""
+"""Results that are printed at the end of a run; `assay show RUN --all` prints all."""
 
 
 def command(
@@ -80,8 +80,8 @@ def command(
         )
     if resume:
         folder = _complete(study, how) if settle else _unfinished(study, how)
-        known = _stages(folder) if stage else 0
-        store = _go_on(folder, how)
+        known = _stage_count(folder) if stage else 0
+        store = _resume(folder, how)
     else:
         store = _start(study, how)
     ended = None
@@ -90,8 +90,8 @@ def command(
             from assay.cli.stages.steps import stage_by_stage, tell_stop
 
             again = how._replace(destroy=destroy, budget=None)
-            told = not (quiet or as_json)
-            store, ended = stage_by_stage(store, known, lambda by: _go_on(store.folder, again, by), told)
+            prints = not (quiet or as_json)
+            store, ended = stage_by_stage(store, known, lambda by: _resume(store.folder, again, by), prints)
         if ended is None or as_json:
             code = tell_results(store, as_json, quiet, stage)
         if ended is not None:
@@ -102,7 +102,7 @@ def command(
 
 
 class How(NamedTuple):
-    """What a run is told besides its study."""
+    """The options of a run, apart from its study."""
 
     out: Path
     destroy: bool
@@ -116,7 +116,7 @@ class How(NamedTuple):
 
 
 def listener_for(quiet: bool) -> "Listener":
-    """Who is told how a run gets on."""
+    """Return the listener that prints messages and progress of a run; with `quiet`, warnings and failures only."""
     if quiet:
         from assay.cli.quiet import QuietListener
 
@@ -139,18 +139,18 @@ def _start(study: str, how: How) -> "RunStore":
     if how.slurm is not None:
         from assay.cli.scheduler.following import submitted
 
-        return submitted(loaded, how.out, how.slurm, _words(how), how.listener)
+        return submitted(loaded, how.out, how.slurm, _job_options(how), how.listener)
     return start(loaded, how.out, how.destroy, how.listener, how.budget, how.on_root, how.stage)
 
 
 def _unfinished(study: str, how: How) -> Path:
-    """The folder of the run that is to go on."""
+    """Return the folder of the run to resume."""
     from assay.run.session import find_unfinished
     from assay.store import find_run
 
     path = study_path(study)
     if study and look(path) == "file":
-        return find_unfinished(how.out, _text(path, how.change))
+        return find_unfinished(how.out, _stored_text(path, how.change))
     if how.change is not None:
         message = f"a run goes on as it began, without {how.change.words}"
         raise AssayError(message, "leave the change out, or name the study file")
@@ -158,7 +158,7 @@ def _unfinished(study: str, how: How) -> Path:
 
 
 def _complete(ref: str, how: How) -> Path:
-    """The folder of the run that is to get more repeats."""
+    """Return the folder of the run to which `--settle` adds repeats."""
     from assay.store import find_run
 
     if how.change is not None:
@@ -167,7 +167,7 @@ def _complete(ref: str, how: How) -> Path:
     return find_run(ref or "last", how.out)
 
 
-def _go_on(folder: Path, how: How, by: str = "by going on") -> "RunStore":
+def _resume(folder: Path, how: How, by: str = "by going on") -> "RunStore":
     from assay.run.session import resume
 
     if how.slurm is not None or look_at(folder, BATCH):
@@ -176,20 +176,20 @@ def _go_on(folder: Path, how: How, by: str = "by going on") -> "RunStore":
         def measured(listener: "Listener") -> "RunStore":
             return resume(folder, how.destroy, listener, how.budget, how.stage, by, how.on_root, how.settle)
 
-        return resumed(folder, how.slurm, _words(how), how.listener, measured)
+        return resumed(folder, how.slurm, _job_options(how), how.listener, measured)
     return resume(folder, how.destroy, how.listener, how.budget, how.stage, by, settle=how.settle)
 
 
-def _stages(folder: Path) -> int:
-    """Stages of a run that were measured."""
+def _stage_count(folder: Path) -> int:
+    """Return the number of stages of a run that were measured."""
     from assay.store import RunStore
 
     with RunStore.open(folder) as store:
         return len(store.info().stages)
 
 
-def _words(how: How) -> list[str]:
-    """The options of `assay run` that hold in a job, too."""
+def _job_options(how: How) -> list[str]:
+    """Return the options of `assay run` that a batch job gets, too."""
     words = ["--destroy"] if how.destroy else []
     words += ["--yes-on-root"] if how.on_root else []
     words += ["--settle"] if how.settle else []
@@ -197,8 +197,8 @@ def _words(how: How) -> list[str]:
     return words + (["--budget", how.budget] if how.budget is not None else [])
 
 
-def _text(path: Path, change: "Change | None") -> str:
-    """The study that a run of it has kept."""
+def _stored_text(path: Path, change: "Change | None") -> str:
+    """Return the text of a study as a run stores it, with the changes of the command line."""
     from assay.cli.studyfile import changed_study, read_study
 
     data = read_study(path)
@@ -206,7 +206,7 @@ def _text(path: Path, change: "Change | None") -> str:
 
 
 def study_path(study: str) -> Path:
-    """The study file; for a folder without a run the `study.yaml` in it."""
+    """Return the path of the study file; for a folder that is no run, that of the `study.yaml` in it."""
     path = Path(study)
     if look(path) != "folder" or look(path / "run.sqlite"):
         return path
@@ -214,14 +214,14 @@ def study_path(study: str) -> Path:
 
 
 def _data_text(store: "RunStore") -> str:
-    """What has become of the test data, as far as everything that was made is seen to be gone."""
+    """Return whether the test data is removed: it is, if the run's journal is empty."""
     if not store.journal():
         return "the test data is removed"
     return "some of the test data may still be there: it was to be kept, or could not be removed"
 
 
 def tell_stopped(store: "RunStore", stage: bool = False) -> int:
-    """Say of a run that was stopped how to go on with it; returns the exit code."""
+    """Print how to resume a run that was stopped; return the exit code."""
     from assay.cli.output import note
 
     info = store.info()
@@ -237,7 +237,7 @@ def tell_stopped(store: "RunStore", stage: bool = False) -> int:
 
 
 def tell_results(store: "RunStore", as_json: bool, quiet: bool, stage: bool = False) -> int:
-    """Print what came out; returns the exit code."""
+    """Print the results of a run; return the exit code."""
     from assay.cli.output import note, print_json, say
     from assay.cli.show import print_page, print_results, result_json
 

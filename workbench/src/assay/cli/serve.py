@@ -49,7 +49,7 @@ def command(
 
 
 def _check(folder: Path) -> None:
-    """See that a folder is named that has runs, or may get some."""
+    """Raise an error if the folder is itself a run, cannot be read, or is missing and not the default one."""
     from assay.store.entries import DATABASE
 
     try:
@@ -64,7 +64,7 @@ def _check(folder: Path) -> None:
 
 
 def _open(address: str) -> None:
-    """Open a browser; one in the terminal would hold us until it ends."""
+    """Open a browser in a thread: a browser in the terminal would block the server until it ends."""
     import threading
     import webbrowser
 

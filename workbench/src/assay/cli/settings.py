@@ -1,4 +1,4 @@
-"""What holds for every command unless it is told otherwise: from the environment and the user's configuration file."""
+"""Defaults of all commands, from the environment and the user's configuration file."""
 
 import os
 from pathlib import Path
@@ -13,20 +13,20 @@ RUNS_VARIABLE = "ASSAY_RUNS"
 STANDARD_RUNS = "assay-runs"
 MOST_BYTES = 1 << 20
 KEYS = ("runs",)
-"""What the configuration file may say."""
+"""Keys that the configuration file may have."""
 
 
 def config_file() -> Path:
-    """Where the user's configuration is: `assay/config.yaml` in XDG_CONFIG_HOME, which is ~/.config if it is not set.
+    """Return the path of the user's configuration file: `assay/config.yaml` in XDG_CONFIG_HOME, by default ~/.config.
 
-    Source: XDG Base Directory Specification 0.8; relative paths in the variable do not count.
+    Source: XDG Base Directory Specification 0.8; a relative path in the variable is ignored.
     """
     base = os.environ.get("XDG_CONFIG_HOME", "")
     return (Path(base) if base.startswith("/") else Path("~/.config").expanduser()) / "assay" / "config.yaml"
 
 
 def runs_folder() -> Path:
-    """The folder of the runs where `--out` does not say otherwise.
+    """Return the folder of the runs that is used without `--out`.
 
     Raises:
         AssayError: The configuration file is wrong.
@@ -35,21 +35,21 @@ def runs_folder() -> Path:
 
 
 def runs_setting() -> tuple[str, str]:
-    """The folder of the runs as it is written, and what says so.
+    """Return the default folder of the runs as written, and its source: the variable, the file or `the default`.
 
     Raises:
         AssayError: The configuration file is wrong.
     """
-    if told := os.environ.get(RUNS_VARIABLE):
-        return told, RUNS_VARIABLE
+    if folder := os.environ.get(RUNS_VARIABLE):
+        return folder, RUNS_VARIABLE
     path = config_file()
-    if told := _configured(path).get("runs"):
-        return told, str(path)
+    if folder := _read_configuration(path).get("runs"):
+        return folder, str(path)
     return STANDARD_RUNS, "the default"
 
 
-def _configured(path: Path) -> dict[str, Any]:
-    """What the configuration file says; nothing if there is none."""
+def _read_configuration(path: Path) -> dict[str, Any]:
+    """Return the content of the configuration file; empty if there is no file."""
     try:
         if not path.is_file():
             return {}
@@ -77,7 +77,7 @@ def _configured(path: Path) -> dict[str, Any]:
 
 
 def runs_of(incomplete: str) -> list[str]:
-    """What a shell may make of the beginning of a run's name."""
+    """Return the completions of the beginning of a run's name, for a shell."""
     from assay.cli.completion import runs_like
 
     return runs_like(incomplete)
@@ -88,7 +88,7 @@ RUNS = typer.Option(
     "--out",
     metavar="DIR",
     default_factory=runs_folder,
-    # What typer makes of a word given as the default stands in parentheses, too.
+    # typer would show its own words for the default, in parentheses; the help states it instead.
     show_default=False,
     help=f"Folder of the runs; ASSAY_RUNS or the configuration file may name another one.  [default: {STANDARD_RUNS}]",
 )

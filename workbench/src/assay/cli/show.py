@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 FIRST_ROWS = 40
 PERCENTILES = ("p50", "p99", "p99.9", "max")
-_FEW = "too few"
-"""Where there are too few operations for a percentile."""
+_TOO_FEW = "too few"
+"""Printed where too few operations ended for a percentile."""
 
 
 def command(
@@ -70,7 +70,7 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
         print_json(value)
         return
     print_page(store)
-    show(Facts(tuple(_head(store, info))))
+    show(Facts(tuple(_facts(store, info))))
     print_results(store, limit)
     _print_io500(store)
     counts = store.verdict_counts()
@@ -96,7 +96,7 @@ def _print_io500(store: "RunStore") -> None:
 
 
 def print_page(store: "RunStore") -> None:
-    """Print the first page: question, answer, cost, caveats and next steps; nothing of a run without results."""
+    """Print the summary: question, answer, cost, caveats and next steps; nothing for a run without results."""
     from assay.report.brief import page_blocks
     from assay.report.document import Bullets, Heading
 
@@ -110,8 +110,8 @@ def print_page(store: "RunStore") -> None:
         say()
 
 
-def _head(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
-    """What a run is, where it was, and what came of its repeats."""
+def _facts(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
+    """Yield the facts about a run: id, status, targets, ceilings, repeats, stages, failures and left-out cases."""
     from assay.model.study.repeats import until_words
     from assay.report.growth.stages import stage_lines
 
@@ -147,14 +147,14 @@ def _head(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
 
 
 def _job(store: "RunStore") -> str:
-    """Where the newest job of a run stands that was submitted to Slurm."""
+    """Return the state of the newest Slurm job of a run."""
     from assay.run.batch.states import job_words
 
     return job_words(store.folder)
 
 
 def _prices_json(store: "RunStore") -> "dict[str, Any] | None":
-    """The prices that the run carries; if they are damaged, that is told, and the rest is shown without them."""
+    """Return the prices stored with the run; None without prices, or with a warning if they are damaged."""
     from assay.store.prices import prices_of
 
     try:
@@ -166,7 +166,7 @@ def _prices_json(store: "RunStore") -> "dict[str, Any] | None":
 
 
 def _ceiling_lines(ceilings: "Sequence[Ceiling]") -> "list[str]":
-    """What the host and each target can do at most, a line each; not what is one per kind of job."""
+    """Return a line of ceilings for the host and each target; without those that hold for one kind of job only."""
     from assay.model.result.ceiling import HOST_WIDE
 
     found: dict[str, list[str]] = {}
@@ -202,7 +202,7 @@ def print_results(store: "RunStore", limit: int | None) -> None:
 
 
 def result_json(result: "Result") -> dict[str, Any]:
-    """A result for programs; the units are in the names."""
+    """Return a result for programs; the keys name the units."""
     value = asdict(result)
     ends = {"low": value.pop("low"), "high": value.pop("high")}
     value["as_far_as_seen"] = result.as_far_as_seen
@@ -215,8 +215,8 @@ def result_json(result: "Result") -> dict[str, Any]:
     return value | {f"{rate}_{end}": ends[end] if mine else None for rate, mine in of.items() for end in ends}
 
 
-def _case_of(store: "RunStore", written: str) -> str:
-    """The id of a case as it was typed: `c1` and `1` are c0001."""
+def _case_id(store: "RunStore", written: str) -> str:
+    """Return the id of a case from what the user typed: `c1` and `1` are c0001."""
     number = written.removeprefix("c")
     for name in (written, f"c{int(number):04}" if number.isascii() and number.isdigit() and len(number) < 9 else ""):
         if name and store.cases(name):
@@ -230,7 +230,7 @@ def _show_case(store: "RunStore", written: str, as_json: bool) -> None:
     from assay.report.sections.hosts import host_tables
     from assay.run.analysis import analyse_store
 
-    case_id = _case_of(store, written)
+    case_id = _case_id(store, written)
     analysis = analyse_store(store, case_id)
     attempts = store.attempts(case_id)
     if as_json:
@@ -306,7 +306,7 @@ def _print_samples(samples: "list[Sample]") -> None:
     from assay.model.told import NOT_TOLD
 
     def percentile(name: str) -> "Callable[[Sample], str]":
-        return lambda sample: _latency(sample.latency_said.get(name), _FEW if sample.latency else "")
+        return lambda sample: _latency(sample.latency_said.get(name), _TOO_FEW if sample.latency else "")
 
     per_second = "ops/s" if any(sample.counted for sample in samples) else "IOPS"
     columns: dict[str, Callable[[Sample], str]] = {
@@ -333,7 +333,7 @@ def _print_samples(samples: "list[Sample]") -> None:
 
 
 def _print_kinds(samples: "list[Sample]") -> None:
-    """Of operations that consist of several kinds, such as reads and writes, or tell of first bytes: what each did."""
+    """Print the rates of each kind, for operations with several kinds, such as reads and writes, or first bytes."""
     from assay.report.kinds_table import done_kinds
 
     first = ("p50", "p99") if any(counts.first_byte for sample in samples for counts in sample.kinds) else ()
@@ -344,8 +344,11 @@ def _print_kinds(samples: "list[Sample]") -> None:
             rate.counts.kind,
             about_rate(rate.throughput, counted=False),
             about_count(rate.iops),
-            *(_latency(rate.counts.latency_said.get(name), _FEW) for name in PERCENTILES),
-            *(_latency(rate.counts.first_byte_said.get(name), _FEW * bool(rate.counts.first_byte)) for name in first),
+            *(_latency(rate.counts.latency_said.get(name), _TOO_FEW) for name in PERCENTILES),
+            *(
+                _latency(rate.counts.first_byte_said.get(name), _TOO_FEW * bool(rate.counts.first_byte))
+                for name in first
+            ),
         ]
         for sample in samples
         for rate in done_kinds(sample)
@@ -357,7 +360,7 @@ def _print_kinds(samples: "list[Sample]") -> None:
 
 
 def _print_services(samples: "list[Sample]") -> None:
-    """What services told: objects of requests on several, capacity units, throttles."""
+    """Print the counts that services reported: objects, capacity units, throttled and unprocessed requests."""
     from assay.analyse.services import told_by
 
     def words(value: float | None, form: str) -> str:
@@ -367,14 +370,14 @@ def _print_services(samples: "list[Sample]") -> None:
         [
             str(sample.repeat),
             sample.operation,
-            "" if told.objects_per_s is None else about_count(told.objects_per_s),
-            words(told.read_units, ",.3g"),
-            words(told.write_units, ",.3g"),
-            f"{told.throttled:,}",
-            f"{told.unprocessed:,}",
+            "" if counts.objects_per_s is None else about_count(counts.objects_per_s),
+            words(counts.read_units, ",.3g"),
+            words(counts.write_units, ",.3g"),
+            f"{counts.throttled:,}",
+            f"{counts.unprocessed:,}",
         ]
         for sample in samples
-        if (told := told_by(sample)) is not None
+        if (counts := told_by(sample)) is not None
     ]
     if cells:
         heads = ["repeat", "operation", "objects/s", "read units", "write units", "throttled", "left undone"]
@@ -388,7 +391,7 @@ def _print_services(samples: "list[Sample]") -> None:
 
 
 def _print_percentiles(rows: "tuple[Row, ...]") -> None:
-    """Percentiles over the repeats, each with what it is worth."""
+    """Print percentiles over all repeats, each with its quality; those with too few operations share a line."""
     from assay.model.result.percentile import Standing
     from assay.report import percentiles
 
@@ -403,15 +406,15 @@ def _print_percentiles(rows: "tuple[Row, ...]") -> None:
 
 
 def _print_start_delays(rows: "tuple[Row, ...]") -> None:
-    """Open loop: how long after their intended starts operations were submitted, over all repeats."""
+    """Print, for open loops, how long after their intended starts operations were submitted, over all repeats."""
     for row in rows:
         if row.start_delay:
-            delays = [(name, _latency(row.start_delay.get(name), _FEW)) for name in PERCENTILES]
+            delays = [(name, _latency(row.start_delay.get(name), _TOO_FEW)) for name in PERCENTILES]
             say(f"start delay of {row.operation}: {', '.join(f'{name} {words}' for name, words in delays)}")
 
 
 def _print_methods(samples: "list[Sample]") -> None:
-    """How operations reached the kernel or the servers, and why."""
+    """Print the method by which operations reached the kernel or the servers, and the reason for it."""
     found: dict[tuple[str, str], list[str]] = {}
     for sample in samples:
         if sample.method_reason:

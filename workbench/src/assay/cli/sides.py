@@ -1,4 +1,4 @@
-"""What the two sides of `assay compare --ab` are: targets of the study, places, or engines."""
+"""The two sides of `assay compare --ab`: targets of the study, places, or engines."""
 
 import os
 import stat
@@ -14,24 +14,24 @@ from assay.model.named import look
 from assay.model.units import one_of
 
 FOLDER = "assay-ab"
-"""Directory that is made in a directory under test, and removed again."""
+"""Name of the directory that is made in a directory under test, and removed at the end."""
 NAMES = ("A", "B")
-"""What sides are called that have no name of their own."""
+"""Names of places and engines, which have none of their own."""
 RULE = "a side is the name of a target of the study, or with a slash in it a directory, a device or an engine"
 
 Kind = Literal["target", "place", "engine"]
 
 
 class Side(NamedTuple):
-    """One of the two.
+    """One of the two sides.
 
     Attributes:
-        name: Of its target in the run.
-        path: Without links; of a place or an engine.
-        words: What it is, for people.
-        target: As a study file has it; of a place.
-        engine: The program; of an engine.
-        number: Of the file system or device that it lies on; None where that is not known.
+        name: Name of its target in the run.
+        path: Path of a place or an engine, with links resolved.
+        words: Description for people.
+        target: The target as a study file states it; of a place only.
+        engine: The program; of an engine only.
+        number: Device number of the file system or device that it is on; None if not known.
     """
 
     kind: Kind
@@ -44,26 +44,26 @@ class Side(NamedTuple):
 
 
 def find_sides(written: tuple[str, str], targets: Mapping[str, str] | None) -> tuple[Side, Side]:
-    """What two words of the command line stand for.
+    """Return the two sides that two words of the command line name.
 
     Args:
-        written: As they were given; relative paths start at the current directory.
+        written: The words; relative paths start at the current directory.
         targets: Name -> kind of the targets of the study; None if no study was named.
 
     Raises:
-        AssayError: What a side is, or what the two have in common, is not clear.
+        AssayError: A word names no side, the sides are of different kinds, or they are the same.
     """
     base, other = (_side(word, name, targets) for word, name in zip(written, NAMES, strict=True))
     if base.kind != other.kind:
-        message = f"{written[0]} is {_called(base)}, {written[1]} {_called(other)}"
+        message = f"{written[0]} is {_kind_words(base)}, {written[1]} {_kind_words(other)}"
         raise AssayError(message, "compare two targets, two places, or two engines")
     if _same(base, other):
         raise AssayError(f"both sides are {written[0]}", "name two that differ")
-    _tell_alike(base, other)
+    _note_alike(base, other)
     return base, other
 
 
-def _called(side: Side) -> str:
+def _kind_words(side: Side) -> str:
     return {"target": "a target of the study", "place": "a place", "engine": "an engine"}[side.kind]
 
 
@@ -71,8 +71,8 @@ def _same(base: Side, other: Side) -> bool:
     return base.name == other.name if base.kind == "target" else base.path == other.path
 
 
-def _tell_alike(base: Side, other: Side) -> None:
-    """What is allowed, but may be a mistake."""
+def _note_alike(base: Side, other: Side) -> None:
+    """Note what is allowed, but may be a mistake: the same engine program, or the same file system, on both sides."""
     if base.engine is not None and other.engine is not None and base.engine.sha256 == other.engine.sha256:
         note("note: both sides are the same program, byte for byte")
     if base.number is not None and base.number == other.number:
@@ -85,7 +85,7 @@ def _side(written: str, name: str, targets: Mapping[str, str] | None) -> Side:
     path = Path.cwd() / written
     if not str(path).isprintable():
         raise AssayError(f"{plain(written)}: the path has unprintable characters", RULE)
-    # Storage that hangs holds up a process of its own only; whatever has answered may be looked at here.
+    # `look` uses a separate process, which storage that hangs may block; a path that answered may be read here.
     what = look(path)
     if not what:
         raise AssayError(f"{written}: there is nothing of that name, or no right to look at it", RULE)

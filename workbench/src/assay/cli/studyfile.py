@@ -1,4 +1,4 @@
-"""Reading a study file for a command: all that is wrong with it is printed, line by line."""
+"""Read and check a study file for a command; print each of its problems with its line."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 
 class Changed(NamedTuple):
-    """A study that was made from a file.
+    """A study that the options of a command changed.
 
     Attributes:
-        text: The study.
-        places: The file, whose lines problems name.
+        text: The changed study.
+        places: The original file, whose lines problems name.
     """
 
     text: bytes
@@ -40,14 +40,14 @@ class Changed(NamedTuple):
 
 
 def load_study_file(path: Path, change: "Change | None" = None) -> Plan:
-    """The study in `path`, expanded and checked against the backends' general capabilities.
+    """Return the plan of the study in `path`, expanded and checked against the backends' general capabilities.
 
-    What this machine cannot do of optional workloads is left out, with a note.
+    Cases of optional workloads that this machine cannot do are left out, with a note.
     Relative target paths start at the current directory.
 
     Args:
         path: The file.
-        change: What is to be changed of it; the plan's text is then the changed study.
+        change: Changes to the study; the plan's text is then the changed study.
 
     Raises:
         AssayError: The file cannot be read, or the change fits nothing in it.
@@ -65,11 +65,11 @@ def load_study_file(path: Path, change: "Change | None" = None) -> Plan:
 
 
 def changed_study(path: Path, data: bytes, change: "Change") -> Changed:
-    """A study with what is changed of it.
+    """Return a study with changes applied.
 
     Raises:
-        AssayError: The change fits nothing in it.
-        typer.Exit: There are problems in it as it is; they have been printed.
+        AssayError: The change fits nothing in the study.
+        typer.Exit: The unchanged study has problems; they have been printed.
     """
     from assay.plan.text import study_text
 
@@ -84,8 +84,8 @@ class StudyProblemsError(Exception):
     """A study has problems.
 
     Attributes:
-        path: Where the study is.
-        problems: In the order of its lines.
+        path: Path of the study.
+        problems: The problems in line order.
     """
 
     def __init__(self, path: Path, problems: tuple[Problem, ...]) -> None:
@@ -95,7 +95,7 @@ class StudyProblemsError(Exception):
 
 
 def check_study(path: Path, data: bytes, made: bool = False, places: Source | None = None) -> Plan:
-    """As `load_study_file`, of a study that was read; arguments and errors as in `plan_study`.
+    """Return the plan of a study that was read, as `plan_study` does, but print its problems.
 
     Raises:
         typer.Exit: There are problems; they have been printed.
@@ -107,22 +107,22 @@ def check_study(path: Path, data: bytes, made: bool = False, places: Source | No
 
 
 def plan_study(path: Path, data: bytes, made: bool = False, places: Source | None = None) -> Plan:
-    """A study that was read, expanded and checked; nothing of its problems is printed.
+    """Return the plan of a study that was read: expanded and checked; print none of its problems.
 
     Args:
-        path: Where it is, or the one that it was made from.
-        data: The file.
-        made: It was made from that file, in which its lines cannot be found.
-        places: The file in which its lines are found; None: in itself.
+        path: Path of the study, or of the file that it was generated from.
+        data: Text of the study.
+        made: The study was generated from that file, so that problems cannot name lines of it.
+        places: The file whose lines problems name; None: the study itself.
 
     Raises:
-        AssayError: There are problems of one that was made; the first one.
-        StudyProblemsError: There are problems of another; all of them.
+        AssayError: A generated study has problems; the first one.
+        StudyProblemsError: The study has problems; all of them.
     """
     loaded = load_study(data, str(Path.cwd()), places)
     folder = path.absolute().parent
     if made:
-        _refuse_made(path, loaded)
+        _refuse_generated(path, loaded)
     if loaded.study is None:
         from assay.cli.money.study_prices import faults_beside
 
@@ -135,12 +135,12 @@ def plan_study(path: Path, data: bytes, made: bool = False, places: Source | Non
     prices, price_faults = _prices(study, folder, used)
     faults = [*expansion.faults, *general_faults(study, expansion.cases, backends), *price_faults]
     if made:
-        _refuse_made(path, loaded, faults)
+        _refuse_generated(path, loaded, faults)
     faults += impossible_faults(study, expansion.cases)
     if faults:
         raise StudyProblemsError(path, sorted_problems([loaded.source.problem(fault) for fault in faults]))
     cases, impossible = leave_out_impossible(study, expansion.cases)
-    _tell_impossible(impossible)
+    _note_impossible(impossible)
     if not cases:
         raise AssayError(f"{path}: this machine can do none of the cases", "`assay doctor` says more", EXIT_REFUSED)
     needed = max(case.parameters.hosts for case in cases)
@@ -152,13 +152,13 @@ def plan_study(path: Path, data: bytes, made: bool = False, places: Source | Non
     if prices is not None:
         from assay.cli.money.study_prices import of_targets
 
-        # What cannot be measured here is not paid for.
+        # A target that cannot be measured here has no cost.
         prices = of_targets(prices, {case.target for case in cases})
     return Plan(study, text, loaded.source, path, cases, expansion.excluded + impossible, prices)
 
 
 def _prices(study: Study, folder: Path, used: set[str] | None) -> "tuple[FrozenPrices | None, list[Fault]]":
-    """As `find_prices`, which is loaded only for a study with prices."""
+    """Call `find_prices`, whose module is loaded only for a study with prices."""
     if study.prices is None:
         return None, []
     from assay.cli.money.study_prices import find_prices
@@ -166,35 +166,35 @@ def _prices(study: Study, folder: Path, used: set[str] | None) -> "tuple[FrozenP
     return find_prices(study, folder, used)
 
 
-def _tell_impossible(left_out: tuple[Excluded, ...]) -> None:
+def _note_impossible(left_out: tuple[Excluded, ...]) -> None:
     for (workload, reason), count in Counter((item.workload, item.reason) for item in left_out).items():
         note(f"note: {count} {'case' if count == 1 else 'cases'} of {workload} left out: {reason}")
 
 
-def _refuse_made(path: Path, loaded: Loaded, faults: Sequence[Fault] = ()) -> None:
+def _refuse_generated(path: Path, loaded: Loaded, faults: Sequence[Fault] = ()) -> None:
     problems = (*loaded.problems, *(loaded.source.problem(fault) for fault in faults))
     if problems:
         raise AssayError(f"{path}: cannot be measured on both sides: {problems[0].message}", problems[0].hint)
 
 
 def refuse_faults(path: Path, source: Source, faults: list[Fault]) -> None:
-    """Print faults with their lines and leave with exit code 2; do nothing if there is none."""
+    """Print faults with their lines and exit with code 2; do nothing if there are none."""
     if faults:
         refuse(path, sorted_problems([source.problem(fault) for fault in faults]))
 
 
 def refuse(path: Path, problems: tuple[Problem, ...]) -> NoReturn:
-    """Print problems and leave with exit code 2."""
+    """Print problems and exit with code 2."""
     for problem in problems:
         print_problem(problem, str(path))
     raise typer.Exit(EXIT_USAGE)
 
 
 def read_study(path: Path) -> bytes:
-    """A study file as it is.
+    """Return the content of a study file.
 
     Raises:
-        AssayError: It cannot be read, or is no regular file.
+        AssayError: The file cannot be read, or is not a regular file.
     """
     try:
         return read_named(path, f"cannot read the study {path}", "give the path of a study file", MOST_BYTES)
@@ -205,7 +205,7 @@ def read_study(path: Path) -> bytes:
 
 
 def general_capabilities() -> Backends:
-    """What each kind of target can do anywhere: the engine's answer, as it was when this version was built."""
+    """Return what each kind of target can do on any machine: the engine's answer when this version was built."""
     shipped = resources.files("assay.contract").joinpath("capabilities.json")
     built = Path(__file__).parents[4] / "contract" / "capabilities.json"
     try:

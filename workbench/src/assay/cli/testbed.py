@@ -19,9 +19,9 @@ app = group()
 BOX = typer.Option("", "--box", help="Name of the box; needed only if several have such a host.")
 USER = typer.Option("", "--user", help="One of the users of the box, instead of root.")
 THERE = 'cd "$0" 2>/dev/null; exec "$@"'
-"""Runs a command in the directory that the user is in, since hosts see the machine's files."""
+"""Shell text that runs a command in the user's current directory, since hosts see the machine's files."""
 HOME = 'cd && exec "$@"'
-"""Runs a command in the home directory of a user of the box."""
+"""Shell text that runs a command in the home directory of a user of the box."""
 
 
 @app.callback()
@@ -71,7 +71,7 @@ def status(
     boxes = [box for box in running_boxes() if name in ("", box.name)]
     if name and not boxes:
         raise AssayError(f"no box {name} is up", "`assay testbed status` lists the boxes")
-    facts = [_facts(box) for box in boxes]
+    facts = [_box_facts(box) for box in boxes]
     if as_json:
         print_json(facts)
     elif not boxes:
@@ -93,9 +93,9 @@ def shell(
     """
     box = _box_of(host, name)
     if user:
-        _become([*box.enter_as(host, user), "/bin/sh", "-c", HOME, "sh", "/bin/sh", "-i"])
+        _exec_program([*box.enter_as(host, user), "/bin/sh", "-c", HOME, "sh", "/bin/sh", "-i"])
     program = os.environ.get("SHELL", "")
-    _become([*box.enter(host), "/bin/sh", "-c", THERE, str(Path.cwd()), program if program else "/bin/sh", "-i"])
+    _exec_program([*box.enter(host), "/bin/sh", "-c", THERE, str(Path.cwd()), program if program else "/bin/sh", "-i"])
 
 
 @app.command(name="exec", context_settings={"ignore_unknown_options": True})
@@ -111,8 +111,8 @@ def execute(
     """
     box = _box_of(host, name)
     if user:
-        _become([*box.enter_as(host, user), "/bin/sh", "-c", HOME, "sh", *words])
-    _become([*box.enter(host), "/bin/sh", "-c", THERE, str(Path.cwd()), *words])
+        _exec_program([*box.enter_as(host, user), "/bin/sh", "-c", HOME, "sh", *words])
+    _exec_program([*box.enter(host), "/bin/sh", "-c", THERE, str(Path.cwd()), *words])
 
 
 @app.command()
@@ -161,7 +161,7 @@ def _sweep() -> None:
 
 
 def _box_of(host: str, name: str) -> "RunningBox":
-    """The box that is up and has such a host."""
+    """Return the running box that has this host; `name` narrows the search to one box."""
     from assay.site.box.find import running_boxes
     from assay.site.box.programs import check_rights
 
@@ -169,25 +169,25 @@ def _box_of(host: str, name: str) -> "RunningBox":
     boxes = [box for box in running_boxes() if name in ("", box.name)]
     if not boxes:
         raise AssayError(f"no box{' ' + name if name else ''} is up", "start one with `assay testbed up NAME`")
-    having = [box for box in boxes if host in {one.name for one in box.hosts}]
-    if len(having) > 1:
-        names = ", ".join(box.name for box in having)
+    matches = [box for box in boxes if host in {one.name for one in box.hosts}]
+    if len(matches) > 1:
+        names = ", ".join(box.name for box in matches)
         raise AssayError(f"host {host} is in several boxes: {names}", "say which with --box NAME")
-    if not having:
+    if not matches:
         known = ", ".join(dict.fromkeys(one.name for box in boxes for one in box.hosts))
         raise AssayError(f"no box has a host {host}", f"there are: {known}")
-    return having[0]
+    return matches[0]
 
 
-def _become(words: list[str]) -> NoReturn:
-    """Go on as another program, so that signals, terminal and exit code are its own."""
+def _exec_program(words: list[str]) -> NoReturn:
+    """Replace this process by another program, which then has the signals, the terminal and the exit code."""
     try:
         os.execvp(words[0], words)
     except OSError as error:
         raise AssayError(f"{words[0]}: {error.strerror}") from error
 
 
-def _facts(box: "RunningBox") -> dict[str, Any]:
+def _box_facts(box: "RunningBox") -> dict[str, Any]:
     hosts = [_host_facts(box, host) for host in box.hosts]
     return {"name": box.name, "box": box.state.box, "ssh_config": str(box.ssh_config), "hosts": hosts}
 
@@ -212,7 +212,7 @@ def _rows(facts: dict[str, Any]) -> list[tuple[str, ...]]:
             _link(host),
             "up" if host["alive"] else "dead",
             "; ".join(
-                f"{server['kind']} {server['version']} {', '.join(_offers(server))}: "
+                f"{server['kind']} {server['version']} {', '.join(_served_names(server))}: "
                 f"{'ready' if server['ready'] else 'not ready'}"
                 for server in host["servers"]
             ),
@@ -221,7 +221,7 @@ def _rows(facts: dict[str, Any]) -> list[tuple[str, ...]]:
     ]
 
 
-def _offers(server: dict[str, Any]) -> list[str]:
+def _served_names(server: dict[str, Any]) -> list[str]:
     names = [name for key in ("exports", "devices", "buckets", "tables") for name in server[key]]
     return [*names, *([f"{server['source']} at {server['mount']}"] if server["mount"] else [])]
 

@@ -1,4 +1,4 @@
-"""Files that the user names: one option, one way to write them, and nothing lost that Assay did not write."""
+"""Output files that the user names: one option, one way to write them; foreign files are replaced with --force only."""
 
 import contextlib
 import os
@@ -17,31 +17,31 @@ from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.regular import strangeness
 
 Write = Callable[[Path], None]
-"""Writes a file at the path it is given."""
+"""A function that writes a file at the path it gets."""
 Mark = Callable[[BinaryIO], bool]
-"""Whether a file has in it what Assay writes into files of this format."""
+"""A check whether Assay wrote a file: it looks for what Assay puts into files of that format."""
 SEARCHED = 1 << 16
-"""Bytes of a file that are searched for a mark."""
+"""Bytes at the beginning or end of a file that are searched for a mark."""
 
 
 def in_head(sign: bytes, file: BinaryIO) -> bool:
-    """The sign is near the beginning."""
+    """Return whether the sign is near the beginning of the file."""
     return sign in file.read(SEARCHED)
 
 
 def in_tail(sign: bytes, file: BinaryIO) -> bool:
-    """The sign is near the end."""
+    """Return whether the sign is near the end of the file."""
     file.seek(max(0, file.seek(0, os.SEEK_END) - SEARCHED))
     return sign in file.read()
 
 
 def at_start(sign: bytes, file: BinaryIO) -> bool:
-    """The file begins with the sign."""
+    """Return whether the file begins with the sign."""
     return file.read(len(sign)) == sign
 
 
 def in_workbook(sign: bytes, file: BinaryIO) -> bool:
-    """The sign is in the properties of a spreadsheet."""
+    """Return whether the sign is in the properties of a spreadsheet."""
     import zipfile
 
     try:
@@ -52,20 +52,20 @@ def in_workbook(sign: bytes, file: BinaryIO) -> bool:
 
 
 def edited(file: BinaryIO) -> bool:
-    """Studies and price books are the user's as soon as they are written: none is replaced unasked."""
+    """Return False: users edit studies and price books, so they are replaced with --force only."""
     del file
     return False
 
 
 PAGE: Mark = partial(in_head, b'<meta name="generator" content="Assay">')
-"""Of HTML pages."""
+"""Mark of HTML pages."""
 JUNIT: Mark = partial(in_head, b'<testsuites name="assay compare"')
 NETWORK: Mark = partial(at_start, b'{\n  "schema": "assay.network/')
-"""Of what `assay preflight` measured."""
+"""Mark of the JSON that `assay preflight` writes."""
 
 
 def output_option(about: str) -> Any:
-    """The option that names the file a command writes."""
+    """Return the option `--output` that names the file a command writes; `about` begins its help."""
     return typer.Option(None, "--output", "-o", metavar="FILE", help=f"{about} `-` prints it.")
 
 
@@ -73,17 +73,16 @@ FORCE = typer.Option(False, "--force", help="Replace any file that is there.")
 
 
 class Output:
-    """A file that the user names.
+    """An output file that the user names.
 
     Args:
-        path: Where it shall be; `-`, or another name of standard output, prints it.
-        mark: What shows that a file which is there was written by Assay, and may be replaced.
-        force: Replace any file that is there.
-        option: The option that names it.
+        path: The file; `-`, or another name of standard output, prints it.
+        mark: Recognises an existing file that Assay wrote and may replace.
+        force: Replace any existing file.
+        option: The option that names the file, for messages.
 
     Raises:
-        AssayError: It may not be written. Whether it may is looked at when this is made, before any work, and again
-            when it is written.
+        AssayError: The file may not be written. This is checked on construction, before any work, and again on writing.
     """
 
     def __init__(self, path: Path, mark: Mark, force: bool, option: str = "--output") -> None:
@@ -91,7 +90,7 @@ class Output:
         self.prints = str(path) == "-" or _is_stdout(path)
         if not self.prints:
             with _one_line(path, option):
-                _place(path, mark, force, option)
+                _checked_place(path, mark, force, option)
 
     def write(self, text: str) -> None:
         """Write the text, or print it.
@@ -102,22 +101,22 @@ class Output:
         if self.prints and sys.stdout.isatty():
             typer.echo(text, nl=False)
         elif self.prints:
-            # Byte for byte as in a file: control characters are not made visible, as for a terminal.
+            # Byte for byte as in a file: only on a terminal are control characters made visible.
             sys.stdout.flush()
             sys.stdout.buffer.write(text.encode())
         else:
             self.fill(lambda path: _write_text(path, text))
 
     def fill(self, write: Write) -> None:
-        """Let `write` fill the file; as of `write_whole`."""
+        """Let `write` fill the file; see `write_whole`."""
         write_whole(self.path, write, self._mark, self._force, self._option)
 
 
 def printing(**outputs: Output | bool | None) -> None:
-    """Refuse that two things are printed at once.
+    """Raise an error if more than one output goes to standard output.
 
     Args:
-        outputs: By the name of its option, a file that may be printed, or whether something else is.
+        outputs: Name of an option -> the file that it names, or whether it prints something.
 
     Raises:
         AssayError: More than one of them is printed.
@@ -129,22 +128,22 @@ def printing(**outputs: Output | bool | None) -> None:
 
 
 def write_whole(path: Path, write: Write, mark: Mark = edited, force: bool = False, option: str = "--output") -> None:
-    """Let `write` fill a file beside `path`, then give it that name: it is never half written, and keeps its mode.
+    """Let `write` fill a temporary file, then rename it to `path`: that is never half written, and keeps its mode.
 
-    What a symbolic link points to is replaced, not the link. A FIFO or a character device stays, and is written into.
+    The target of a symbolic link is replaced, not the link. A FIFO or a character device is written into.
 
     Args:
-        path: Where the file shall be.
-        write: Writes to the path it is given.
-        mark: What shows that a file which is there was written by Assay.
-        force: Replace any file that is there.
-        option: Option of the command that names `path`.
+        path: The file to write.
+        write: Writes the content to the path it gets.
+        mark: Recognises an existing file that Assay wrote.
+        force: Replace any existing file.
+        option: Option of the command that names `path`, for messages.
 
     Raises:
         AssayError: The file may not be replaced, or cannot be written.
     """
     with _one_line(path, option):
-        place = _place(path, mark, force, option)
+        place = _checked_place(path, mark, force, option)
         if place is None:
             _write_into(path, write)
         else:
@@ -152,10 +151,10 @@ def write_whole(path: Path, write: Write, mark: Mark = edited, force: bool = Fal
 
 
 def write_in_run(path: Path, text: str) -> None:
-    """Write a file of a run's folder, which may be another user's: only a plain file is replaced, Assay's or not.
+    """Write a file into a run's folder, which another user may own: any regular file is replaced, nothing else.
 
     Raises:
-        AssayError: It is no plain file, or cannot be written.
+        AssayError: `path` is something other than a regular file, or cannot be written.
     """
     hint = "choose another place with --output"
     with _one_line(path, "--output"):
@@ -167,39 +166,41 @@ def write_in_run(path: Path, text: str) -> None:
 
 @contextlib.contextmanager
 def _one_line(path: Path, option: str) -> Iterator[None]:
-    """What goes wrong with a file as one line."""
+    """Turn an OSError about the file into an AssayError of one line."""
     try:
         yield
     except OSError as error:
         raise AssayError(f"cannot write {path}: {error.strerror}", f"choose another place with {option}") from error
 
 
-def _place(path: Path, mark: Mark, force: bool, option: str) -> Path | None:
-    """Where the file that is named will be, through links; None if what is there is written into, not replaced."""
+def _checked_place(path: Path, mark: Mark, force: bool, option: str) -> Path | None:
+    """Return the path to replace, with links resolved; None if it is a FIFO or device, which is written into."""
     other = f"choose another place with {option}"
     place = Path(os.path.realpath(path))
     try:
-        about = place.stat()
+        status = place.stat()
     except FileNotFoundError:
         if not place.parent.is_dir():
             raise AssayError(f"cannot write {path}: there is no folder {path.parent}", "make it, or " + other) from None
         return place
-    if what := _unfit(about.st_mode):
+    if what := _unfit(status.st_mode):
         raise AssayError(f"cannot write {path}: it is {what}", other)
-    if not stat.S_ISREG(about.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         return None
-    # To root all files are writable, also those that somebody has protected.
-    if not about.st_mode & 0o222 or not os.access(place, os.W_OK):
+    # Root may write all files, so check the mode too: the file may be protected on purpose.
+    if not status.st_mode & 0o222 or not os.access(place, os.W_OK):
         raise AssayError(f"cannot write {path}: it is write-protected", f"allow it with chmod, or {other}")
     if not force and not _is_marked(place, mark):
-        named = f"{path} exists already" if not path.is_symlink() else f"{path} leads to {place}, which exists already"
-        whose = "" if mark is edited else " and is no such file written by Assay"
-        raise AssayError(named + whose, f"use --force to replace it, or {option} FILE for another name")
+        existing = (
+            f"{path} exists already" if not path.is_symlink() else f"{path} leads to {place}, which exists already"
+        )
+        unmarked = "" if mark is edited else " and is no such file written by Assay"
+        raise AssayError(existing + unmarked, f"use --force to replace it, or {option} FILE for another name")
     return place
 
 
 def _unfit(mode: int) -> str:
-    """What can never be written."""
+    """Return what kind of file the mode shows, if it can never be written; else an empty text."""
     if stat.S_ISDIR(mode):
         return "a folder"
     if stat.S_ISBLK(mode):
@@ -243,24 +244,24 @@ def _replace(path: Path, write: Write) -> None:
 def _keep_mode(old: Path, new: Path) -> None:
     """Give a new file the owner and mode of the one it replaces, or those of any new file."""
     try:
-        about = old.stat()
+        status = old.stat()
     except FileNotFoundError:
         new.chmod(0o666 & ~_umask())
         return
-    # Who is not root cannot give files away: theirs is the new one then.
+    # Only root can change the owner: for other users the new file stays their own.
     with contextlib.suppress(PermissionError):
-        os.chown(new, about.st_uid, about.st_gid)
-    new.chmod(stat.S_IMODE(about.st_mode))
+        os.chown(new, status.st_uid, status.st_gid)
+    new.chmod(stat.S_IMODE(status.st_mode))
 
 
 def _write_into(path: Path, write: Write) -> None:
     from assay.journal.trees import scratch
 
     with scratch("assay-write-") as folder:
-        # Some formats are not written from the front to the end.
+        # Some formats are not written sequentially, so the whole file is made first.
         temporary = folder / "whole"
         write(temporary)
-        # Without O_CREAT: what is there is neither made nor replaced.
+        # Without O_CREAT: the FIFO or device must exist, and is not replaced.
         with temporary.open("rb") as source, os.fdopen(os.open(path, os.O_WRONLY | os.O_CLOEXEC), "wb") as target:
             shutil.copyfileobj(source, target)
 

@@ -17,10 +17,10 @@ LEVELS = ("raid10", "raid1", "raid0")
 
 
 def keep(at: str, disks: Sequence[str], interfaces: Sequence[str], level: str, destroy: bool) -> None:
-    """Make it, watch its disks until a signal comes, and take it away again.
+    """Make and mount the file system, watch its disks until SIGTERM or SIGINT, then unmount it and detach the disks.
 
     Raises:
-        AssayError: The disks cannot be mirrored across servers, something fails, or is still there at the end.
+        AssayError: The disks cannot be mirrored across servers, or a step fails.
     """
     if level not in LEVELS:
         raise AssayError(f"there is no level `{plain(level)}`", one_of(level, list(LEVELS)), EXIT_USAGE)
@@ -28,15 +28,15 @@ def keep(at: str, disks: Sequence[str], interfaces: Sequence[str], level: str, d
         raise AssayError("all that is on the disks would be lost", "add --destroy if it may be", EXIT_REFUSED)
     if os.geteuid() != 0:
         raise AssayError("file systems are mounted by root", "run it with sudo", EXIT_REFUSED)
-    holders = servers_of(discover_disks(interfaces, 1000, False), list(dict.fromkeys(disks)))
-    array, over = Array(Path(at).resolve(), interfaces, holders, note), Event()
+    servers = servers_of(discover_disks(interfaces, 1000, False), list(dict.fromkeys(disks)))
+    array, stop = Array(Path(at).resolve(), interfaces, servers, note), Event()
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: over.set())
+        signal.signal(number, lambda *_: stop.set())
     try:
         array.make(level)
         array.at.chmod(0o1777)
         note(f"{array.at} is there")
-        array.watch(over)
+        array.watch(stop)
     finally:
         for problem in array.take_away():
             note(problem)

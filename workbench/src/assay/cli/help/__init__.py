@@ -1,1 +1,1 @@
-"""How the help of commands is laid out."""
+"""Layout of the commands' help."""

@@ -1,4 +1,4 @@
-"""Commands that stand below one word, and their help: plain text, since painting it takes longer than most commands."""
+"""Groups of commands, and their help as plain text: rendering it in colour takes longer than most commands."""
 
 from typing import Any
 
@@ -8,60 +8,60 @@ import typer.core
 from assay.model.base import EXIT_USAGE
 
 SETTINGS: dict[str, Any] = {"default_map": {"help": False}}
-"""Settings of a group: with a value of its own for --help, typer does not load pydantic to find that there is none."""
+"""Settings of a group. The default for --help keeps typer from importing pydantic to find that there is none."""
 
 
 OTHER_NAMES = dict.fromkeys(("--html", "--report", "--save"), "--output")
-"""Options as people may know them from elsewhere, or from older versions -> as they are called here."""
+"""Option name of other commands or older versions -> name of the option here."""
 
 
 class Command(typer.core.TyperCommand):
-    """A command whose options may also be given by other names, which its help does not list."""
+    """A command that also accepts the option names in `OTHER_NAMES`, which its help does not list."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """As of any command."""
+        """Replace other option names, then parse as any command does."""
         known = {name for option in self.params for name in option.opts}
-        return super().parse_args(ctx, [_known_word(word, known) for word in args])
+        return super().parse_args(ctx, [_translated(word, known) for word in args])
 
 
-def _known_word(word: str, known: set[str]) -> str:
+def _translated(word: str, known: set[str]) -> str:
     name, sign, value = word.partition("=")
     other = OTHER_NAMES.get(name, name)
     return f"{other}{sign}{value}" if name not in known and other in known else word
 
 
 class Group(typer.core.TyperGroup):
-    """A group whose help has of each command the whole first paragraph."""
+    """A group whose help shows the whole first paragraph of each command."""
 
     def summaries(self, ctx: Any) -> list[tuple[str, str]]:
-        """Name and first paragraph of each command, in the order in which they are listed."""
+        """Return name and first paragraph of each command, in the listed order."""
         found = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
         return [(name, summary(command.help)) for name, command in found if command is not None and not command.hidden]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """As of any group; without a word, the help goes to standard error."""
+        """Parse as any group does; without arguments, print the help on standard error and exit."""
         if not args and self.no_args_is_help and not ctx.resilient_parsing:
             typer.echo(ctx.get_help(), err=True)
             ctx.exit(EXIT_USAGE)
         return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """As of any group, but nothing is cut off."""
+        """Format the list of commands as any group does, but do not shorten their summaries."""
         with formatter.section("Commands"):
             formatter.write_dl(self.summaries(ctx))
 
 
 def summary(text: str | None) -> str:
-    """The first paragraph of a help text, in one line."""
+    """Return the first paragraph of a help text in one line."""
     return " ".join((text or "").split("\n\n")[0].split())
 
 
 def group(about: str | None = None, kind: type[Group] = Group) -> typer.Typer:
-    """A group to which commands are added.
+    """Return a group to which commands are added.
 
     Args:
-        about: Its help; None takes that of its callback.
-        kind: What it does with words that are none of its commands.
+        about: Help of the group; None: that of its callback.
+        kind: Class of the group.
     """
     words: dict[str, Any] = {"help": about} if about else {}
     return _App(
@@ -70,8 +70,8 @@ def group(about: str | None = None, kind: type[Group] = Group) -> typer.Typer:
 
 
 class _App(typer.Typer):
-    """An app whose commands are of our class."""
+    """A typer app whose commands are of class `Command`."""
 
     def command(self, name: str | None = None, **words: Any) -> Any:
-        """As of any app."""
+        """Add a command as any app does, by default of class `Command`."""
         return super().command(name, **{"cls": Command, **words})

@@ -1,1 +1,1 @@
-"""What is to be seen of a run while it goes on, on a terminal that can move its cursor."""
+"""The panel that shows a running measurement on a terminal that can move its cursor."""

@@ -1,6 +1,6 @@
-"""The rate of a phase while it lasts: now, over the last minute, and from its start on. Pure.
+"""The rate of a running phase: now, over the last minute, and since its start. Pure.
 
-Engines are silent of intervals in which nothing ended; there the rate is 0, or what operations did that ended later.
+Engines report no interval in which no operation ended. Its rate is 0, or the share of operations that ended later.
 """
 
 from collections import deque
@@ -9,54 +9,54 @@ from typing import NamedTuple
 from assay.run.listener import Heard, Stretch
 
 LATELY_NS = 60 * 10**9
-"""What counts as lately: the last minute."""
+"""Length of the period that `lately` covers: the last minute."""
 LATE_NS = 3 * 10**9
-"""A host of which nothing is heard for so long, and for three intervals, while others speak, has ended nothing."""
+"""A host that reports nothing for this long, and for three intervals, while others report, has a rate of 0."""
 MOST_BINS = 256
-"""Of a course; from so many on two become one."""
+"""Bins of a course at most; when there would be more, pairs are merged."""
 
 
 class Rate(NamedTuple):
-    """Per second."""
+    """Bytes and operations per second."""
 
     bytes: float
     ops: float
 
     def of(self, counted: bool) -> float:
-        """Operations if those are counted, else bytes."""
+        """Return operations per second if `counted`, else bytes per second."""
         return self.ops if counted else self.bytes
 
 
 class HostCourse:
-    """What was heard of one host."""
+    """The intervals that one host has reported in a phase."""
 
     def __init__(self) -> None:
-        """Nothing yet."""
+        """Start without any interval."""
         self._recent: deque[Stretch] = deque()
-        """What was done in the last minute."""
+        """The work of the last minute."""
         self._last = Stretch(0, 1, 0.0, 0.0)
 
     def add(self, heard: Heard) -> None:
-        """An interval; what has become older than a minute is forgotten."""
+        """Add an interval; drop what is older than `LATELY_NS`."""
         self._last = heard.done
         self._recent.extend((*heard.earlier, heard.done))
         while self._recent[0].end_ns <= heard.done.end_ns - LATELY_NS:
             self._recent.popleft()
 
     def until(self, latest_ns: int) -> int:
-        """How far it is known what was done, if the last that was heard of any host ended at `latest_ns`."""
+        """Return until when the host's work is known; the latest interval of any host ended at `latest_ns`."""
         start, end, _, _ = self._last
         return latest_ns if latest_ns - end > max(LATE_NS, 3 * (end - start)) else end
 
     def now(self, latest_ns: int) -> Rate:
-        """In the last interval; `latest_ns` as of `until`."""
+        """Return the rate in the last interval; `latest_ns` as for `until`."""
         start, end, moved, ops = self._last
         if self.until(latest_ns) > end:
             return Rate(0.0, 0.0)
         return Rate(moved * 1e9 / (end - start), ops * 1e9 / (end - start))
 
     def lately(self, latest_ns: int) -> Rate:
-        """Over the last minute, or from the start of the phase on; `latest_ns` as of `until`."""
+        """Return the mean rate over the last minute, or since the start of the phase; `latest_ns` as for `until`."""
         until = self.until(latest_ns)
         since = max(0, until - LATELY_NS)
         moved = ops = 0.0
@@ -69,16 +69,16 @@ class HostCourse:
 
 
 class Bins:
-    """What was done from the start of a phase on, in stretches of equal length."""
+    """The work since the start of a phase, in bins of equal length."""
 
     def __init__(self) -> None:
-        """Nothing yet."""
+        """Start without any bin."""
         self._length = 0
         self._bins: list[Rate] = []
-        """Amounts, not per second."""
+        """Amounts in each bin, not rates."""
 
     def add(self, part: Stretch) -> None:
-        """What was done in a stretch of time counts as done evenly."""
+        """Add the work of a stretch, spread evenly over its time."""
         whole = part.end_ns - part.start_ns
         self._length = self._length or whole
         while part.end_ns > self._length * MOST_BINS:
@@ -97,12 +97,12 @@ class Bins:
         return [Rate(sum(rate.bytes for rate in part), sum(rate.ops for rate in part)) for part in parts]
 
     def columns(self, most: int, until_ns: int, counted: bool) -> list[float]:
-        """At most so many rates, one after the other, each of equally long.
+        """Return at most `most` consecutive rates, each over an equally long time.
 
         Args:
-            most: At least 1.
-            until_ns: How far it is known what was done. A stretch that ends later is left out, if it is not the first.
-            counted: Operations per second, not bytes.
+            most: Number of rates, at least 1.
+            until_ns: Time up to which the work is known. A column that ends later is left out, unless it is the first.
+            counted: Return operations per second instead of bytes per second.
         """
         if not self._bins:
             return []
@@ -117,19 +117,19 @@ class Bins:
 
 
 class PhaseCourse:
-    """What was heard of a phase, of all hosts."""
+    """The intervals that all hosts have reported in a phase."""
 
     def __init__(self) -> None:
-        """Nothing yet."""
+        """Start without any host."""
         self.hosts: dict[str, HostCourse] = {}
         self.counted = False
         self.latencies: dict[str, tuple[str, ...]] = {}
-        """Host -> latencies of its last interval in which anything ended."""
+        """Host -> latencies of its last interval in which operations ended."""
         self._bins = Bins()
         self._latest_ns = 0
 
     def add(self, heard: Heard) -> None:
-        """An interval of a host."""
+        """Add an interval of a host."""
         self.hosts.setdefault(heard.host, HostCourse()).add(heard)
         self._latest_ns = max(self._latest_ns, heard.done.end_ns)
         for part in (heard.done, *heard.earlier):
@@ -140,16 +140,16 @@ class PhaseCourse:
 
     @property
     def seconds(self) -> float:
-        """What `lately` is the mean of; 0 if nothing was heard."""
+        """Seconds that the `lately` rates cover; 0 before the first interval."""
         return min(self._latest_ns, LATELY_NS) / 1e9
 
     def by_host(self) -> list[tuple[str, Rate, Rate]]:
-        """Name, rate now and lately of each."""
+        """Return name, current rate and rate of the last minute of each host."""
         latest = self._latest_ns
         return [(name, host.now(latest), host.lately(latest)) for name, host in self.hosts.items()]
 
     def rates(self) -> tuple[Rate, Rate]:
-        """Now and lately, of all hosts together."""
+        """Return the current rate and that of the last minute, of all hosts together."""
         every = self.by_host()
         return _total([now for _, now, _ in every]), _total([lately for _, _, lately in every])
 

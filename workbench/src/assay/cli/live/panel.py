@@ -1,4 +1,4 @@
-"""The panel as lines of text, for any width."""
+"""The panel of a running measurement as lines of text, for any width."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,21 +12,21 @@ from assay.model.units import about_duration, about_rate
 from assay.report import numbers
 
 _HEAD = 9
-"""Columns of what stands before a line."""
+"""Columns of the label at the start of a line."""
 _LEAST_BAR, _MOST_BAR = 4, 40
 _MOST_COURSE = 100
 _FIXED = 6
-"""Lines besides those of hosts."""
+"""Lines of the panel without those of hosts."""
 
 
 class Letters(NamedTuple):
-    """What is drawn with.
+    """The characters of the panel.
 
     Attributes:
-        steps: From nothing to the most.
-        done: Of the bar.
-        rest: Likewise.
-        cut: At the end of what was cut off.
+        steps: Heights of a sparkline, from 0 to the greatest.
+        done: Finished part of the progress bar.
+        rest: Unfinished part of the progress bar.
+        cut: End of a shortened line.
     """
 
     steps: str
@@ -37,18 +37,18 @@ class Letters(NamedTuple):
 
 FINE = Letters("▁▂▃▄▅▆▇█", "━", "─", "…")
 PLAIN = Letters("_.-=+*#@", "#", "-", ".")
-"""For terminals that know few letters."""
+"""Characters for terminals that cannot show those of `FINE`."""
 
 
 class Line(NamedTuple):
-    """A line of the panel: what it is about, and what there is to say of it."""
+    """A line of the panel: its label and its text."""
 
     head: str
     text: str
 
 
 def panel(state: State, width: int, height: int, letters: Letters) -> list[Line]:
-    """All lines, each at most `width` columns; the least important ones are left out if there is no room for all."""
+    """Return the lines, each at most `width` columns; without room for all, the least important ones are left out."""
     room = max(1, width - _HEAD)
     lines = [
         Line("", _bar(state, width, letters)),
@@ -71,8 +71,8 @@ def _cut(line: Line, width: int, letters: Letters) -> Line:
     return Line(head, text)
 
 
-def _first(room: int, *words: str) -> str:
-    """The first that fits, or the last one."""
+def _first_fitting(room: int, *words: str) -> str:
+    """Return the first text that fits into `room` columns, or the last one."""
     return next((text for text in words if cell_len(text) <= room), words[-1])
 
 
@@ -82,7 +82,7 @@ def _bar(state: State, width: int, letters: Letters) -> str:
     left = f"{state.left.words()} left"
     room = min(_MOST_BAR, width - len(f"{count}{failed}  {left}"))
     if room < _LEAST_BAR:
-        return _first(width, f"{count}{failed} {left}", f"{count} {left}")
+        return _first_fitting(width, f"{count}{failed} {left}", f"{count} {left}")
     full = room if state.total <= 0 else min(room, room * max(0, state.done) // state.total)
     return f"{count}{failed} {letters.done * full}{letters.rest * (room - full)} {left}"
 
@@ -96,7 +96,7 @@ def _case(state: State) -> str:
 
 def _rates(state: State, room: int) -> str:
     if silent := state.silent():
-        return _first(room, f"no progress for {about_duration(silent)}", f"silent for {about_duration(silent)}")
+        return _first_fitting(room, f"no progress for {about_duration(silent)}", f"silent for {about_duration(silent)}")
     course = state.course
     if not course.hosts:
         return numbers.NONE
@@ -106,7 +106,7 @@ def _rates(state: State, room: int) -> str:
     over = "the last minute" if minute else f"the last {about_duration(course.seconds)}"
     ops = "" if course.counted else f" ({about_rate(rates[0].ops, counted=True)})"
     short = "1 min" if minute else about_duration(course.seconds)
-    return _first(
+    return _first_fitting(
         room, f"{now}{ops} now, {lately} over {over}", f"{now} now, {lately} over {over}", f"{now}; {lately} in {short}"
     )
 
@@ -116,7 +116,7 @@ def _latency(state: State, room: int) -> str:
     if tail is None:
         return numbers.NONE
     short = f"p50 {numbers.latency(tail.p50)}, p99 {numbers.latency(tail.p99)}"
-    return _first(room, f"{short} of the last interval", short)
+    return _first_fitting(room, f"{short} of the last interval", short)
 
 
 def _limit(state: State, room: int) -> str:
@@ -125,7 +125,7 @@ def _limit(state: State, room: int) -> str:
         return "none known" if state.course.hosts else numbers.NONE
     ceiling = about_rate(found.value, found.unit != "bytes/s")
     share = numbers.share(found.share)
-    return _first(
+    return _first_fitting(
         room, f"nearest limit is {found.name}: {share} of {ceiling}", f"{found.name}: {share}", f"{share}, {found.name}"
     )
 
@@ -135,18 +135,18 @@ def _course(state: State, room: int, letters: Letters) -> str:
     rates = state.course.columns(max(1, min(_MOST_COURSE, room - len(words) - 1)))
     if not rates:
         return numbers.NONE
-    # The greatest of what is drawn, which may be a mean of several stretches.
+    # The greatest of the drawn rates, each of which may be a mean of several bins.
     return f"{spark(rates, letters)} up to {about_rate(max(rates), state.course.counted)}"
 
 
 def spark(rates: Sequence[float], letters: Letters) -> str:
-    """Each rate as one letter, as high as its share of the greatest one."""
+    """Return a sparkline: one character for each rate, as high as its share of the greatest one."""
     top, last = max(rates, default=0.0), len(letters.steps) - 1
     return "".join(letters.steps[round(last * rate / top) if top else 0] for rate in rates)
 
 
 def _hosts(state: State, room: int, most: int, letters: Letters) -> list[Line]:
-    """One for each host where there are several, the slowest ones if there is no room for all."""
+    """Return a line for each of several hosts; without room for all, those of the slowest ones."""
     counted = state.course.counted
     every = [(name, now.of(counted), lately.of(counted)) for name, now, lately in state.course.by_host()]
     if len(every) < 2 or not most:
@@ -167,4 +167,4 @@ def _host(name: str, now: float, lately: float, share: float, counted: bool, roo
     words = f"{name} {about_rate(now, counted)} now, {about_rate(lately, counted)} lately"
     bar = min(_MOST_BAR // 2, room - cell_len(words) - 1)
     short = f"{name} {about_rate(now, counted)}"
-    return f"{words} {letters.done * round(bar * share)}" if bar >= _LEAST_BAR else _first(room, words, short)
+    return f"{words} {letters.done * round(bar * share)}" if bar >= _LEAST_BAR else _first_fitting(room, words, short)

@@ -1,4 +1,4 @@
-"""A panel that is drawn anew while a run goes on; what is said meanwhile scrolls by above it."""
+"""A panel that is redrawn while a run goes on; messages scroll above it."""
 
 import os
 import sys
@@ -23,7 +23,7 @@ _DRAWN_PER_SECOND = 4
 
 
 class LiveProgress:
-    """Where a run is, its rate, latency and course, and the ceiling that it is closest to."""
+    """Shows the progress of a run: its case, rate, latency, course, and the ceiling that it is closest to."""
 
     def __init__(self, total: int, done: int, left: TimeLeft) -> None:
         """See `Listener.progress`."""
@@ -32,7 +32,7 @@ class LiveProgress:
 
         self._state = State(total, done, left)
         self._lock = threading.Lock()
-        """Held while the state changes, and while it is drawn, which another thread does."""
+        """Held while the state changes, and while another thread draws it."""
         self._console = Console(file=unguarded(sys.stderr), highlight=False)
         self._letters = letters_for(self._console.encoding)
         self._live = Live(
@@ -55,7 +55,7 @@ class LiveProgress:
     def _draw(self) -> "Text":
         from rich.text import Text
 
-        # A terminal that is full to its last column may begin a new line.
+        # Some terminals begin a new line when the last column is filled.
         width, height = max(1, self._console.width - 1), max(1, self._console.height - 1)
         with self._lock:
             lines = panel(self._state, width, height, self._letters)
@@ -67,35 +67,35 @@ class LiveProgress:
         return text
 
     def begin(self, case: Case, repeat: int) -> None:
-        """Show the case at hand."""
+        """Show the case that starts."""
         with self._lock:
             self._state.begin(case, repeat)
 
     def phase(self, operation: str, limits: Limits) -> None:
-        """Show the phase at hand."""
+        """Show the phase that starts."""
         with self._lock:
             self._state.phase(operation, limits)
 
     def interval(self, heard: Heard) -> None:
-        """Show what was done in it."""
+        """Show the work of an interval."""
         with self._lock:
             self._state.interval(heard)
 
     def finish(
         self, case: Case, repeat: int, status: str, reason: str, seconds: float, samples: Sequence[Sample]
     ) -> None:
-        """Move the bar on; a repeat that did not end well gets a line above the panel."""
+        """Advance the bar; a failed repeat gets a line above the panel."""
         with self._lock:
             self._state.finish(status)
         if status != "ok":
             self.say(finish_text(case, repeat, status, reason, seconds, samples))
 
     def fewer(self, count: int) -> None:
-        """Bring the end nearer."""
+        """Lower the total by `count` repeats."""
         self.left_out(count)
 
     def left_out(self, count: int) -> None:
-        """Bring the end nearer."""
+        """Lower the total by `count` repeats."""
         with self._lock:
             self._state.total -= count
 
@@ -106,6 +106,6 @@ class LiveProgress:
 
 
 def letters_for(encoding: str) -> Letters:
-    """What a terminal can draw: the console of Linux has few letters, and so have old encodings."""
+    """Return the characters that a terminal can show: the Linux console and old encodings lack those of `FINE`."""
     drawn = "".join(FINE)
     return FINE if encodable(drawn, encoding) == drawn and os.environ.get("TERM", "") != "linux" else PLAIN

@@ -1,4 +1,4 @@
-"""What there is to be seen of a run at a moment."""
+"""The current state of a run, as the panel shows it."""
 
 import time
 from collections.abc import Callable
@@ -12,88 +12,88 @@ from assay.model.study.case import Case
 from assay.run.listener import Heard, Limits, TimeLeft
 
 DECODE_GAP = 0.25
-"""Latencies are read at most so often, in seconds ..."""
+"""Seconds between two decodings of latencies at least."""
 DECODE_SHARE = 50
-"""... and take at most a share of one in so many of the time, however many hosts there are."""
+"""Decoding latencies takes at most 1 / `DECODE_SHARE` of the time, with any number of hosts."""
 SILENT_SECONDS = 3.0
-"""When nothing was heard for so long, and for three intervals, that is said."""
+"""A phase without a report for this long, and for three intervals, is shown as silent."""
 
 
 class Tail(NamedTuple):
-    """Latencies of what ended last, in nanoseconds."""
+    """Median and 99th percentile of the latest latencies, in nanoseconds."""
 
     p50: float
     p99: float
 
 
 class State:
-    """Told by the run, looked at by what draws; whoever uses both from several threads must lock it."""
+    """The state that the run updates and the panel shows; callers in several threads must lock it."""
 
     def __init__(self, total: int, done: int, left: TimeLeft, clock: Callable[[], float] = time.monotonic) -> None:
         """See `Listener.progress`.
 
         Args:
             total: Planned repeats.
-            done: Of these.
+            done: Repeats of these that are done.
             left: Time left.
-            clock: Seconds.
+            clock: Returns the current time in seconds.
         """
         self.total, self.done, self.left = total, done, left
         self.failed = 0
-        """Repeats that did not end well, in this session."""
+        """Repeats that failed in this session."""
         self.case: Case | None = None
         self.repeat = 0
         self.operation = ""
         self.outcome = ""
-        """How the repeat that is shown ended; empty while it goes on."""
+        """How the shown repeat ended; empty while it goes on."""
         self.course = PhaseCourse()
         self._limits: Limits = lambda _bytes, _ops: None
         self._clock = clock
-        self._told_at = clock()
+        self._last_report_at = clock()
         self._interval = 0.0
         self._tail: Tail | None = None
         self._next_tail = float("-inf")
 
     def begin(self, case: Case, repeat: int) -> None:
-        """A repeat starts."""
+        """Start a repeat."""
         self.case, self.repeat, self.outcome = case, repeat, ""
         self.phase("", lambda _bytes, _ops: None)
 
     def phase(self, operation: str, limits: Limits) -> None:
-        """A phase starts: what is shown begins anew."""
+        """Start a phase: rates and latencies begin anew."""
         self.operation, self._limits = operation, limits
         self.course = PhaseCourse()
         self._tail, self._next_tail = None, float("-inf")
-        self._told_at, self._interval = self._clock(), 0.0
+        self._last_report_at, self._interval = self._clock(), 0.0
 
     def interval(self, heard: Heard) -> None:
-        """An interval has ended."""
+        """Add an interval that has ended."""
         self.course.add(heard)
-        self._told_at = self._clock()
+        self._last_report_at = self._clock()
         self._interval = (heard.done.end_ns - heard.done.start_ns) / 1e9
 
     def finish(self, status: str) -> None:
-        """The repeat has ended; its last phase stays to be seen until the next one begins."""
+        """End the repeat; its last phase is shown until the next one starts."""
         self.done += 1
         self.failed += status != "ok"
         self.outcome = status
 
     def silent(self) -> float:
-        """Seconds since anything was heard of the phase at hand, if that is long; else 0."""
+        """Return the seconds since the last report of the current phase, if that is long ago; else 0."""
         if self.outcome or not self.operation:
             return 0.0
-        waited = self._clock() - self._told_at
+        waited = self._clock() - self._last_report_at
         return waited if waited > max(SILENT_SECONDS, 3 * self._interval) else 0.0
 
     def binding(self) -> Binding | None:
-        """The ceiling that the rate of the last minute is closest to."""
+        """Return the ceiling that the rate of the last minute is closest to; None if none is known."""
         if not self.course.hosts:
             return None
         _, rate = self.course.rates()
         return self._limits(rate.bytes, rate.ops)
 
     def tail(self) -> Tail | None:
-        """Latencies of the last interval of each host in which anything ended, all together."""
+        """Return the latencies of all hosts together, each from its last interval in which operations ended."""
         now = self._clock()
         if now >= self._next_tail and self.course.latencies:
             self._tail = _tail(list(chain.from_iterable(self.course.latencies.values())))
@@ -103,7 +103,7 @@ class State:
 
 
 def _tail(texts: list[str]) -> Tail | None:
-    """Median and 99th percentile of what all of these say; None if one cannot be read, which the repeat's end tells."""
+    """Return median and 99th percentile over all histograms; None if one is damaged, which the repeat's end reports."""
     from assay.analyse.histograms import decode, merge, percentiles
 
     try:

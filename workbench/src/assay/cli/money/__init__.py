@@ -1,1 +1,1 @@
-"""Commands of money, and what they share: prices, catalogues, advice."""
+"""Commands about prices, catalogues and advice, and their shared parts."""

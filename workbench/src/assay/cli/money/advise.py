@@ -29,7 +29,7 @@ SIZES = (
     ("migration", "size"),
     *(("monthly", name) for name in ("read", "written", "egress", "zone")),
 )
-"""Keys of a need whose values must have a unit: a plain number would be bytes, which nobody means."""
+"""Keys of a need whose values must have a unit: a plain number would mean bytes, which is hardly intended."""
 
 
 def command(
@@ -73,13 +73,13 @@ def command(
     stated, source = _read(need)
     if page is not None and page.path.exists() and page.path.samefile(need):
         raise AssayError(f"--output {output}: it is the need itself", "name another file")
-    asked = _with_options(stated, design, term)
+    requested = _with_options(stated, design, term)
     base = need.absolute().parent
-    books = _books(asked, source, need, book)
-    _check_names(asked, books, source, need, bool(design))
+    books = _books(requested, source, need, book)
+    _check_names(requested, books, source, need, bool(design))
     known = _evidence(evidence, out)
     try:
-        advice = advise(asked, books, known, base)
+        advice = advise(requested, books, known, base)
     except BadValueError as error:
         place = next((place for place, each in enumerate(stated.candidates) if each is error.candidate), None)
         if place is None:
@@ -101,7 +101,7 @@ def command(
 
 
 def _write_page(advice: "Advice", page: Output) -> None:
-    """The page, whole or not at all. Its name is printed on standard error."""
+    """Write the page, complete or not at all, and print its path on standard error."""
     import datetime as dt
 
     from assay.report.advice.page import build_page
@@ -112,12 +112,12 @@ def _write_page(advice: "Advice", page: Output) -> None:
         note(f"the page is {page.path}")
 
 
-def _books(need: "Need", source: "Source", path: Path, given: list[str]) -> "tuple[Book, ...]":
-    """Those of the command, else of the need; paths that a need names start at the need."""
+def _books(need: "Need", source: "Source", path: Path, refs: list[str]) -> "tuple[Book, ...]":
+    """Return the price books of the command line, else of the need; relative paths in a need start at its folder."""
     from assay.money.books.books import load_book
 
-    if given:
-        return tuple(load_book(name) for name in given)
+    if refs:
+        return tuple(load_book(name) for name in refs)
     if need.book is None and not need.books:
         return _default_books(need)
     named: list[tuple[str, tuple[str | int, ...]]] = [
@@ -125,7 +125,7 @@ def _books(need: "Need", source: "Source", path: Path, given: list[str]) -> "tup
     ] or [(need.book or "", ("book",))]
     found = []
     for name, key in named:
-        with _at(source, path, *key):
+        with _with_line(source, path, *key):
             found.append(load_book(name, path.absolute().parent))
     names = [book.book for book in found]
     twice = next((name for name in names if names.count(name) > 1), None)
@@ -136,22 +136,22 @@ def _books(need: "Need", source: "Source", path: Path, given: list[str]) -> "tup
 
 
 def _default_books(need: "Need") -> "tuple[Book, ...]":
-    """Of a need that names none: one book of each provider; where it says where, those of that place."""
+    """Return the books for a need that names none: one of each provider, or all that fit its providers and regions."""
     from assay.model.money.need import DEFAULT_BOOKS
     from assay.money.books.books import book_names, load_book
 
-    asked = need.where
-    names = [*DEFAULT_BOOKS, *(name for name in book_names() if asked.regions and name not in DEFAULT_BOOKS)]
+    requested = need.where
+    names = [*DEFAULT_BOOKS, *(name for name in book_names() if requested.regions and name not in DEFAULT_BOOKS)]
     found = []
     for book in map(load_book, names):
-        there = not asked.regions or book.provider == "own" or book.region in asked.regions
-        if there and not book.historic and (not asked.providers or book.provider in asked.providers):
+        there = not requested.regions or book.provider == "own" or book.region in requested.regions
+        if there and not book.historic and (not requested.providers or book.provider in requested.providers):
             found.append(book)
     return tuple(found) or tuple(map(load_book, DEFAULT_BOOKS))
 
 
 def _read(path: Path) -> "tuple[Need, Source]":
-    """The need of a file, and where its values stand."""
+    """Return the need in a file, and the source with the lines of its values."""
     from assay.model.files import read_checked
     from assay.model.money.need import Need
     from assay.model.named import read_named
@@ -180,28 +180,28 @@ def _with_options(need: "Need", designs: list[str], term: str) -> "Need":
     if term and term not in TERMS:
         raise AssayError(f"--term: unknown term {shown(term)}", one_of(term, TERMS))
     if designs:
-        # What the need says of their parameters still holds.
+        # A design that the need names, too, keeps the parameters stated there.
         known = {candidate.design: candidate for candidate in need.candidates}
         changes["candidates"] = tuple(known.get(name, Candidate(design=name)) for name in designs)
     return need.model_copy(update={**changes, **({"term": term} if term else {})})
 
 
-def _check_names(need: "Need", books: "tuple[Book, ...]", source: "Source", path: Path, given: bool) -> None:
-    """What the need names must exist; the message says the line."""
+def _check_names(need: "Need", books: "tuple[Book, ...]", source: "Source", path: Path, designs_replaced: bool) -> None:
+    """Raise an error, with the line of the need, if something that the need names does not exist."""
     from assay.money.advice.checks import check_currency
     from assay.money.advice.market import market_of
     from assay.money.cost.catalog import catalog
     from assay.money.cost.designs import load_template
 
-    with _at(source, path, "books"):
+    with _with_line(source, path, "books"):
         market = market_of(need, books)
-    with _at(source, path, "budget"):
+    with _with_line(source, path, "budget"):
         check_currency(need, market.currency)
     if isinstance(need.client, str):
-        with _at(source, path, "client"):
+        with _with_line(source, path, "client"):
             catalog().instance(need.client)
     for place, candidate in enumerate(need.candidates):
-        with nullcontext() if given else _at(source, path, "candidates", place):
+        with nullcontext() if designs_replaced else _with_line(source, path, "candidates", place):
             template = load_template(candidate.design, path.absolute().parent)
             for key in candidate.set:
                 if key not in template.parameters:
@@ -209,8 +209,8 @@ def _check_names(need: "Need", books: "tuple[Book, ...]", source: "Source", path
 
 
 @contextmanager
-def _at(source: "Source", path: Path, *key: str | int) -> Iterator[None]:
-    """Errors say the line of the need that is to blame."""
+def _with_line(source: "Source", path: Path, *key: str | int) -> Iterator[None]:
+    """Add file and line of a key of the need to errors."""
     try:
         yield
     except AssayError as error:
@@ -222,7 +222,7 @@ def _line(source: "Source", path: Path, *key: str | int) -> str:
 
 
 def _evidence(refs: list[str], runs: Path) -> "tuple[Evidence, ...]":
-    """What is published and what the user names; what does not count of that is said."""
+    """Return published evidence and that of the runs and files named; note how many results are left out, and why."""
     from assay.cli.money.evidence import gather_evidence
     from assay.money.advice.published import published
 

@@ -1,4 +1,4 @@
-"""The answer of advice in a few lines: what to take, what comes next, why, what would change it, what is not known."""
+"""Advice in a few lines: the choice, the next best, the reason, what would change the choice, what is not known."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -17,17 +17,17 @@ HEADS = {
     "none": "Nothing meets this need",
 }
 GIVEN = ("profile", "where", "term")
-"""Requirements that nobody gives up for a lower price: a design that fails one is for something else."""
+"""Requirements that are not given up for a lower price: a design that fails one serves another purpose."""
 SHORT = 110
-"""Characters of a text that stands for a longer one."""
+"""Characters to which a longer text is shortened."""
 LEAST_SHARE, MANY_TIMES = Decimal("0.001"), 2
 MOST_GIVEN_UP, MOST_CONDITIONS = 3, 6
 
 
 def print_answer(advice: Advice) -> None:
-    """Print at most five lines, then what one accepts with the choice; of nothing that is found, at most ten."""
+    """Print the answer in five lines, then the conditions of the choice; if nothing meets the need, about ten lines."""
     best = chosen(advice)
-    for line in _nothing(advice) if best is None else _found(advice, best):
+    for line in _no_answer_lines(advice) if best is None else _answer_lines(advice, best):
         say(line)
     more = () if best is None else best.conditions
     if more:
@@ -40,13 +40,13 @@ def print_answer(advice: Advice) -> None:
 
 
 def chosen(advice: Advice) -> Option | None:
-    """The option that is named first; None: there is none."""
+    """Return the option that is recommended first; None if there is none."""
     label = advice.recommended[0] if advice.recommended else None
     return next((item for item in (*advice.options, *advice.unproven) if item.label == label), None)
 
 
 def dates_of(advice: Advice) -> str:
-    """From when to when the prices of the choice hold; without a choice, those of all that was priced."""
+    """Return the range of dates of the choice's prices; without a choice, of all prices used."""
     best = chosen(advice)
     lines = best.price.lines if best is not None else ()
     dates = [line.date for line in lines if line.date is not None]
@@ -56,7 +56,7 @@ def dates_of(advice: Advice) -> str:
 
 
 def assumed_words(advice: Advice) -> str:
-    """What all prices rest on: tax, exchange rates with their date, and the price of electricity where it is used."""
+    """Return the assumptions of all prices: tax, exchange rates with date, and the electricity price if it is used."""
     need, exchange = advice.need, advice.exchange
     words = [f"{percent(need.tax)} tax included" if need.tax else "before tax"]
     if exchange is not None:
@@ -72,33 +72,36 @@ def assumed_words(advice: Advice) -> str:
 
 
 def old_words(advice: Advice) -> str:
-    """How much of the price is old; empty if little is."""
+    """Return how much of the price is based on old prices; empty if little is."""
     found = next((item.text for item in advice.reasons if item.rule == OLD_RULE), "")
     return f"; {found}" if found else ""
 
 
 def shortened(text: str) -> str:
-    """The beginning of a text, up to a part of it that ends within `SHORT` characters."""
-    kept = ""
+    """Return the first parts of a text, separated by `; `, that fit into `SHORT` characters, but at least one part.
+
+    A single part is cut after 2 * `SHORT` characters.
+    """
+    beginning = ""
     for part in text.split("; "):
-        if kept and len(kept) + len(part) + 2 > SHORT:
+        if beginning and len(beginning) + len(part) + 2 > SHORT:
             break
-        kept = f"{kept}; {part}" if kept else part
-    if len(kept) <= 2 * SHORT:
-        return kept
-    kept = kept[: 2 * SHORT].rsplit(" ", 1)[0]
-    # A bracket that is not closed says nothing.
-    return f"{kept.rsplit(' (', 1)[0] if kept.count('(') > kept.count(')') else kept} ..."
+        beginning = f"{beginning}; {part}" if beginning else part
+    if len(beginning) <= 2 * SHORT:
+        return beginning
+    beginning = beginning[: 2 * SHORT].rsplit(" ", 1)[0]
+    # Drop a bracket that the cut left open.
+    return f"{beginning.rsplit(' (', 1)[0] if beginning.count('(') > beginning.count(')') else beginning} ..."
 
 
-def _found(advice: Advice, best: Option) -> Iterator[str]:
+def _answer_lines(advice: Advice, best: Option) -> Iterator[str]:
     price, months = best.price, advice.need.months
     term = term_words(price.term, price.payment, price.bought)
     about, without = ("about ", f", without {', '.join(price.lacks)}") if price.lacks else ("", "")
     whole = f"{money(price.paid, price.currency)} in {counted(months, 'month')}"
     monthly = f"{about}{money(price.month, price.currency)} a month"
     yield f"{HEADS[advice.result]}: {best.label} for {monthly} ({term}, {whole}){without}"
-    yield _next(advice, best)
+    yield _next_line(advice, best)
     yield f"Reason: {_reason(advice, best)}"
     change = (
         shortened(advice.changes[0].text)
@@ -106,11 +109,11 @@ def _found(advice: Advice, best: Option) -> Iterator[str]:
         else "by no price a fifth lower or higher, and by no end of an interval"
     )
     yield f"The choice would change: {change}"
-    yield _prices(advice, best)
+    yield _prices_line(advice, best)
 
 
-def _next(advice: Advice, best: Option) -> str:
-    """The other one that cannot be told apart, or the best of another design."""
+def _next_line(advice: Advice, best: Option) -> str:
+    """Return a line about the other recommended option, or the best option of another design."""
     pool = advice.options if best in advice.options else advice.unproven
     other = next((item for item in pool if item.label in advice.recommended[1:]), None)
     head = "As good" if other is not None else "Next"
@@ -124,7 +127,7 @@ def _next(advice: Advice, best: Option) -> str:
 
 
 def _more(other: Option, best: Option) -> str:
-    """How the price of one differs from that of another."""
+    """Return in words how the monthly price of `other` differs from that of `best`."""
     if other.price.month == best.price.month or not best.price.month:
         return "as much" if other.price.month == best.price.month else "more"
     share = other.price.month / best.price.month - 1
@@ -149,22 +152,22 @@ def _reason(advice: Advice, best: Option) -> str:
 
 
 def _least_open(advice: Advice, best: Option) -> str:
-    """Why that one comes first though none is proven, and though the next may be cheaper."""
-    count = _open(best)
+    """Return why `best` comes first although none is proven: it has the fewest unproven requirements."""
+    count = _unproven_count(best)
     text = f"no option is proven to meet the need; of the {advice.counts.unproven:,} that may, it has the fewest "
     text += f"unproven requirements ({count})"
     other = next((item for item in advice.unproven if item.design != best.design), None)
-    if other is not None and other.price.month < best.price.month and _open(other) > count:
-        text += f"; the next is cheaper, with {_open(other)} unproven"
+    if other is not None and other.price.month < best.price.month and _unproven_count(other) > count:
+        text += f"; the next is cheaper, with {_unproven_count(other)} unproven"
     return text
 
 
-def _open(item: Option) -> int:
+def _unproven_count(item: Option) -> int:
     return len({check.requirement for check in item.checks if check.outcome == "unproven"})
 
 
-def _prices(advice: Advice, best: Option) -> str:
-    """The dates of the prices, and what is not known."""
+def _prices_line(advice: Advice, best: Option) -> str:
+    """Return the line about the prices: their dates, the assumptions, and what is not known."""
     names = ", ".join(best.price.books or (advice.prices.book,))
     text = f"Prices {dates_of(advice)} ({names}), {assumed_words(advice)}{old_words(advice)}"
     open_names = [check.requirement for check in best.checks if check.outcome == "unproven"]
@@ -179,8 +182,8 @@ def _prices(advice: Advice, best: Option) -> str:
     return f"{text}; not known: {', '.join(unknown)}" if unknown else text
 
 
-def _nothing(advice: Advice) -> Iterator[str]:
-    """What excludes everything, and what giving one up would allow."""
+def _no_answer_lines(advice: Advice) -> Iterator[str]:
+    """Yield the answer if nothing meets the need: what excludes everything, and what dropping a requirement allows."""
     counts, designs = advice.counts, len(advice.rejected)
     yield f"{HEADS['none']}: {counted(counts.enumerated, 'variant')} of {counted(designs, 'design')} were tried"
     if advice.conflicts:
@@ -199,7 +202,7 @@ def _nothing(advice: Advice) -> Iterator[str]:
 
 
 def _excludes(advice: Advice, requirement: str) -> str:
-    """The variant that comes closest in this respect, of those that fail least besides."""
+    """Return a line about the variant closest to this requirement, among those that fail the fewest requirements."""
 
     def rank(item: tuple[Rejected, Check]) -> tuple[int, float]:
         return len({check.requirement for check in item[0].fails}), -(item[1].share or 0.0)
@@ -213,7 +216,7 @@ def _excludes(advice: Advice, requirement: str) -> str:
 
 
 def rejected_words(item: Rejected) -> str:
-    """Why a design is rejected, in one line: the first requirement that it fails, and the names of the others."""
+    """Return in one line why a design is rejected: the first requirement that it fails, and the names of the others."""
     if not item.fails:
         return item.why
     first = item.fails[0]

@@ -1,4 +1,4 @@
-"""Advice in words and tables."""
+"""Full advice in words and tables."""
 
 from collections.abc import Iterator
 
@@ -20,15 +20,16 @@ from assay.money.advice.words import amount, counted, percent, seconds, term_wor
 
 MOST_OPTIONS = 20
 LEAST_RATE = 10**6
-"""Bytes per second below which a cost for each GB/s says nothing."""
+"""Bytes per second below which a cost per GB/s is meaningless."""
 
 
 def print_advice(advice: Advice, whole: bool = False) -> None:
     """Print advice for people.
 
     Args:
-        advice: The answer.
-        whole: All of it: the choice and why, the others, what would change it, what is excluded. Else a few lines.
+        advice: The advice.
+        whole: Print everything: the choice and why, other options, what would change it, what is rejected. Else a few
+            lines.
     """
     if not whole:
         print_answer(advice)
@@ -59,7 +60,7 @@ def print_advice(advice: Advice, whole: bool = False) -> None:
 
 
 def _print_bill(advice: Advice) -> None:
-    """Each line of what the choice costs, with the book that its price stands in."""
+    """Print the bill of the choice: each line with its monthly cost, price book and date."""
     best = chosen(advice)
     if best is None:
         return
@@ -84,7 +85,7 @@ def _print_conditions(advice: Advice) -> None:
 
 
 def _need_words(need: Need) -> str:
-    """All that is asked for, and what is assumed."""
+    """Return the need in words, with its profile."""
     words = [f"{need.access}, {about_size(need.capacity)}"]
     for name in ("read", "write", "read_iops", "write_iops"):
         value = getattr(need, name)
@@ -107,7 +108,7 @@ def _need_words(need: Need) -> str:
 
 
 def _more_words(need: Need) -> Iterator[str]:
-    """What few needs say."""
+    """Yield the requirements that few needs state, in words."""
     if need.growth_per_year:
         yield f"growing by {percent(need.growth_per_year)} a year"
     if need.active is not None:
@@ -217,19 +218,19 @@ def _rows(options: tuple[Option, ...], advice: Advice) -> Iterator[list[str]]:
 
 
 def _by_operations(need: Need) -> bool:
-    """The need asks for operations only."""
-    bytes_asked = need.read is not None or need.write is not None
-    return not bytes_asked and (need.read_iops is not None or need.write_iops is not None)
+    """Return whether the need requires operations per second, and no bytes per second."""
+    needs_bytes = need.read is not None or need.write is not None
+    return not needs_bytes and (need.read_iops is not None or need.write_iops is not None)
 
 
 def _rate(item: Option, need: Need) -> tuple[str, str]:
-    """The rate that the need asks for, the lesser of both sides, and whence it is known."""
+    """Return the rate that the need requires, the lesser of reading and writing, and its basis."""
     if not _by_operations(need):
         return (f"{about_size(item.rate)}/s" if item.rate else "not known", item.basis or "")
-    asked = [figure for figure in item.figures if figure.metric.endswith("_iops")]
-    if any(figure.value is None for figure in asked):
+    figures = [figure for figure in item.figures if figure.metric.endswith("_iops")]
+    if any(figure.value is None for figure in figures):
         return "not known", ""
-    least = min(asked, key=lambda figure: figure.value or 0.0)
+    least = min(figures, key=lambda figure: figure.value or 0.0)
     return f"{least.value:,.0f}", least.basis
 
 
@@ -244,6 +245,6 @@ def _print_rejected(advice: Advice) -> None:
         name = item.closest.label if item.closest is not None else item.design
         say(f"  {name} ({item.variants} tried): {rejected_words(item)}")
     if other:
-        # Of what cannot even be reached so, the rest says little.
+        # For a design without the required access, further reasons matter little.
         say(f"  without {advice.need.access} access: {', '.join(item.design for item in other)}")
     say("")

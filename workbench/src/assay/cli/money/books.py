@@ -1,4 +1,4 @@
-"""Price books as the commands use them."""
+"""Warnings about old prices in price books."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
@@ -8,16 +8,16 @@ from assay.model.money.price import STALE_DAYS, Book, Row, row_name
 from assay.money.books.books import book_names
 
 LISTED = ("aws", "azure", "gcp")
-"""Providers whose price lists `assay prices refresh` reads."""
+"""Providers whose price lists `assay prices refresh` can read."""
 
 
 def warn_stale(book: Book, rows: Iterable[Row] | None = None, today: dt.date | None = None) -> None:
-    """Say loudly on standard error that prices of the present are old.
+    """Print a warning on standard error if current prices are older than `STALE_DAYS` days.
 
     Args:
         book: The book.
-        rows: Those that were used; None: all.
-        today: The present day; None: the clock's.
+        rows: The rows that were used; None: all.
+        today: The current date; None: the clock's.
     """
     used = tuple(book.rows if rows is None else rows)
     old = book.stale(today or dt.date.today(), used)
@@ -32,11 +32,11 @@ def warn_stale(book: Book, rows: Iterable[Row] | None = None, today: dt.date | N
 
 
 def warn_all_stale(books: Mapping[str, tuple[Book, tuple[Row, ...]]], today: dt.date | None = None) -> None:
-    """The same of several books, in one line.
+    """Print one warning on standard error about the old prices of several books.
 
     Args:
-        books: Name -> book, and the rows of it that were used.
-        today: The present day; None: the clock's.
+        books: Name -> book, and its rows that were used.
+        today: The current date; None: the clock's.
     """
     if len(books) == 1:
         for book, rows in books.values():

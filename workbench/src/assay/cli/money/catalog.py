@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 app = group()
 
 NETWORK_BURST = "5 to 60 min, of saved credits"
-"""docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-network-bandwidth.html; by type it is not published."""
+"""Source: docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-network-bandwidth.html; not published by type."""
 RATES = ("rate_", "small_rate", "knee_rate", "keeps_most", "burst_per_tib", "most_read", "most_write", "per_client")
-"""Fields that hold bytes per second begin so."""
+"""Prefixes of the fields that hold bytes per second."""
 LUSTRE_RATES = ("per_tib", "write_per_tib", "disk_burst", "write_disk_burst", "network", "network_burst")
 LIMIT_COLUMNS = ("size", "what", "keeps", "burst", "how long")
 
@@ -85,7 +85,7 @@ def show(
     from assay.money.cost.catalog import catalog
 
     entry = catalog().entry(name)
-    wanted = _wanted(size, iops, throughput)
+    wanted = _parse_options(size, iops, throughput)
     if isinstance(entry, ManagedType):
         show_managed(entry, *wanted, as_json=as_json)
         return
@@ -106,14 +106,14 @@ def show(
         for how in dict.fromkeys(limit.how for _, limit in limits) if size else ():
             say(f"How: {how}")
     elif isinstance(entry, VolumeType | FileSystemType):
-        say(f"Its limits follow from what is provisioned: {_ask(entry)}")
+        say(f"Its limits follow from what is provisioned: {_example_command(entry)}")
     if entry.note:
         say(f"Note: {entry.note}")
     say(f"Source: {entry.source}{f', {entry.date}' if entry.date else ''}")
 
 
-def _wanted(size: str, iops: int | None, throughput: str) -> tuple[int | None, int | None, float | None]:
-    """What the options say, in bytes and bytes per second."""
+def _parse_options(size: str, iops: int | None, throughput: str) -> tuple[int | None, int | None, float | None]:
+    """Return size in bytes, IOPS and bytes per second as the options state them."""
     try:
         wanted = parse_size(size) if size else None
     except UnitError as error:
@@ -130,7 +130,7 @@ def _wanted(size: str, iops: int | None, throughput: str) -> tuple[int | None, i
 def _limits(
     entry: "VolumeType | FileSystemType", size: int | None, iops: int | None, rate: float | None
 ) -> "list[tuple[int, VolumeLimits | FileSystemLimits]]":
-    """At the size that is asked for, or at a few that there are."""
+    """Return the limits at the requested size, or at a few possible sizes."""
     from assay.model.money.catalog import LustreType, ProvisionedVolume, VolumeType, filesystem_limits, volume_limits
     from assay.model.money.entry import GIB, TIB
 
@@ -154,7 +154,7 @@ def _limits(
     return [(each, filesystem_limits(entry, each)) for each in sizes]
 
 
-def _ask(entry: "Entry") -> str:
+def _example_command(entry: "Entry") -> str:
     from assay.model.money.catalog import VolumeType
 
     more = "--iops 10000" if isinstance(entry, VolumeType) else "--throughput 256MiB/s"
@@ -201,7 +201,7 @@ def _how_long(limits: "VolumeLimits | FileSystemLimits", seconds: float | None) 
 
 
 def _rate(rate: float | None) -> str:
-    """In both kinds of MB, since providers use both."""
+    """Return a rate in MB/s and MiB/s, since providers use both."""
     return "" if rate is None else f"{rate / 1e6:,.6g} MB/s ({rate / 2**20:,.5g} MiB/s)"
 
 
@@ -218,7 +218,7 @@ def _disks(entry: "Instance") -> str:
 
 
 def _instance_row(entry: "Instance") -> tuple[str, ...]:
-    """One line of the list."""
+    """Return an instance as a row of the list."""
     return (
         entry.name,
         str(entry.vcpus),
@@ -236,7 +236,7 @@ def _instance_row(entry: "Instance") -> tuple[str, ...]:
 
 
 def _instance_rows(entry: "Instance") -> list[tuple[str, ...]]:
-    """All of one instance."""
+    """Return all facts of an instance as rows."""
     network = entry.network_burst != entry.network_baseline
     rows = [
         ("vCPUs", str(entry.vcpus), "", ""),
@@ -251,7 +251,7 @@ def _instance_rows(entry: "Instance") -> list[tuple[str, ...]]:
         ),
     ]
     if entry.ebs_baseline is None:
-        # AWS says so of its older types; of those of others nothing was found.
+        # AWS states this for its older types; for other providers nothing was found.
         shares = "." in entry.name
         return [*rows, ("to volumes", "shares the network" if shares else "not known", "", "")]
     burst = entry.ebs_burst_seconds is not None
@@ -262,7 +262,7 @@ def _instance_rows(entry: "Instance") -> list[tuple[str, ...]]:
 
 
 def _figures(entry: "Entry") -> list[tuple[str, str]]:
-    """What is stated of a service, besides what follows from its size."""
+    """Return the stated figures of a service as rows, without the limits that follow from its size."""
     hidden = {"name", "source", "date", "note", "family", "kind"}
     sizes = {"least_size", "most_size", "largest_io", "knee_io", "small_size", "credits_per_tib", "least_object"}
     sizes |= {"read_unit", "write_unit", "partition_size", "largest_item", "step"}

@@ -1,4 +1,4 @@
-"""`assay catalog show` of a managed service: its laws in words, and what it does at a few sizes."""
+"""`assay catalog show` for a managed service: its scaling laws in words, and its limits at a few sizes."""
 
 from assay.cli.output import print_json, print_table, say
 from assay.model.money.catalog import ManagedType
@@ -9,17 +9,17 @@ COLUMNS = ("size", "reading", "writing", "read IOPS", "write IOPS")
 
 
 def show_managed(entry: ManagedType, size: int | None, iops: int | None, rate: float | None, *, as_json: bool) -> None:
-    """Print an entry.
+    """Print an entry of the catalogue.
 
     Args:
-        entry: Of the catalogue.
-        size: Bytes; None: a few sizes that there are.
-        iops: As bought; None: what is included.
-        rate: Bytes per second as bought; None: what is included, or the least that is sold.
-        as_json: JSON instead of text.
+        entry: The entry.
+        size: Bytes; None: a few possible sizes.
+        iops: Provisioned IOPS; None: the included ones.
+        rate: Provisioned bytes per second; None: what is included, or the least that can be provisioned.
+        as_json: Print JSON instead of text.
 
     Raises:
-        AssayError: It cannot be had so.
+        AssayError: The service is not available with these values.
     """
     sizes = _sizes(entry) if size is None else [size]
     if size is not None:
@@ -47,22 +47,23 @@ def _sizes(entry: ManagedType) -> list[int]:
 
 
 def _values(entry: ManagedType, size: int, iops: int | None, rate: float | None) -> tuple[float | None, ...]:
-    """Bytes per second of reading and writing, operations per second of both."""
-    bought = rate if rate is not None else _least_bought(entry, size)
-    counted = float(iops) if iops is not None else entry.iops.included(size) if entry.iops else 0.0
-    rates = (law.value(size, bought) if law is not None else None for law in (entry.read, entry.write))
+    """Return bytes per second of reading and writing, then operations per second of both; None where not stated."""
+    provisioned = rate if rate is not None else _least_provisioned(entry, size)
+    provisioned_iops = float(iops) if iops is not None else entry.iops.included(size) if entry.iops else 0.0
+    rates = (law.value(size, provisioned) if law is not None else None for law in (entry.read, entry.write))
     counts = (
-        law.value(size, counted, bought) if law is not None else None for law in (entry.read_iops, entry.write_iops)
+        law.value(size, provisioned_iops, provisioned) if law is not None else None
+        for law in (entry.read_iops, entry.write_iops)
     )
     return (*rates, *counts)
 
 
-def _least_bought(entry: ManagedType, size: int) -> float:
-    """Bytes per second that are bought at least, where some must be; else those that are included."""
-    sold = entry.throughput
-    if sold is None:
+def _least_provisioned(entry: ManagedType, size: int) -> float:
+    """Return the least bytes per second that can be provisioned: included or sold; 0 if none are sold separately."""
+    offer = entry.throughput
+    if offer is None:
         return 0.0
-    return max(sold.included(size), sold.least, min(sold.choices, default=0.0))
+    return max(offer.included(size), offer.least, min(offer.choices, default=0.0))
 
 
 def _row(row: tuple[float | None, ...]) -> tuple[str, ...]:
@@ -73,7 +74,7 @@ def _row(row: tuple[float | None, ...]) -> tuple[str, ...]:
 
 
 def _figures(entry: ManagedType) -> list[tuple[str, str]]:
-    """What is stated, besides what follows from the size."""
+    """Return the stated figures as rows, without the limits that follow from the size."""
     most = format_size(entry.most_size) if entry.most_size is not None else "as large as you like"
     step = f", in steps of {format_size(entry.step)}" if entry.step > 1 else ""
     rows = [

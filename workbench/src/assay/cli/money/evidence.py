@@ -1,4 +1,4 @@
-"""Evidence for advice: the sound results of runs whose targets name designs, and files of published figures."""
+"""Evidence for advice: usable results of runs whose targets name designs, and files of published figures."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -19,10 +19,11 @@ _RANDOM = frozenset({"random_read", "random_write"})
 
 @dataclass
 class Gathered:
-    """What a run or file gives.
+    """The evidence from a run or file.
 
     Attributes:
-        left_out: Why results do not count -> how many.
+        evidence: The figures that count.
+        left_out: Reason -> number of results that do not count.
     """
 
     evidence: tuple[Evidence, ...] = ()
@@ -30,21 +31,21 @@ class Gathered:
 
 
 def evidence_of(ref: str, runs: Path) -> tuple[Evidence, ...]:
-    """The evidence that a run or file gives; arguments and errors as in `gather_evidence`."""
+    """Return the evidence from a run or file; arguments and errors as in `gather_evidence`."""
     return gather_evidence(ref, runs).evidence
 
 
 def gather_evidence(ref: str, runs: Path) -> Gathered:
-    """The evidence that a run or file gives, and what of it is left out.
+    """Return the evidence from a run or file, and what is left out.
 
-    Of a run the rows and intervals of its report count, those with sound verdicts only.
+    A run gives the rows and intervals of its report, but only those with sound verdicts.
 
     Args:
         ref: A file of evidence, or a run as `assay show` takes it.
         runs: Folder of all runs.
 
     Raises:
-        AssayError: There is neither, the file is wrong, or the run has no designs.
+        AssayError: There is no such file or run, the file is wrong, or the run has no designs.
     """
     from assay.money.advice.published import read_evidence_file
     from assay.run.analysis import load_analysis
@@ -75,7 +76,7 @@ def gather_evidence(ref: str, runs: Path) -> Gathered:
 
 
 def _unfit(row: "Row", has_design: bool) -> str:
-    """Why a row is no evidence; empty if it is."""
+    """Return why a row is no evidence; empty if it is."""
     from assay.report.view import sound
 
     if not has_design:
@@ -124,7 +125,7 @@ def _measured(estimate: "Estimate") -> Measured:
 
 
 def _p99(row: "Row") -> Measured | None:
-    """Its p99 in seconds, with its interval if it has one; None if there were too few operations."""
+    """Return the row's p99 in seconds, with its interval if it has one; None if there were too few operations."""
     tail = row.percentile("p99")
     if tail is None or not tail.value:
         return None

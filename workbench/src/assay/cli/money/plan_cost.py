@@ -1,4 +1,4 @@
-"""What running a study would cost: hours of the plan times the hourly costs of the designs."""
+"""The cost of running a study: the estimated hours of its plan times the hourly costs of its designs."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -18,25 +18,25 @@ NOT_IN_IT = (
     "taxes, discounts, and the least time that a provider bills",
 )
 DIGITS = 6
-"""Digits after the point of amounts for programs."""
+"""Digits after the decimal point of amounts for programs."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """An expected value, from the fewest repeats to the most, and its bound if there is one."""
+    """An amount: with the fewest repeats, as expected with the most repeats, and its upper bound if there is one."""
 
     least: Decimal
     about: Decimal
     at_most: Decimal | None
 
     def text(self, currency: str) -> str:
-        """For reading."""
+        """Return the span in words with its currency."""
         least, about = money(self.least), money(self.about)
         words = f"about {about if least == about else f'{least} to {about}'} {currency}"
         return words if self.at_most is None else f"{words}, at most {money(self.at_most, currency)}"
 
     def document(self) -> dict[str, str | None]:
-        """For programs."""
+        """Return the span for programs, as text."""
         found = {"least": self.least, "about": self.about, "at_most": self.at_most}
         return {key: None if value is None else str(rounded(value, DIGITS)) for key, value in found.items()}
 
@@ -46,9 +46,10 @@ class PlanCost:
     """The cost of a run.
 
     Attributes:
-        hourly: Target -> an hour of its design.
-        designs: Target -> the whole run of its design. All are there from the beginning to the end, since the run
-            goes back and forth between them.
+        prices: The prices of the designs.
+        hourly: Target -> cost of its design per hour.
+        designs: Target -> cost of its design over the whole run. Each design is paid for from beginning to end, since
+            the run alternates between them.
     """
 
     prices: FrozenPrices
@@ -57,7 +58,7 @@ class PlanCost:
 
     @property
     def total(self) -> Span:
-        """Of all designs."""
+        """Cost of all designs."""
         bounds = [span.at_most for span in self.designs.values()]
         known = [bound for bound in bounds if bound is not None]
         return Span(
@@ -67,7 +68,10 @@ class PlanCost:
         )
 
     def fits(self, budget: Budget) -> str:
-        """`yes`: even at most; `expected`: as estimated; `perhaps`: with few repeats; `no`: not even those."""
+        """Return whether the run stays within the budget.
+
+        `yes`: even the upper bound; `expected`: the estimate; `perhaps`: only the fewest repeats; `no`: not even those.
+        """
         found, amount = self.total, budget.amount
         if found.at_most is not None and max(found.about, found.at_most) <= amount:
             return "yes"
@@ -77,7 +81,7 @@ class PlanCost:
 
 
 def plan_cost(study: Study, estimate: StudyEstimate, prices: FrozenPrices) -> PlanCost:
-    """The cost of a run from the estimate of its time; a schedule takes at least its whole time."""
+    """Return the cost of a run from the estimate of its time; a schedule takes at least its stated time."""
     over = 0.0 if study.schedule is None else study.schedule.over / 1e9
     hourly = {name: hour_of_running(prices, name) for name in prices.designs}
     bound = estimate.at_most_seconds
@@ -93,7 +97,7 @@ def plan_cost(study: Study, estimate: StudyEstimate, prices: FrozenPrices) -> Pl
 
 
 def cost_document(cost: PlanCost, budget: Budget | None) -> dict[str, Any]:
-    """For programs: amounts as text, so that no digit is lost."""
+    """Return the cost for programs; amounts are text, so that no digit is lost."""
     prices = cost.prices
     document: dict[str, Any] = {
         "currency": prices.book.currency,
@@ -117,7 +121,7 @@ def cost_document(cost: PlanCost, budget: Budget | None) -> dict[str, Any]:
 
 
 def print_cost(cost: PlanCost, budget: Budget | None) -> None:
-    """For reading."""
+    """Print the cost as a table with totals and exclusions, and whether the budget is enough."""
     prices, currency = cost.prices, cost.prices.book.currency
     rows = [
         (name, prices.designs[name].chosen.label, money(cost.hourly[name]), cost.designs[name].text(currency))

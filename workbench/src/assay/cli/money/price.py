@@ -58,7 +58,7 @@ def command(
     else:
         options = _options(designs or [], fixed, varied, capacity, _one_book(books), term, payment, use)
         _warn(options, use)
-        _show(options, _months(months), bill, as_json, as_csv, bool(capacity))
+        _show(options, _checked_months(months), bill, as_json, as_csv, bool(capacity))
 
 
 def _options(
@@ -80,15 +80,15 @@ def _options(
 
     if not designs:
         raise AssayError("no design is named", "`assay price --list` prints the shipped ones")
-    chosen_term: Any = _word("--term", term, TERMS)
-    chosen_payment: Any = _word("--payment", payment, get_args(Payment)) if payment else None
+    chosen_term: Any = _checked_word("--term", term, TERMS)
+    chosen_payment: Any = _checked_word("--payment", payment, get_args(Payment)) if payment else None
     if chosen_payment and chosen_term not in TERM_MONTHS:
         raise AssayError(f"--payment belongs to reservations, not to {chosen_term}", "add --term reserved-1y")
     used = read_use(use)
     found = choose(designs, fixed, varied)
     if capacity:
         found = all_sized(found, read_capacity(capacity))
-    places = [_place(chosen.design, book, design.book) for chosen, design in found]
+    places = [_book_place(chosen.design, book, design.book) for chosen, design in found]
     books = {place: load_book(*place) for place in dict.fromkeys(places)}
     one_currency(list(books.values()))
     return [
@@ -105,8 +105,11 @@ def _one_book(written: list[str]) -> str:
     return written[0] if written else ""
 
 
-def _place(ref: str, book: str, own: str | None) -> tuple[str, Path | None]:
-    """Name and folder of the price book: as the command names it, or the design; that one may be beside its file."""
+def _book_place(ref: str, book: str, own: str | None) -> tuple[str, Path | None]:
+    """Return name and folder of the price book that the command or the design names.
+
+    A design in a file may name a book in its own folder; the folder is None for others.
+    """
     from assay.model.money.need import DEFAULT_BOOK
 
     if book or not own:
@@ -115,20 +118,20 @@ def _place(ref: str, book: str, own: str | None) -> tuple[str, Path | None]:
     return own, folder if look(ref) == "file" and look(folder / own) else None
 
 
-def _word(option: str, written: str, words: Iterable[str]) -> str:
+def _checked_word(option: str, written: str, words: Iterable[str]) -> str:
     if written not in words:
         raise AssayError(f"{option}: {shown(written)} is not possible here", one_of(written, words))
     return written
 
 
-def _months(months: int) -> int | None:
+def _checked_months(months: int) -> int | None:
     if not 0 <= months <= 1200:
         raise AssayError(f"--months {months}: is not from 1 to 1200", "write whole months")
     return months or None
 
 
 def _warn(options: "list[Option]", use: list[str]) -> None:
-    """Of each book once, of the rows that were used; and of use that changes nothing."""
+    """Warn about old prices among the rows that were used, and note `--use` values that change nothing."""
     from assay.cli.money.books import warn_all_stale
     from assay.cli.money.price_choose import unused
     from assay.cli.output import note

@@ -1,4 +1,4 @@
-"""What `assay price` is asked for: designs, values for their parameters, and how they are used."""
+"""The input of `assay price`: designs, values for their parameters, and how the designs are used."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,13 +19,13 @@ from assay.money.cost.metrics import Option
 MOST_DESIGNS = 100_000
 """Designs that one call prices at most."""
 LARGE = 10**9
-"""Bytes from which on nobody counts them one by one."""
+"""Bytes from which a usual value counts as large, so that a small number for it lacks its unit."""
 MOST_DIGITS = 30
-"""Of a whole number."""
+"""Digits of a whole number at most; longer ones are text."""
 
 
-class _Named(NamedTuple):
-    """A design as named, with the values that stand beside its name."""
+class _NamedDesign(NamedTuple):
+    """A design that the command line names, with the values stated after its name."""
 
     ref: str
     template: Template
@@ -33,19 +33,19 @@ class _Named(NamedTuple):
 
 
 def choose(names: Sequence[str], fixed: Sequence[str], varied: Sequence[str]) -> list[tuple[Chosen, Design]]:
-    """Each design that is named, with each combination of the varied values.
+    """Return each named design with each combination of the varied values.
 
     Args:
         names: `NAME`, or `NAME:key=value,key=value`; a name may be a file.
-        fixed: `key=value` for all designs that have such a parameter.
-        varied: `key=value,value` likewise.
+        fixed: `key=value` for all designs that have this parameter.
+        varied: `key=value,value` for all designs that have this parameter.
 
     Raises:
         AssayError: There is no such design or parameter, the values make none, or there are too many.
     """
     named = [_named(name) for name in names]
-    everywhere = {key: (_value(text),) for key, text in _pairs(fixed, "--set").items()}
-    sweeps = {key: tuple(map(_value, text.split(","))) for key, text in _pairs(varied, "--vary").items()}
+    everywhere = {key: (_value(text),) for key, text in _key_values(fixed, "--set").items()}
+    sweeps = {key: tuple(map(_value, text.split(","))) for key, text in _key_values(varied, "--vary").items()}
     twice = next((key for key in sweeps if key in everywhere), None)
     if twice is not None:
         raise AssayError(f"{twice} is both set and varied", "leave one of --set and --vary out")
@@ -53,13 +53,15 @@ def choose(names: Sequence[str], fixed: Sequence[str], varied: Sequence[str]) ->
     for key in axes:
         if not any(key in design.template.parameters for design in named):
             _unknown(key, [design.template for design in named])
-    found = list(itertools.islice(_all(named, axes), MOST_DESIGNS + 1))
+    found = list(itertools.islice(_combinations(named, axes), MOST_DESIGNS + 1))
     if len(found) > MOST_DESIGNS:
         raise AssayError(f"these are more than {MOST_DESIGNS:,} designs", "vary fewer values")
     return found
 
 
-def _all(named: Sequence[_Named], axes: Mapping[str, tuple[Any, ...]]) -> Iterator[tuple[Chosen, Design]]:
+def _combinations(
+    named: Sequence[_NamedDesign], axes: Mapping[str, tuple[Any, ...]]
+) -> Iterator[tuple[Chosen, Design]]:
     for ref, template, own in named:
         here = {key: values for key, values in axes.items() if key in template.parameters and key not in own}
         for key, values_here in {**{key: (value,) for key, value in own.items()}, **here}.items():
@@ -70,7 +72,7 @@ def _all(named: Sequence[_Named], axes: Mapping[str, tuple[Any, ...]]) -> Iterat
 
 
 def _check_unit(key: str, values: Iterable[Any], template: Template) -> None:
-    """Refuse so few bytes that the unit was forgotten, of a parameter that has GB or TB."""
+    """Raise an error if a parameter that is usually in GB or TB has so few bytes that its unit must be missing."""
     usual = template.parameters[key].value
     try:
         large = isinstance(usual, str) and parse_size(usual) >= LARGE
@@ -81,16 +83,16 @@ def _check_unit(key: str, values: Iterable[Any], template: Template) -> None:
         raise AssayError(f"design {template.name}: {key}={few}: the unit is missing", f"write it such as {usual}")
 
 
-def _named(written: str) -> _Named:
+def _named(written: str) -> _NamedDesign:
     if look(written) == "file":
-        return _Named(written, load_template(written), {})
+        return _NamedDesign(written, load_template(written), {})
     name, colon, values = written.partition(":")
     template = load_template(name)
-    own = {key: _value(text) for key, text in _pairs(values.split(","), name).items()} if colon else {}
+    own = {key: _value(text) for key, text in _key_values(values.split(","), name).items()} if colon else {}
     for key in own:
         if key not in template.parameters:
             _unknown(key, [template])
-    return _Named(name, template, own)
+    return _NamedDesign(name, template, own)
 
 
 def _unknown(key: str, templates: Sequence[Template]) -> NoReturn:
@@ -99,7 +101,7 @@ def _unknown(key: str, templates: Sequence[Template]) -> NoReturn:
     raise AssayError(f"{which} parameter {shown(key)}", one_of(key, known, none="leave it out"))
 
 
-def _pairs(written: Sequence[str], where: str) -> dict[str, str]:
+def _key_values(written: Sequence[str], where: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in written:
         key, equals, value = text.partition("=")
@@ -112,7 +114,7 @@ def _pairs(written: Sequence[str], where: str) -> dict[str, str]:
 
 
 def _value(text: str) -> Any:
-    """A whole number, nothing (`null`), or the text."""
+    """Return a value as a whole number, as None (`null`), or as text."""
     text = text.strip()
     if text == "null":
         return None
@@ -120,17 +122,17 @@ def _value(text: str) -> Any:
 
 
 def read_use(written: Sequence[str]) -> Use:
-    """How the designs are used, of `key=value`.
+    """Return how the designs are used, from words `key=value`.
 
     Raises:
-        AssayError: Unknown key, or not such a value.
+        AssayError: A key is unknown, or a value does not fit its key.
     """
-    given = _pairs(written, "--use")
-    unknown = next((key for key in given if key not in Use.model_fields), None)
+    values = _key_values(written, "--use")
+    unknown = next((key for key in values if key not in Use.model_fields), None)
     if unknown is not None:
         raise AssayError(f"--use: there is nothing called {shown(unknown)}", one_of(unknown, Use.model_fields))
     try:
-        use = Use.model_validate({key: _value(text) for key, text in given.items()})
+        use = Use.model_validate({key: _value(text) for key, text in values.items()})
     except ValidationError as error:
         detail = error.errors(include_url=False)[0]
         key = ".".join(map(str, detail["loc"]))
@@ -138,29 +140,29 @@ def read_use(written: Sequence[str]) -> Use:
             raise AssayError(f"--use {key}: {detail['ctx']['message']}", detail["ctx"]["hint"]) from None
         message, hint = shape_words(detail) or (detail["msg"].lower(), "see docs/guides/price.md")
         raise AssayError(f"--use {key}: {message}", hint) from None
-    _check_job(use, given)
+    _check_job(use, values)
     if not use.duty and (use.job_hours or use.job_bytes):
         raise AssayError("no job can run in what is never on", "write a duty above 0, such as duty=25%")
     return use
 
 
-def _check_job(use: Use, given: Mapping[str, str]) -> None:
+def _check_job(use: Use, values: Mapping[str, str]) -> None:
     for key in ("job_hours", "job_bytes"):
-        if key in given and not getattr(use, key):
+        if key in values and not getattr(use, key):
             hint = "leave it out: the hours follow from job_bytes" if key == "job_hours" else "leave it out"
-            raise AssayError(f"--use {key}: {given[key]} is not the size of a job", hint)
+            raise AssayError(f"--use {key}: {values[key]} is not the size of a job", hint)
     if use.job_egress and not (use.job_hours or use.job_bytes):
         raise AssayError("--use job_egress: nothing says what the job is", "add --use job_hours=... or job_bytes=...")
 
 
 def unused(options: Sequence[Option], written: Sequence[str]) -> Iterator[str]:
-    """What was said of the use, and changes nothing.
+    """Yield a message for each `--use` value that has no effect.
 
     Args:
-        options: The designs, priced.
-        written: As for `read_use`.
+        options: The priced designs.
+        written: The words, as for `read_use`.
     """
-    for key in _pairs(written, "--use"):
+    for key in _key_values(written, "--use"):
         use = options[0].use
         plain = Use.model_fields[key].default
         if key == "egress_way":
@@ -169,11 +171,11 @@ def unused(options: Sequence[Option], written: Sequence[str]) -> Iterator[str]:
         elif key != "duty" and not key.startswith("job_") and getattr(use, key) != plain:
             without = use.model_copy(update={key: plain})
             if all(make_bill(option.design, without) == option.bill for option in options):
-                yield f"--use {key} changes nothing: {_none_of(options)} is paid for by it"
+                yield f"--use {key} changes nothing: {_no_design_words(options)} is paid for by it"
     for option in options:
         if option.job is None and option.use.job_bytes:
             yield f"{option.label}: the job has no price, because no rate is known; give --use job_hours=..."
 
 
-def _none_of(options: Sequence[Option]) -> str:
+def _no_design_words(options: Sequence[Option]) -> str:
     return "no part of this design" if len(options) == 1 else "none of these designs"

@@ -1,4 +1,4 @@
-"""What `assay price` says to programs. Money is text, so that nobody reads it as a binary fraction."""
+"""The output of `assay price` for programs. Amounts are text, so that no reader takes them for binary fractions."""
 
 import csv
 import sys
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 DIGITS = 6
 MOST_COMPARED = 20
-"""Designs of one call whose break-evens are worked out."""
+"""Up to this many designs, their break-even points are computed."""
 
 
 def plain(amount: Decimal | None) -> str | None:
-    """To a millionth, without zeros at the end: `0.735`."""
+    """Return an amount to a millionth, without trailing zeros: `0.735`."""
     if amount is None:
         return None
     text = f"{rounded(amount, DIGITS):f}"
@@ -29,7 +29,10 @@ def plain(amount: Decimal | None) -> str | None:
 
 
 def as_data(options: Sequence[Option], months: int | None, sized: bool = False) -> dict[str, Any]:
-    """All designs, and where they meet; `not_compared` says why they are not if they hold unlike amounts."""
+    """Return all designs and their break-even points.
+
+    `not_compared` states why there are none if the designs differ in capacity.
+    """
     refused = None if sized or len(options) < 2 else unlike(options)
     compared = refused is None and 1 < len(options) <= MOST_COMPARED
     return {
@@ -155,7 +158,7 @@ def _pair(pair: Pair) -> dict[str, Any]:
 
 
 def print_csv(options: Sequence[Option], months: int | None) -> None:
-    """One row for each design; what is not known is empty."""
+    """Print one row for each design; unknown values are empty."""
     rows = [_csv_row(option, months) for option in options]
     writer = csv.DictWriter(sys.stdout, list(rows[0]), lineterminator="\n")
     writer.writeheader()

@@ -1,4 +1,4 @@
-"""What `assay price --preset` prints."""
+"""The output of `assay price --preset`."""
 
 import csv
 import sys
@@ -15,7 +15,7 @@ COSTS = ("cost_per_hour_usd", "cost_per_month_usd", "cost_1yr_usd", "cost_3yr_us
 
 
 def show_preset(name: str, as_json: bool, as_csv: bool) -> None:
-    """The paper's tables, computed.
+    """Print the tables of a paper, computed again.
 
     Raises:
         AssayError: There is no such preset.
@@ -89,18 +89,18 @@ def _print(preset: Preset, rows: Sequence[TableRow], found: Sequence[Computed]) 
         cells = [_table_cells(row) for row in rows]
         print_table(list(cells[0]), [list(row.values()) for row in cells], right=list(cells[0])[2:])
     if found:
-        shown = ("figure", "computed", "printed", "unit", "formula")
+        columns = ("figure", "computed", "printed", "unit", "formula")
         cells = [_figure_cells(one) for one in found]
-        print_table(shown, [[row[name] for name in shown] for row in cells], right=shown[1:3])
+        print_table(columns, [[row[name] for name in columns] for row in cells], right=columns[1:3])
     all_figures = [*(cell for row in rows for cell in row.cells.values()), *found]
     printed = [one for one in all_figures if one.printed is not None]
     right = sum(bool(one.right) for one in printed)
     say(f"{right} of {len(printed)} printed figures are what comes out.")
     for group, some in wrong(all_figures).items():
-        _say_wrong(group, some)
+        _print_wrong(group, some)
 
 
-def _say_wrong(group: str, some: Sequence[Computed]) -> None:
+def _print_wrong(group: str, some: Sequence[Computed]) -> None:
     for one in some:
         if one.right is False:
             say(f"  {one.what}{f', {group}' * (group != one.what)}: {one.printed} printed, {one.text} is right")

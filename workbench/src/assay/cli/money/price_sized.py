@@ -1,4 +1,4 @@
-"""Designs sized to one capacity, so that their prices can be compared; and which ones cannot be."""
+"""Sizing of designs to one capacity, so that their prices can be compared; and which designs cannot be compared."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,14 +16,14 @@ from assay.money.cost.metrics import Option
 
 TB, GB = 10**12, 10**9
 UNLIKE = 0.05
-"""Share by which usable capacities may differ in a comparison."""
+"""Share by which the usable capacities of compared designs may differ."""
 
 
 def read_capacity(written: str) -> int:
-    """Bytes, of `40TB`.
+    """Return the bytes of a capacity such as `40TB`.
 
     Raises:
-        AssayError: It is no size, or nothing.
+        AssayError: The text is not a size, or the size is 0 or too large.
     """
     try:
         size = parse_size(written)
@@ -37,10 +37,10 @@ def read_capacity(written: str) -> int:
 
 
 def all_sized(found: Sequence[tuple[Chosen, Design]], wanted: int) -> list[tuple[Chosen, Design]]:
-    """Each design as small as it can be had with so many bytes for data.
+    """Return each design in its smallest available size with at least `wanted` bytes for data.
 
     Raises:
-        AssayError: One says its own size, cannot be sized, or cannot be that large.
+        AssayError: A design has its own size, cannot be sized, or cannot be that large.
     """
     return [_sized(chosen, wanted) for chosen, _ in found]
 
@@ -67,7 +67,7 @@ def _sized(chosen: Chosen, wanted: int) -> tuple[Chosen, Design]:
 def _fitting(
     template: Template, values: dict[str, Any], size: str | None, counts: Sequence[str], wanted: int
 ) -> dict[str, Any] | None:
-    """The least size; else the least of the first count that makes it large enough."""
+    """Return the least value of the size parameter, or of the first count parameter, that is enough; else None."""
     if size is not None:
         found = sized(template, values, size, wanted)
         return None if found is None else {size: found}
@@ -80,7 +80,7 @@ def _fitting(
 
 
 def _most(template: Template, values: dict[str, Any], counts: Sequence[str]) -> str:
-    """What it holds at most, where a count says so."""
+    """Return a hint: the most that the design can hold, if a count parameter has a maximum."""
     for key in counts:
         most = template.parameters[key].most
         if most is not None:
@@ -90,7 +90,7 @@ def _most(template: Template, values: dict[str, Any], counts: Sequence[str]) -> 
 
 
 def unlike(options: Sequence[Option]) -> str | None:
-    """Why prices are not compared, and how they can be: their usable capacities differ by more than `UNLIKE`."""
+    """Return why prices cannot be compared, and how to: usable capacities differ by more than `UNLIKE`; else None."""
     sizes = [option.limits.usable for option in options]
     least, most = min(sizes), max(sizes)
     if most - least <= UNLIKE * most:
@@ -103,13 +103,13 @@ def unlike(options: Sequence[Option]) -> str | None:
 
 
 def _rounded(size: int) -> str:
-    """The next whole TB, or GB of less than one."""
+    """Return a size rounded up to whole TB, or to whole GB if it is less than 1 TB."""
     unit, name = (TB, "TB") if size >= TB else (GB, "GB")
     return f"{-(-size // unit)}{name}"
 
 
 def unpriced(option: Option) -> dict[str, str]:
-    """Parameters with another value than the design's own one, which the price does not follow, and why."""
+    """Return changed parameters -> why the price does not depend on them."""
     parameters = load_template(option.chosen.design).parameters if option.design.unpriced else {}
     return {
         key: why

@@ -1,4 +1,4 @@
-"""What `assay price` says to people."""
+"""The output of `assay price` for people."""
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
@@ -29,18 +29,18 @@ _READING = "TB-month, GB/s and 1,000 IOPS: cost per month for each of them. Rate
 
 
 def print_options(options: Sequence[Option], months: int | None, bill: bool, sized: bool = False) -> None:
-    """Each design alone, or several in a table, and where they meet."""
+    """Print one design in detail, or several in a table with their break-even points."""
     alone = len(options) == 1
     blocks = _alone(options[0], months) if alone else _side_by_side(options, months)
     if bill:
         for option in options:
             title = "Bill" if alone else f"Bill of {option.label}"
             blocks += [Heading(title, "bill"), bill_table("bill", option.cost, option.book)]
-    show(*blocks, *(_terms(options[0]) if alone else _meeting(options, sized)))
+    show(*blocks, *(_terms(options[0]) if alone else _break_even_blocks(options, sized)))
 
 
-def _meeting(options: Sequence[Option], sized: bool) -> list[Block]:
-    """Where several designs meet, if they hold as much as each other or are sized to one need."""
+def _break_even_blocks(options: Sequence[Option], sized: bool) -> list[Block]:
+    """Return the break-even points of several designs, if they hold equally much or are sized to one capacity."""
     if len(options) > MOST_COMPARED:
         return [Paragraph(f"Where designs meet is worked out for up to {MOST_COMPARED} of them.")]
     refused = None if sized else unlike(options)
@@ -48,8 +48,8 @@ def _meeting(options: Sequence[Option], sized: bool) -> list[Block]:
         return [Paragraph(f"{refused}.")]
     labels = _labels(options)
     names = {option.label: label for option, label in zip(options, labels, strict=True)}
-    met = _meet([pair.renamed(names) for pair in compare(options)])
-    blocks: list[Block] = [Heading("Where designs meet:", "meet"), met]
+    break_evens = _break_even_lines([pair.renamed(names) for pair in compare(options)])
+    blocks: list[Block] = [Heading("Where designs meet:", "meet"), break_evens]
     if sized:
         blocks.insert(
             0,
@@ -60,8 +60,8 @@ def _meeting(options: Sequence[Option], sized: bool) -> list[Block]:
         )
     accepted = {option.chosen.design: option.design.conditions for option in options if option.design.conditions}
     if accepted:
-        said = (f"{name}: {' '.join(conditions)}" for name, conditions in accepted.items())
-        blocks += [Heading("What one accepts with them:", "accept"), Bullets(tuple(said))]
+        lines = (f"{name}: {' '.join(conditions)}" for name, conditions in accepted.items())
+        blocks += [Heading("What one accepts with them:", "accept"), Bullets(tuple(lines))]
     losing = [label for option, label in zip(options, labels, strict=True) if option.loses_when_off]
     if losing:
         blocks.append(Paragraph(f"The data goes when it is switched off: {', '.join(losing)}"))
@@ -108,7 +108,7 @@ def _alone(option: Option, months: int | None) -> list[Block]:
 
 
 def prices_words(options: Sequence[Option]) -> str:
-    """Each book with the days of its prices that were used, and the term."""
+    """Return each price book with the dates of its used prices, and the term."""
     found = {option.book.book: option.book for option in options}.values()
     return "; ".join(_prices_of(book, [option for option in options if option.book is book]) for book in found)
 
@@ -123,13 +123,13 @@ def _prices_of(book: Book, options: Sequence[Option]) -> str:
 
 
 def _unknown(option: Option) -> Iterator[Note]:
-    """The layers whose rates are not known, which therefore limit nothing."""
+    """Yield notes about layers whose rates are not known, so that they limit nothing."""
     layers: dict[str, list[str]] = {}
     for metric in METRICS:
         bound = option.limits.binding(metric) is not None
-        silent = [layer.layer for layer in option.limits.layers if layer.keeps(metric) is None]
-        if not bound or (silent and metric in METRICS[:2]):
-            words = ", ".join(silent) or "any layer"
+        unknown = [layer.layer for layer in option.limits.layers if layer.keeps(metric) is None]
+        if not bound or (unknown and metric in METRICS[:2]):
+            words = ", ".join(unknown) or "any layer"
             layers.setdefault(words if bound else f"{words}; measure it", []).append(what(metric))
     for words, metrics in layers.items():
         yield Note(f"{', '.join(metrics)}: not known of {words}")
@@ -158,7 +158,7 @@ def _job(option: Option) -> list[tuple[str, str]]:
 
 
 def exceeded(option: Option) -> list[str]:
-    """What a design cannot do of its job."""
+    """Return what the job demands beyond the limits of a design: rates or capacity."""
     job, limits = option.job, option.limits
     if job is None or not job.exceeds:
         return []
@@ -208,7 +208,7 @@ def _side_by_side(options: Sequence[Option], months: int | None) -> list[Block]:
 
 
 def _shared(options: Sequence[Option]) -> dict[str, object]:
-    """Values that all designs have, if they differ in nothing but values."""
+    """Return the values that all options share, if they are of the same design."""
     first = options[0].chosen
     if any(option.chosen.design != first.design for option in options):
         return {}
@@ -216,7 +216,7 @@ def _shared(options: Sequence[Option]) -> dict[str, object]:
 
 
 def _labels(options: Sequence[Option]) -> list[str]:
-    """Each design without the values that all have."""
+    """Return the label of each option without the values that all share."""
     shared = _shared(options)
     if not shared:
         return [option.label for option in options]
@@ -225,7 +225,7 @@ def _labels(options: Sequence[Option]) -> list[str]:
 
 
 def _bound(option: Option) -> str:
-    """What binds reading, and writing if that is something else."""
+    """Return the layer that binds reading, and that which binds writing if it is another."""
     found = [option.limits.binding(metric) for metric in METRICS[:2]]
     return ", ".join(dict.fromkeys(layer.layer for layer in found if layer is not None))
 
@@ -243,11 +243,15 @@ def _terms(option: Option) -> list[Block]:
     rows: list[tuple[Cell, ...]] = [
         (term.name, *amount_cells(term.cost, None)[1:4], percent_off(term, option.terms[0])) for term in option.terms
     ]
-    return [Heading("On other terms", "terms"), Table("terms", columns, tuple(rows)), _meet(option.term_pairs)]
+    return [
+        Heading("On other terms", "terms"),
+        Table("terms", columns, tuple(rows)),
+        _break_even_lines(option.term_pairs),
+    ]
 
 
 def percent_off(term: OnTerm, first: OnTerm) -> Num:
-    """How much less a month on the one term costs."""
+    """Return by how much a month on `term` is cheaper than on `first`; empty if equal."""
     before, month = first.cost.month, term.cost.month
     if not before or month == before:
         return Num("", None)
@@ -255,8 +259,8 @@ def percent_off(term: OnTerm, first: OnTerm) -> Num:
     return Num(percent(share), float(share))
 
 
-def _meet(found: Sequence[Pair]) -> Bullets:
-    """Pairs that never meet are told together for the one that is cheaper."""
+def _break_even_lines(found: Sequence[Pair]) -> Bullets:
+    """Return a line for each pair; pairs without a break-even point are grouped by the cheaper one."""
     dearer: dict[str, list[str]] = {}
     lines: list[str] = []
     for pair in found:
@@ -273,7 +277,7 @@ def _meet(found: Sequence[Pair]) -> Bullets:
 
 
 def pair_words(pair: Pair) -> str:
-    """Which of two is cheaper, and when."""
+    """Return which of two designs is cheaper, and when."""
     names = (pair.first, pair.second)
     duty = pair.duty
     if pair.equal:
@@ -296,5 +300,5 @@ def pair_words(pair: Pair) -> str:
 
 
 def percent(share: Decimal) -> str:
-    """`37.5 %`."""
+    """Return a share in percent: `37.5 %`."""
     return f"{rounded(share * 100, 1).normalize():f} %"

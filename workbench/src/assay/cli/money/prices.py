@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 app = group()
 
 MOST_TABLE_BYTES = 4 << 20
-"""Of a table to import; a book with more prices than fit would be too large to be read itself."""
+"""Size of a table to import at most; the book of a larger table would itself be too large to read."""
 OUTPUT = output_option("Where the book is written; NAME.yaml here if left out.")
 
 
@@ -157,7 +157,7 @@ def check(
     books: list[tuple[str, Book]] = []
     for ref in files or book_names():
         try:
-            book, problems = _checked(ref)
+            book, problems = _read_book(ref)
         except AssayError as error:
             say(f"error: {error.message}", err=True)
             say(f"hint: {error.hint}", err=True)
@@ -174,8 +174,8 @@ def check(
         oldest = "the oldest " if " to " in dates else ""
         age = "historic" if book.historic else f"{oldest}{book.age(dt.date.today())} days old"
         old = _older(book, max_age)
-        said = "too old" if old else "ok"
-        say(f"{said}: {ref}: {len(book.rows)} rows in {book.currency} of {dates}, {age}")
+        verdict = "too old" if old else "ok"
+        say(f"{verdict}: {ref}: {len(book.rows)} rows in {book.currency} of {dates}, {age}")
         print_ages(book)
         if files:
             warn_stale(book)
@@ -186,7 +186,7 @@ def check(
         raise typer.Exit(EXIT_USAGE if wrong else EXIT_INCOMPLETE)
 
 
-def _checked(ref: str) -> "tuple[Book | None, list[Problem]]":
+def _read_book(ref: str) -> "tuple[Book | None, list[Problem]]":
     from assay.model.files import read_checked
     from assay.model.money.price import Book
     from assay.model.named import read_named
@@ -210,7 +210,7 @@ def _checked(ref: str) -> "tuple[Book | None, list[Problem]]":
 
 
 def _older(book: "Book", days: int | None) -> int:
-    """How many rows of a book of the present are older."""
+    """Return how many rows of a current book are older than `days`; 0 for a historic book or without `days`."""
     if days is None or book.historic:
         return 0
     today = dt.date.today()
@@ -303,7 +303,7 @@ def refresh(
 
 
 def _day(written: str) -> dt.date | None:
-    """The day that `--seen` says."""
+    """Return the date of `--seen`; None if it is empty."""
     if not written:
         return None
     try:
@@ -316,7 +316,7 @@ def _day(written: str) -> dt.date | None:
 
 
 def _destination(output: Path | None, name: str, force: bool) -> Output:
-    """Where a book goes; refused at once if it may not, before anything is fetched."""
+    """Return the output file of a book; raise an error before anything is fetched if it may not be written."""
     import re
 
     from assay.money.books.books import BOOKS

@@ -1,4 +1,4 @@
-"""Reading a provider's price lists, from the network or from a copy."""
+"""Read a provider's price lists from the network or from copies."""
 
 import contextlib
 import datetime as dt
@@ -27,27 +27,27 @@ from assay.money.books.providers import Provider
 
 TIMEOUT_S = 60
 MOST_BYTES = 16 << 30
-"""Of a price list file. It is read as a stream; those of EC2 have gigabytes."""
+"""Size of a price list file at most. It is read as a stream; those of EC2 have gigabytes."""
 HINT = "fetch the files elsewhere and name them with --from FILE"
-_GONE = (403, 404)
-"""Amazon's file server answers so where there is no such file."""
+_MISSING_STATUSES = (403, 404)
+"""HTTP status codes of Amazon's file server for a missing file."""
 
 
 def read_lists(
     provider: Provider, refs: Sequence[str], book: Book, wanted: Wanted, may_lack: bool, seen: dt.date | None
 ) -> list[OfferFile]:
-    """What price lists say of the products that are wanted.
+    """Read the offers for the wanted products from price lists.
 
     Args:
-        provider: Whose they are.
-        refs: Addresses and paths; those of pages are the first page of each list, or all pages as files.
-        book: Its currency is that of the prices.
+        provider: Provider of the lists.
+        refs: Addresses and paths; for lists of pages the address of each list's first page, or all pages as files.
+        book: The price book to renew; the prices are read in its currency.
         wanted: Picks the products.
-        may_lack: A file that the server does not have is noted and left out.
-        seen: When files without a date of their own were fetched; None: nobody said.
+        may_lack: Note and skip a file that the server does not have.
+        seen: When files without a date of their own were fetched; None: not stated.
 
     Raises:
-        AssayError: A list cannot be read, or is none.
+        AssayError: A list cannot be read, or is not a price list.
     """
     for ref in refs:
         if unprintable(ref):
@@ -58,18 +58,18 @@ def read_lists(
     files = []
     for ref in refs:
         note(f"reading {ref}")
-        with _told(ref, may_lack):
+        with _one_line_errors(ref, may_lack):
             address = _plans_of(book.region) if ref == PLANS else ref
             with _opened(address) as data, _as_text(data) as text:
-                file = _of_the_past(read_offers(text, address, book.currency, wanted))
-                _at_its_end(text)
+                file = _not_in_future(read_offers(text, address, book.currency, wanted))
+                _read_to_end(text)
             file.url = address if _is_address(address) else ""
             files.append(file)
     return files
 
 
 def _check_key(refs: Sequence[str]) -> None:
-    """Google's list is given to those who have a key, and to nobody else."""
+    """Raise an error if Google's list is to be read without an API key."""
     if any(_needs_key(ref) for ref in refs) and not os.environ.get(gcp.KEY):
         message = f"Google Cloud's price list needs an API key, and the environment variable {gcp.KEY} has none"
         raise AssayError(message, f"set {gcp.KEY}, or name a list that was fetched elsewhere with --from FILE")
@@ -80,12 +80,12 @@ def _needs_key(ref: str) -> bool:
 
 
 def _read_paged(
-    pages: PagedList, refs: Sequence[str], book: Book, wanted: Wanted, seen: dt.date | None
+    pages: PagedList, refs: Sequence[str], book: Book, wanted: Wanted, fetched_on: dt.date | None
 ) -> list[OfferFile]:
-    """Lists of several pages: each address is followed to its end; files are pages of one list."""
+    """Read lists of several pages: follow each address to its last page; files are the pages of one list."""
     files, today = [], dt.date.today()
     copies = [ref for ref in refs if not _is_address(ref)]
-    if copies and seen is None:
+    if copies and fetched_on is None:
         raise AssayError(f"{copies[0]} does not say when it was fetched", "say it with --seen DATE")
     for ref in (ref for ref in refs if _is_address(ref)):
         try:
@@ -93,12 +93,12 @@ def _read_paged(
         except ValueError as error:
             raise AssayError(f"--from {ref}: not an address: {error}", "write https://HOST/PATH") from None
         note(f"reading {ref}")
-        # Without the question: it may be long, and what it asks is no part of where a price is.
+        # Without the query: it may be long, and is no part of the source of a price.
         file = OfferFile(ref, date=today, url=urllib.parse.urlsplit(ref)._replace(query="").geturl())
         pages.take((entry for page in _pages(pages, ref) for entry in page.entries), file, book.currency, wanted)
         files.append(file)
     if copies:
-        file = OfferFile(", ".join(copies), date=seen)
+        file = OfferFile(", ".join(copies), date=fetched_on)
         read = []
         for ref in copies:
             note(f"reading {ref}")
@@ -112,20 +112,20 @@ def _read_paged(
 
 def _pages(pages: PagedList, ref: str) -> Iterator[Page]:
     address = ref
-    seen: set[str] = set()
+    visited: set[str] = set()
     while address:
-        if address in seen:
+        if address in visited:
             raise AssayError(f"{ref}: its pages lead back to {address[:200]}", HINT, EXIT_INCOMPLETE)
-        if len(seen) >= MOST_PAGES:
+        if len(visited) >= MOST_PAGES:
             raise AssayError(f"{ref}: it goes on after {MOST_PAGES} pages", HINT, EXIT_INCOMPLETE)
-        seen.add(address)
+        visited.add(address)
         page = _page(pages, address)
         yield page
         address = pages.follow(address, page.more) if page.more else ""
 
 
 def _page(pages: PagedList, ref: str) -> Page:
-    with _told(ref, may_lack=False):
+    with _one_line_errors(ref, may_lack=False):
         data = _whole(ref)
     return pages.page(decoded(data, ref, pages.what), ref)
 
@@ -139,13 +139,13 @@ def _whole(ref: str) -> bytes:
 
 
 def _plans_of(region: str) -> str:
-    """Where the savings plans of a region are: an index says it."""
+    """Return the address of a region's savings plans, from their index."""
     return version_address(decoded(_whole(PLANS), PLANS, "an index of AWS's price lists"), region, PLANS)
 
 
 @contextlib.contextmanager
-def _told(ref: str, may_lack: bool) -> Iterator[None]:
-    """Whatever goes wrong with a file, in one line."""
+def _one_line_errors(ref: str, may_lack: bool) -> Iterator[None]:
+    """Turn errors about a list into an AssayError of one line; with `may_lack`, warn about a missing file instead."""
     try:
         yield
     except urllib.error.HTTPError as error:
@@ -153,7 +153,7 @@ def _told(ref: str, may_lack: bool) -> Iterator[None]:
             endless = "infinite loop" in str(error.reason)
             why = "redirects without end" if endless else f"redirects to where nobody should go ({error.code})"
             raise AssayError(f"{ref}: the server {why}", HINT, EXIT_INCOMPLETE) from None
-        if not may_lack or error.code not in _GONE:
+        if not may_lack or error.code not in _MISSING_STATUSES:
             raise AssayError(f"{ref}: the server answers {error.code} {_reason(error)}", HINT) from None
         note(warning(f"{ref}: the server has no such file; the prices in it stay as they are"))
     except UnreadableError as error:
@@ -164,8 +164,11 @@ def _told(ref: str, may_lack: bool) -> Iterator[None]:
         raise AssayError(f"cannot read {ref}: {_reason(error).lower()}", HINT, EXIT_INCOMPLETE) from None
 
 
-def _of_the_past(file: OfferFile) -> OfferFile:
-    """The file if it is published already; where today has not begun yet, one of today in UTC is of today too."""
+def _not_in_future(file: OfferFile) -> OfferFile:
+    """Return the file with a date of today at most; raise an error if it is dated after today in UTC.
+
+    West of UTC the local date may still be yesterday's.
+    """
     if file.date is not None and file.date > dt.datetime.now(dt.UTC).date():
         hint = "fetch the file anew, or set the clock of this machine"
         raise AssayError(f"{file.name}: its publication date {file.date} is in the future", hint)
@@ -185,45 +188,45 @@ def _is_address(ref: str) -> bool:
 
 @contextlib.contextmanager
 def _opened(ref: str) -> Iterator[io.BufferedReader]:
-    """The bytes of a file or of an answer; an answer that ends early is an error."""
+    """Yield the bytes of a file or of a server's answer; raise OSError if the answer ends early."""
     if not _is_address(ref):
         with opened(ref, f"cannot read {ref}", HINT, MOST_BYTES) as file:
             yield cast("io.BufferedReader", file)
         return
     request = urllib.request.Request(ref, headers={"Accept-Encoding": "gzip", "User-Agent": "assay"})
     if _needs_key(ref):
-        # It is for this server only: not for one that the answer leads to, and not for messages.
+        # The key is for this server only: not for a redirect, and not for messages.
         request.add_unredirected_header("X-Goog-Api-Key", os.environ.get(gcp.KEY, ""))
     with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
         length = answer.headers.get("Content-Length")
         counted = _Counted(answer)
         yield cast("io.BufferedReader", io.BufferedReader(counted))
-        # A server that stops early is noticed only by the count.
+        # Only the count shows that a server stopped early.
         if length is not None and counted.ended and counted.count != int(length):
             raise OSError(f"{counted.count} of {length} bytes came")
 
 
 class _Counted(io.RawIOBase):
-    """Bytes of an answer, counted."""
+    """A raw stream over a server's answer that counts its bytes."""
 
     def __init__(self, answer: http.client.HTTPResponse) -> None:
         super().__init__()
         self.answer, self.count, self.ended = answer, 0, False
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """As of any raw stream."""
+        """Read into `buffer` and count the bytes."""
         size = self.answer.readinto(buffer)
         self.count += size
         self.ended = self.ended or not size
         return size
 
 
-def _at_its_end(text: TextIO) -> None:
-    """Read on, so that a count of bytes is of them all; what reads a list stops at its last sign."""
+def _read_to_end(text: TextIO) -> None:
+    """Read to the end, so that all bytes are counted: the reader of a list stops at its last character."""
     text.read(2**20)
 
 

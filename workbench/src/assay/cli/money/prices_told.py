@@ -1,4 +1,4 @@
-"""What `assay prices` says of prices that changed, and of those that are old."""
+"""The output of `assay prices` about changed and old prices."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ from assay.money.books.ages import OLD_DAYS, old_rows
 from assay.money.books.refresh import Change, Refreshed, change_percent, change_text, left_text, price_text
 
 MOST_NAMES = 6
-"""Of the old rows of one day, so many are named."""
+"""Old rows of one date that are named at most."""
 
 
 def print_ages(book: Book, today: dt.date | None = None) -> None:
-    """Of a book of the present, how many rows are old, and which: a line for each day of theirs."""
+    """Print how many rows of a current book are old, and which: a line for each date."""
     found = old_rows(book, today or dt.date.today())
     if not found:
         return
@@ -31,7 +31,7 @@ def _names(rows: Sequence[Row]) -> str:
 
 
 def changes_data(found: Refreshed) -> dict[str, Any]:
-    """As data: what changed, what did not, and what was not found."""
+    """Return changes for programs: what changed, what did not, and what was not found."""
     return {
         "book": found.book.book,
         "date": str(found.book.date),
@@ -42,7 +42,7 @@ def changes_data(found: Refreshed) -> dict[str, Any]:
 
 
 def print_changes(found: Refreshed, path: Path) -> None:
-    """As a table: old and new price and by how much it changed; then what was not found, and how many there are."""
+    """Print a table of old and new prices with their change, then the rows that were not found, then the counts."""
     new = [change for change in found.changes if change.is_new]
     if new:
         columns = ("price of", "old", "new", "for each", "change")
@@ -58,7 +58,7 @@ def print_changes(found: Refreshed, path: Path) -> None:
 
 
 def _span(new: Sequence[Change]) -> str:
-    """` (-3.0 % to +12.5 %)`: the least and the most that single prices changed."""
+    """Return the least and the greatest change of single prices: ` (-3.0 % to +12.5 %)`."""
     parts = sorted(part for each in new if (part := change_percent(each)) is not None)
     if not parts:
         return ""

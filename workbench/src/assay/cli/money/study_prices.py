@@ -1,4 +1,4 @@
-"""The prices that a study names, looked up."""
+"""Look up the prices that a study names."""
 
 import contextlib
 from collections.abc import Collection, Iterator
@@ -31,15 +31,15 @@ _DESIGN_KEYS = (*Design.model_fields, "parameters")
 def find_prices(
     study: Study, base: Path, used: Collection[str] | None = None
 ) -> tuple[FrozenPrices | None, list[Fault]]:
-    """The designs of a study's targets with their prices, or what is wrong with them.
+    """Return the designs of a study's targets with their prices, or their faults.
 
     Args:
         study: The study.
-        base: Folder of its file, where names of other files start.
+        base: Folder of its file, where relative file names start.
         used: Targets that have a case; None: all.
 
     Returns:
-        None without `prices` or with faults; and the faults.
+        The prices, None without `prices` in the study or with faults; and the faults.
     """
     if study.prices is None:
         return None, []
@@ -53,24 +53,24 @@ def find_prices(
 
 
 def of_targets(prices: FrozenPrices | None, used: Collection[str]) -> FrozenPrices | None:
-    """The prices without designs of other targets."""
+    """Return the prices with the designs of the targets in `used` only."""
     if prices is None:
         return None
     return prices.model_copy(update={"designs": {key: item for key, item in prices.designs.items() if key in used}})
 
 
 def faults_beside(data: Any, base: Path) -> list[Fault]:
-    """What is wrong with the prices of a study that has other problems; nothing of what follows from those.
+    """Return the faults in the prices of a study that has other problems, without consequences of those.
 
     Args:
         data: The study as it is written.
-        base: As of `find_prices`.
+        base: Folder of its file, where relative file names start.
     """
     section = data.get(AT) if isinstance(data, dict) else None
     with contextlib.suppress(ValidationError):
         return _look_up(StudyPrices.model_validate(section), base)[1]
     try:
-        # The names of files can be looked up even if a key beside them is wrong.
+        # File names can be looked up even if another key of the section is wrong.
         designs = {name: {"design": item["design"]} for name, item in section["designs"].items()}  # type: ignore[index]
         bare = StudyPrices.model_validate({"book": section["book"], "designs": designs})  # type: ignore[index]
     except (ValidationError, LookupError, TypeError, AttributeError):
@@ -113,10 +113,10 @@ def _at(*path: str) -> Iterator[None]:
 
 
 def _design(target: str, item: StudyDesign, wanted: StudyPrices, book: Book | None, base: Path) -> PricedDesign:
-    """The design of a target, priced if there is a book.
+    """Return the design of a target, priced if there is a book.
 
     Raises:
-        _FaultError: Something is wrong with it.
+        _FaultError: The design is wrong, or cannot be priced.
     """
     from assay.money.cost.designs import design_names, load_template
     from assay.money.cost.frozen import priced_design
@@ -141,7 +141,7 @@ def _design(target: str, item: StudyDesign, wanted: StudyPrices, book: Book | No
 def _unpriced(
     chosen: Chosen, design: Design, book: Book, term: Term, payment: Payment | None, use: Use
 ) -> AssayError | None:
-    """Why it cannot be priced so; None if it can."""
+    """Return why the design cannot be priced on these terms; None if it can."""
     from assay.money.cost.frozen import design_cost, freeze, priced_design
 
     try:
@@ -152,7 +152,7 @@ def _unpriced(
 
 
 def _cause(chosen: Chosen, design: Design, book: Book, wanted: StudyPrices, at: tuple[str, ...]) -> tuple[str, ...]:
-    """Where the mistake is in the study if a design cannot be priced: what it could be priced without."""
+    """Return the key of the study that is to blame if a design cannot be priced: without it, the design could be."""
 
     def fails(term: Term = "on-demand", payment: Payment | None = None, **use: Any) -> bool:
         return _unpriced(chosen, design, book, term, payment, Use().model_copy(update=use)) is not None
@@ -162,10 +162,10 @@ def _cause(chosen: Chosen, design: Design, book: Book, wanted: StudyPrices, at: 
         return at
     if fails(term, payment):
         return (AT, "payment") if payment is not None and not fails(term) else (AT, "term")
-    given = {name: value for name, value in wanted.use if name in wanted.use.model_fields_set}
-    # A way costs nothing by itself: it is at fault if what goes that way could go another.
-    way = {"egress_way": given.pop("egress_way")} if "egress_way" in given else {}
-    for name, value in given.items():
+    stated = {name: value for name, value in wanted.use if name in wanted.use.model_fields_set}
+    # `egress_way` costs nothing by itself: it is to blame if the egress could be priced by another way.
+    way = {"egress_way": stated.pop("egress_way")} if "egress_way" in stated else {}
+    for name, value in stated.items():
         if fails(term, payment, **way, **{name: value}):
             named = way and not fails(term, payment, **{name: value})
             return (AT, "use", "egress_way" if named else name)
@@ -173,12 +173,12 @@ def _cause(chosen: Chosen, design: Design, book: Book, wanted: StudyPrices, at: 
 
 
 def current_book(frozen: FrozenPrices, written: str) -> Book:
-    """The book that `--prices today[=BOOK]` means.
+    """Return the price book that `--prices today[=BOOK]` means.
 
-    Without a name it is the newest shipped book of the present day, of the same provider and region.
+    Without a name it is the newest shipped current book of the same provider and region.
 
     Raises:
-        AssayError: It is written otherwise, there is no such book, or it is in another currency.
+        AssayError: The option is written differently, there is no such book, or it is in another currency.
     """
     from assay.money.books.books import book_names, load_book
 
@@ -201,7 +201,7 @@ def current_book(frozen: FrozenPrices, written: str) -> Book:
 
 
 def unpriced_lines(prices: FrozenPrices, book: Book) -> dict[str, list[str]]:
-    """Target -> what another book has no price of, for each line of its bill; targets that have all are left out."""
+    """Return target -> messages about lines of its bill that `book` has no price for; without priced targets."""
     from assay.money.cost.cost import price_bill
 
     found: dict[str, dict[str, None]] = {}
@@ -215,7 +215,7 @@ def unpriced_lines(prices: FrozenPrices, book: Book) -> dict[str, list[str]]:
 
 
 def _check_name(ref: str, base: Path) -> None:
-    """Refuse the name of a file that no file can have."""
+    """Raise an error if the name is too long for a file."""
     try:
         look(base / ref)
     except UnreadableError as error:
@@ -225,12 +225,12 @@ def _check_name(ref: str, base: Path) -> None:
 
 
 def _check_keys(path: Path, file: str, base: Path) -> None:
-    """Name a key that no design has before what follows from it."""
+    """Raise an error about the first unknown key of a design file, before errors that follow from it."""
     try:
         data = read_named(path, file, "", MOST_BYTES)
         source = read_source(data)
     except AssayError:
-        # Whoever reads the design says why.
+        # Loading the design raises the error with its reason.
         return
     if source.problems or not isinstance(source.data, dict):
         return

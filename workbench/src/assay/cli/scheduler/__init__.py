@@ -1,1 +1,1 @@
-"""Commands for runs that a scheduler has."""
+"""Commands for runs that were submitted to a scheduler."""

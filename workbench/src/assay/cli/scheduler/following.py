@@ -1,4 +1,4 @@
-"""Runs that Slurm has, as commands see them: submitted, followed until they are over, or left alone."""
+"""Runs in Slurm jobs, for the commands: submit a run, resume it, follow it until its job is over."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,16 +20,16 @@ def submitted(plan: "Plan", out: Path, options: str, words: Sequence[str], liste
     Args:
         plan: The study.
         out: Folder of the runs.
-        options: Of sbatch.
+        options: Options of sbatch.
         words: Options of `assay run` in the job.
-        listener: Takes what there is to say.
+        listener: Receives messages and progress.
 
     Returns:
         The run, when its job is over.
 
     Raises:
-        AssayError: Slurm does not take it.
-        typer.Exit: The user has stopped to follow it; the job goes on.
+        AssayError: Slurm rejects the job.
+        typer.Exit: The user stopped following; the job goes on.
     """
     from assay.run.batch.submit import submit_new
 
@@ -43,51 +43,53 @@ def resumed(
     listener: "Listener",
     measured: "Callable[[Listener], RunStore]",
 ) -> "RunStore":
-    """Go on with a run: here in a job, else in a new job, which is followed.
+    """Resume a run: in this process if it is in a job, else in a new job, which is followed.
 
     Args:
-        folder: Of the run.
-        options: Of sbatch; those of the last job if None.
+        folder: Folder of the run.
+        options: Options of sbatch; None: those of the last job.
         words: Options of `assay run` in a new job.
-        listener: Takes what there is to say.
-        measured: Measures in this process.
+        listener: Receives messages and progress.
+        measured: Measures in this process, and returns the run.
 
     Returns:
         The run, open.
 
     Raises:
-        AssayError: It cannot go on.
+        AssayError: The run cannot be resumed.
     """
     from assay.run.batch.slurm import own_id
 
     job = own_id()
     if options is None and job:
-        return _told(folder, listener, measured, job)
+        return _measure_in_job(folder, listener, measured, job)
     from assay.run.batch.submit import submit_again
 
     submit_again(folder, options, words, listener.say)
     return followed(folder, listener)
 
 
-def _told(folder: Path, listener: "Listener", measured: "Callable[[Listener], RunStore]", job: str) -> "RunStore":
-    """Measure in the job that this process is in, and tell whoever follows."""
+def _measure_in_job(
+    folder: Path, listener: "Listener", measured: "Callable[[Listener], RunStore]", job: str
+) -> "RunStore":
+    """Measure in the job of this process; record messages and progress in the run for those who follow it."""
     from assay.run.batch.events import TellingListener
     from assay.run.batch.facts import keep_stop
 
-    telling = TellingListener(listener, folder, job)
+    recorder = TellingListener(listener, folder, job)
     status = "failed"
     try:
-        store = measured(telling)
+        store = measured(recorder)
         status = store.info_status()
         if status == "interrupted" and (why := keep_stop(store)):
-            telling.say(why)
-        telling.tell("over", status=status)
+            recorder.say(why)
+        recorder.tell("over", status=status)
         return store
     except AssayError as error:
-        telling.tell("over", status=status, message=error.message, hint=error.hint, code=error.exit_code)
+        recorder.tell("over", status=status, message=error.message, hint=error.hint, code=error.exit_code)
         raise
     except BaseException:
-        telling.tell("over", status=status)
+        recorder.tell("over", status=status)
         raise
 
 
@@ -95,16 +97,16 @@ def followed(folder: Path, listener: "Listener", later: bool = False) -> "RunSto
     """Follow a run until its job is over.
 
     Args:
-        folder: Of the run.
-        listener: Takes what there is to say.
-        later: Somebody comes to a job that may have told much already.
+        folder: Folder of the run.
+        listener: Receives messages and progress.
+        later: The job may have been running for a while; its earlier messages are not repeated.
 
     Returns:
         The run.
 
     Raises:
-        AssayError: The run has no job, or ended with this error in it.
-        typer.Exit: The user has stopped to follow it; the job goes on.
+        AssayError: The run has no job, or the job ended with this error.
+        typer.Exit: The user stopped following; the job goes on.
     """
     from assay.cli.output import note
     from assay.run.batch.facts import end_state

@@ -1,1 +1,1 @@
-"""What `assay serve` is made of: the folder of the runs, what is answered to which address, and the server."""
+"""The parts of `assay serve`: the folder of the runs, the answers to requests, and the server."""

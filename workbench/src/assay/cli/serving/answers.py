@@ -1,4 +1,4 @@
-"""What is answered to which address."""
+"""The answers of `assay serve` to requests, by address."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -21,17 +21,19 @@ _KINDS = {
 }
 _MOST_FIELDS = 20
 _MOST_SHOWN = 80
-"""Characters of an address that are said again."""
+"""Characters of a run's name that an error page repeats at most."""
 _REPORT_POLICY = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-"""Besides what a report says of itself: of frames a page cannot say it."""
+"""Added to a report's own policy: `frame-ancestors` works only in a header, not in a page."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What is sent.
+    """The answer to a request.
 
     Attributes:
-        headers: Besides those that every answer has.
+        status: HTTP status code.
+        kind: Content type.
+        headers: Headers in addition to those of every answer.
     """
 
     status: int
@@ -41,21 +43,21 @@ class Answer:
 
 
 def page(text: str, status: int = HTTPStatus.OK) -> Answer:
-    """One of our own pages."""
+    """Return the answer with one of the server's own pages."""
     return Answer(status, text.encode("utf-8", "replace"), HTML, (("Content-Security-Policy", policy()),))
 
 
 def refusal(status: int, text: str, hint: str = "") -> Answer:
-    """A page that says why not."""
+    """Return an error page with the reason and a hint."""
     return page(message(HTTPStatus(status).phrase, text, hint), status)
 
 
 def answer(folder: Folder, address: str) -> Answer:
-    """What an address shows.
+    """Return the answer to a request.
 
     Args:
         folder: The runs.
-        address: Path and query as they were asked for.
+        address: Path and query of the request.
     """
     path, _, query = address.partition("?")
     try:
@@ -63,12 +65,12 @@ def answer(folder: Folder, address: str) -> Answer:
     except ValueError:
         return refusal(HTTPStatus.BAD_REQUEST, f"More than {_MOST_FIELDS} fields are named in the address.")
     try:
-        return _found(folder, path.split("/")[1:], fields)
+        return _route(folder, path.split("/")[1:], fields)
     except AssayError as error:
         return refusal(HTTPStatus.UNPROCESSABLE_ENTITY, f"{error.message}.", error.hint)
 
 
-def _found(folder: Folder, parts: Sequence[str], fields: Mapping[str, list[str]]) -> Answer:
+def _route(folder: Folder, parts: Sequence[str], fields: Mapping[str, list[str]]) -> Answer:
     match parts:
         case [""]:
             return _runs(folder, fields)
@@ -77,16 +79,18 @@ def _found(folder: Folder, parts: Sequence[str], fields: Mapping[str, list[str]]
         case ["favicon.ico"]:
             return Answer(HTTPStatus.NO_CONTENT, b"")
         case ["run", name]:
-            return _of_run(folder, name, lambda run: _report(folder.report(run)))
+            return _run_answer(folder, name, lambda run: _report(folder.report(run)))
         case ["run", name, "report.html"]:
-            return _of_run(folder, name, lambda run: _report(folder.report(run, bare=True), _saved(run, "html")))
+            return _run_answer(
+                folder, name, lambda run: _report(folder.report(run, bare=True), _download_header(run, "html"))
+            )
         case ["run", name, file] if file.startswith("export.") and file.removeprefix("export.") in _KINDS:
             format_ = Format(file.removeprefix("export."))
-            return _of_run(
+            return _run_answer(
                 folder,
                 name,
                 lambda run: Answer(
-                    HTTPStatus.OK, folder.export(run, format_), _KINDS[format_], (_saved(run, format_),)
+                    HTTPStatus.OK, folder.export(run, format_), _KINDS[format_], (_download_header(run, format_),)
                 ),
             )
     return refusal(HTTPStatus.NOT_FOUND, "There is no such page.")
@@ -96,14 +100,14 @@ def _report(text: bytes, *headers: tuple[str, str]) -> Answer:
     return Answer(HTTPStatus.OK, text, HTML, (("Content-Security-Policy", _REPORT_POLICY), *headers))
 
 
-def _saved(run: Entry, ending: str) -> tuple[str, str]:
-    """The header that gives a file its name."""
+def _download_header(run: Entry, ending: str) -> tuple[str, str]:
+    """Return the header that names a downloaded file."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", run.slug)[:120]
     return "Content-Disposition", f'attachment; filename="{name}.{ending}"'
 
 
-def _of_run(folder: Folder, name: str, make: Callable[[Entry], Answer]) -> Answer:
-    # However it was spelled, a name has one slug.
+def _run_answer(folder: Folder, name: str, make: Callable[[Entry], Answer]) -> Answer:
+    # A name may be encoded in several ways, but has one slug.
     run = _by_slug(folder).get(quote(unquote_to_bytes(name), safe=""))
     return _unknown(name) if run is None else make(run)
 
@@ -147,12 +151,12 @@ def _address(study: str | None, number: int) -> str:
 
 
 def _compare(folder: Folder, fields: Mapping[str, list[str]]) -> Answer:
-    """Two runs as they are named, or as they were ticked: then the older one comes first."""
+    """Compare the runs `a` and `b`; for two ticked runs (`run`), redirect to that address with the older one first."""
     ticked = fields.get("run", [])
     names = ticked or [*fields.get("a", []), *fields.get("b", [])]
     if len(names) != 2 or names[0] == names[1]:
         hint = "Go back and tick two."
-        return refusal(HTTPStatus.BAD_REQUEST, f"Two runs are compared, but {_count(set(names))} named.", hint)
+        return refusal(HTTPStatus.BAD_REQUEST, f"Two runs are compared, but {_count_words(set(names))} named.", hint)
     known = _by_slug(folder)
     for name in names:
         if name not in known:
@@ -165,5 +169,5 @@ def _compare(folder: Folder, fields: Mapping[str, list[str]]) -> Answer:
     return Answer(HTTPStatus.SEE_OTHER, b"", HTML, (("Location", address),))
 
 
-def _count(names: set[str]) -> str:
+def _count_words(names: set[str]) -> str:
     return {0: "none is", 1: "one is"}.get(len(names), f"{len(names)} are")

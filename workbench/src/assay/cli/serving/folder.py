@@ -1,7 +1,7 @@
-"""The runs of a folder, and the pages that are made of them.
+"""The runs of a folder, and the pages made from them.
 
-Whoever asks names runs, and only those that were found by listing the folder are known: no text of an address ever
-becomes a path.
+A request names a run by its slug, and only runs found by listing the folder are known: no text of an address becomes a
+path.
 """
 
 import math
@@ -30,18 +30,20 @@ from assay.store.find import RunSummary, run_folders, run_summary
 from assay.store.run import RunStore
 
 MOST_KEPT = 64 << 20
-"""Bytes of pages; a report has about 2 MB."""
-_LOOKED_AT = (DATABASE, f"{DATABASE}-wal", STUDY, PRICES, INTERVALS)
+"""Bytes of cached pages at most; a report has about 2 MB."""
+_STAMPED_FILES = (DATABASE, f"{DATABASE}-wal", STUDY, PRICES, INTERVALS)
 Stamp = tuple[object, ...]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A run that is there.
+    """A run in the folder.
 
     Attributes:
-        slug: What it is called in addresses: the name of its folder, percent-encoded.
-        stamp: Changes when the run does.
+        slug: Name of the run in addresses: the name of its folder, percent-encoded.
+        folder: Folder of the run.
+        summary: Summary of the run.
+        stamp: A value that changes when the run changes.
     """
 
     slug: str
@@ -51,15 +53,15 @@ class Entry:
 
     @property
     def started(self) -> float:
-        """Seconds since 1970; 0 if that is not known."""
+        """Start of the run in seconds since 1970; 0 if not known."""
         return self.summary.created_at if math.isfinite(self.summary.created_at) else 0.0
 
 
 class Folder:
-    """What is served. Each method may be called by several threads."""
+    """The folder of runs that is served. All methods are thread-safe."""
 
     def __init__(self, root: Path) -> None:
-        """Of this folder, which need not be there yet."""
+        """Serve the runs in `root`, which need not exist yet."""
         self.root = root.absolute()
         self._lock = threading.Lock()
         self._entries: dict[str, Entry] = {}
@@ -67,7 +69,7 @@ class Folder:
         self._pages = Kept(MOST_KEPT)
 
     def entries(self) -> list[Entry]:
-        """All runs, the newest first.
+        """Return all runs, the newest first.
 
         Raises:
             AssayError: The folder cannot be read.
@@ -76,7 +78,7 @@ class Folder:
             before = self._entries
         found = [self._entry(folder, before) for folder in run_folders(self.root)]
         with self._lock:
-            # What is gone is forgotten.
+            # Runs that were removed are forgotten.
             self._entries = {entry.slug: entry for entry in found}
             self._lines = {slug: line for slug, line in self._lines.items() if slug in self._entries}
         return sorted(found, key=lambda entry: (entry.started, entry.slug), reverse=True)
@@ -84,14 +86,14 @@ class Folder:
     def _entry(self, folder: Path, before: dict[str, Entry]) -> Entry:
         slug, stamp = quote(os.fsencode(folder.name), safe=""), _stamp(folder)
         known = before.get(slug)
-        # Only of a run that has ended is all that can change in its files.
+        # Only for a complete run do the files show every change: the status of others depends on processes, too.
         if known and known.stamp == (*stamp, known.summary.status) and str(known.summary.status).startswith("complete"):
             return known
         summary = run_summary(folder)
         return Entry(slug, folder, summary, (*stamp, summary.status))
 
     def line(self, entry: Entry) -> RunLine:
-        """The run in the list."""
+        """Return the line of a run in the list."""
         with self._lock:
             stamp, line = self._lines.get(entry.slug, ((), None))
         if line is not None and stamp == entry.stamp:
@@ -102,7 +104,7 @@ class Folder:
         return line
 
     def report(self, entry: Entry, bare: bool = False) -> bytes:
-        """The report as HTML; `bare` without the links to its neighbours.
+        """Return the report as HTML; with `bare`, without the links to other pages.
 
         Raises:
             AssayError: The run cannot be read.
@@ -117,7 +119,7 @@ class Folder:
         return render_html(build_document(load_analysis(str(entry.folder), self.root))).encode()
 
     def export(self, entry: Entry, format_: Format) -> bytes:
-        """The results as a file.
+        """Return the results as a file of this format.
 
         Raises:
             AssayError: The run cannot be read.
@@ -132,17 +134,17 @@ class Folder:
         return self._pages.get(("export", format_, entry.slug, entry.stamp), make)
 
     def comparison(self, before: Entry, after: Entry) -> bytes:
-        """Two runs compared, as `assay compare` does.
+        """Return the comparison of two runs as HTML, as `assay compare` makes it.
 
         Raises:
-            AssayError: One cannot be read, or they have nothing in common.
+            AssayError: A run cannot be read, or the runs have nothing in common.
         """
 
         def make() -> bytes:
             first, second = (load_analysis(str(entry.folder), self.root) for entry in (before, after))
             return render_html(comparison_document(compare_in(self.root, [first], [second]))).encode()
 
-        # What chance does is taken from the other runs, so that the page follows from all of them.
+        # The day-to-day variation comes from the other runs, so the cached page depends on all of them.
         others = tuple(sorted((entry.slug, entry.stamp) for entry in self._known()))
         page = self._pages.get(("compare", before.slug, after.slug, hash(others)), make)
         links = [("All runs", "/"), *((entry.folder.name, f"/run/{entry.slug}") for entry in (before, after))]
@@ -155,15 +157,15 @@ class Folder:
 
 def _stamp(folder: Path) -> Stamp:
     found: list[object] = []
-    for name in _LOOKED_AT:
+    for name in _STAMPED_FILES:
         state = look_at(folder, name)
-        # An empty log is as good as none.
+        # An empty write-ahead log equals a missing one.
         found.append((state.st_mtime_ns, state.st_size, state.st_ino) if state and state.st_size else None)
     return tuple(found)
 
 
 def _line(entry: Entry) -> RunLine:
-    """What is kept of a run; no column of its database need be what Assay puts there."""
+    """Return the line of a run; its database may be damaged or foreign, so that any value may be wrong."""
     summary, started = entry.summary, _moment(entry.started)
     name, status = entry.folder.name, str(summary.status)
     if summary.problem:

@@ -1,4 +1,4 @@
-"""Pages that were made, kept as long as there is room."""
+"""A cache of generated pages, limited in bytes."""
 
 import threading
 from collections import OrderedDict
@@ -6,16 +6,16 @@ from collections.abc import Callable, Hashable
 
 
 class Kept:
-    """Pages by what they were made from. The one that nobody asked for the longest goes first.
+    """A cache of pages; the least recently used page is dropped first.
 
-    Only one page is made at a time: each takes a processor and much memory. Those that are kept are given meanwhile.
+    Only one page is made at a time, since each takes a processor and much memory; cached pages need not wait.
     """
 
     def __init__(self, most: int) -> None:
-        """Nothing is kept yet.
+        """Start with an empty cache.
 
         Args:
-            most: Bytes of all pages together; a larger page is made again each time.
+            most: Bytes of all pages together; a larger page is made again for each request.
         """
         self._most = most
         self._pages: OrderedDict[Hashable, bytes] = OrderedDict()
@@ -24,12 +24,12 @@ class Kept:
         self._making = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], bytes]) -> bytes:
-        """The page; `make` makes it if it is not kept, and whatever it raises is passed on."""
+        """Return the page for `key`; `make` makes it if it is not cached, and its errors are passed on."""
         page = self._look(key)
         if page is not None:
             return page
         with self._making:
-            # Who waited may find that another one asked for the same.
+            # While this thread waited, another may have made the same page.
             page = self._look(key)
             if page is None:
                 page = make()
@@ -48,5 +48,5 @@ class Kept:
             self._pages[key] = page
             self._size += len(page)
             while self._size > self._most:
-                _, gone = self._pages.popitem(last=False)
-                self._size -= len(gone)
+                _, dropped = self._pages.popitem(last=False)
+                self._size -= len(dropped)

@@ -1,4 +1,4 @@
-"""The server: whom it answers, and what every answer carries."""
+"""The HTTP server of `assay serve`: which requests it accepts, and the headers of every answer."""
 
 import errno
 import ipaddress
@@ -16,8 +16,8 @@ from assay.model.base import AssayError
 from assay.model.foreign import plain
 
 SILENT_SECONDS = 30
-"""A client that says nothing for so long is left alone."""
-_ALWAYS = (
+"""Seconds after which the connection of a silent client is closed."""
+_COMMON_HEADERS = (
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "no-referrer"),
     ("X-Frame-Options", "DENY"),
@@ -32,15 +32,15 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, folder: Folder, host: str, port: int) -> None:
-        """Listen.
+        """Listen for connections.
 
         Args:
-            folder: What is served.
+            folder: The runs to serve.
             host: Address or name to listen at.
-            port: 0 for any free one.
+            port: Port; 0 for any free one.
 
         Raises:
-            AssayError: Nobody can listen there.
+            AssayError: This address or port is not available.
         """
         self.folder = folder
         try:
@@ -56,21 +56,21 @@ class Server(ThreadingHTTPServer):
         self.loopback = ipaddress.ip_address(str(self.server_address[0]).partition("%")[0]).is_loopback
 
     def server_bind(self) -> None:
-        """Bind; other than its parent it asks no name service for the machine's name, which may take long."""
+        """Bind without looking up the machine's name, as the parent class does: that may take long."""
         socketserver.TCPServer.server_bind(self)
         self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
 
     @property
     def address(self) -> str:
-        """Where a browser finds it."""
+        """Address of the server for a browser."""
         host = self.server_name
         return f"http://{f'[{host}]' if ':' in host else host}:{self.server_port}/"
 
     def is_meant(self, host: str | None) -> bool:
-        """Whether a request with this header `Host` comes from somebody who typed our address.
+        """Return whether a request with this header `Host` was addressed to this server.
 
-        On loopback a page from elsewhere could reach us by a name of its own that suddenly means this machine (DNS
-        rebinding); then it is that name which stands in the header. Addresses and `localhost` mean what they say.
+        On loopback, a foreign page could reach the server by a name that its owner points at this machine (DNS
+        rebinding); the header then has that name. Only IP addresses and `localhost` are accepted there.
         """
         if not self.loopback or host is None:
             return not self.loopback
@@ -85,21 +85,21 @@ class Server(ThreadingHTTPServer):
         return True
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
-        """Say in one line what went wrong; that a browser has left is nothing."""
+        """Print one line about an error; ignore a connection that the browser closed."""
         error = sys.exception()
         if not isinstance(error, OSError):
             note(f"error: a request failed: {type(error).__name__}: {plain(str(error))}")
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One request."""
+    """Handles one request."""
 
     server: Server
     server_version, sys_version = "assay", ""
     timeout = SILENT_SECONDS
 
     def do_GET(self) -> None:
-        """Answer."""
+        """Answer the request."""
         self._send(self._answer())
 
     do_HEAD = do_GET  # noqa: N815
@@ -123,7 +123,7 @@ class Handler(BaseHTTPRequestHandler):
     def _send(self, found: Answer) -> None:
         self.send_response(found.status)
         allow = (("Allow", "GET, HEAD"),) if found.status == HTTPStatus.METHOD_NOT_ALLOWED else ()
-        for name, value in (*_ALWAYS, *allow, *found.headers):
+        for name, value in (*_COMMON_HEADERS, *allow, *found.headers):
             self.send_header(name, value)
         if found.status != HTTPStatus.NO_CONTENT:
             self.send_header("Content-Type", found.kind)
@@ -133,9 +133,9 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(found.body)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:  # noqa: ARG002
-        """What its parent refuses before we see it, such as an address that is too long, looks like our other pages."""
+        """Send one of our pages for requests that the parent class refuses, such as a too long address."""
         self.close_connection = True
         self._send(refusal(code, "This request cannot be understood."))
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Requests are not listed."""
+        """Print nothing: requests are not logged."""

@@ -1,1 +1,1 @@
-"""`assay run --stage`: what is told after a stage, and who accepts it."""
+"""`assay run --stage`: the report after a stage, and its acceptance by the study's rule or the user."""

@@ -1,4 +1,4 @@
-"""What `assay plan` says of growth: hosts that are needed, weak or strong scaling, and stages."""
+"""The output of `assay plan` about growth: hosts that are needed, weak or strong scaling, and stages."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ _WORDS = {
 
 
 def stages_document(loaded: Plan) -> list[dict[str, Any]]:
-    """For programs: times in seconds of the most repeats."""
+    """Return the stages for programs; times in seconds, for the most repeats."""
     return [
         {
             "axis": stage.axis,
@@ -36,7 +36,7 @@ def stages_document(loaded: Plan) -> list[dict[str, Any]]:
 
 
 def print_growth(loaded: Plan) -> None:
-    """How many hosts are needed at once, and what happens to the work meanwhile."""
+    """Print how many hosts are needed at once, and whether each workload scales weakly or strongly."""
     if not loaded.study.local:
         most = max(case.parameters.hosts for case in loaded.cases)
         say(f"hosts: {most} at once at most")
@@ -64,7 +64,7 @@ def _others(axes: dict[str, Any], axis: str) -> dict[str, Any]:
 
 
 def print_stages(loaded: Plan) -> None:
-    """The stages of a study in which hosts or tasks grow, or that says when one is accepted."""
+    """Print the stages, if hosts or tasks grow in the study, or it states when a stage is accepted."""
     stages = stages_of(loaded.cases)
     if not stages or (stages[0].axis not in ("hosts", "tasks_per_host") and loaded.study.stages is None):
         return
@@ -89,13 +89,13 @@ def print_stages(loaded: Plan) -> None:
 
 
 def _seconds(loaded: Plan, stage: Stage) -> float:
-    """Of all repeats of a stage, without ceilings."""
+    """Return the estimated seconds of all repeats of a stage, without ceilings."""
     estimate = estimate_study(loaded.study, stage.cases)
     return loaded.study.repeats * sum(item.seconds for item in estimate.cases)
 
 
 def _cost(loaded: Plan, stage: Stage) -> str:
-    """Of the designs meanwhile; empty without prices."""
+    """Return the cost of the designs during a stage; empty without prices."""
     prices: FrozenPrices | None = loaded.prices
     if prices is None:
         return ""

@@ -1,4 +1,4 @@
-"""Stage after stage: tell what came out, have it accepted or not, go on or stop."""
+"""Measure stage after stage: print the result, have it accepted or not, go on or stop."""
 
 import sys
 from collections.abc import Callable
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from assay.store import RunStore
 
 GoOn = Callable[[str], "RunStore"]
-"""Measures the next stage of the run; is told how the one before was accepted."""
+"""Measures the next stage of the run; gets the words of how the previous stage was accepted."""
 
 
 def stage_by_stage(store: "RunStore", known: int, go_on: GoOn, asks: bool) -> tuple["RunStore", "Ended | None"]:
-    """Go on as long as stages are accepted.
+    """Measure further stages as long as they are accepted.
 
     Args:
-        store: The run after a stage, open; it is closed where another one is measured.
-        known: Stages that it had before.
-        go_on: Measures the next one.
-        asks: Tell what came out on the terminal, and ask where the study has no rule.
+        store: The run after a stage, open; it is closed before the next stage is measured.
+        known: Stages that the run had before.
+        go_on: Measures the next stage.
+        asks: Print the result of each stage, and ask the user on a terminal if the study has no rule.
 
     Returns:
-        The run, open, and its last stage if the run stopped after that; None if it is over, or was interrupted.
+        The run, open; and its last stage if the run stopped after it, None if the run is over or was interrupted.
     """
     from assay.plan.load import load_study
     from assay.run.staged.stages import last_ended
@@ -37,7 +37,7 @@ def stage_by_stage(store: "RunStore", known: int, go_on: GoOn, asks: bool) -> tu
         if ended is None or ended.number <= known:
             return store, None
         if asks:
-            _tell(ended)
+            _print_stage(ended)
         if ended.next_value is None:
             return store, None
         how = _accepted(ended, asks)
@@ -49,7 +49,7 @@ def stage_by_stage(store: "RunStore", known: int, go_on: GoOn, asks: bool) -> tu
 
 
 def _accepted(ended: "Ended", asks: bool) -> str:
-    """How the stage is accepted; empty if it is not."""
+    """Return in words how the stage is accepted; empty if it is not."""
     if ended.ruled:
         if ended.refused:
             note(f"not accepted by the study's rule: {ended.refused}")
@@ -64,8 +64,8 @@ def _accepted(ended: "Ended", asks: bool) -> str:
     return "asked on a terminal" if wanted else ""
 
 
-def _tell(ended: "Ended") -> None:
-    """What came out of a stage, what it has cost, and what the next one takes."""
+def _print_stage(ended: "Ended") -> None:
+    """Print the result of a stage, time and cost so far, and what the next stage takes."""
     done = ended.done
     say(f"stage {ended.number} of {ended.of}, {done.axis} {done.value}:")
     for line in done.lines:
@@ -78,7 +78,7 @@ def _tell(ended: "Ended") -> None:
 
 
 def tell_stop(store: "RunStore", ended: "Ended", quiet: bool, as_json: bool) -> int:
-    """Say how a run that stopped after a stage is gone on with; returns the exit code."""
+    """Print how to continue a run that stopped after a stage; return the exit code."""
     bad = set(store.outcome_counts()) - {"ok"}
     if quiet and not as_json:
         say(str(store.folder))

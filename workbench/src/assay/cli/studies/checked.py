@@ -1,4 +1,4 @@
-"""What `assay check` does: a study is read and its targets are looked at; nothing is written."""
+"""The work of `assay check`: read a study and inspect its targets without writing anything."""
 
 from pathlib import Path
 
@@ -14,13 +14,13 @@ from assay.run.planned import Plan
 
 
 def check_file(path: Path, change: Change | None, out: Path, on_root: bool) -> None:
-    """Check a study, with what is to be changed of it, and print what it is and where its directories lie.
+    """Check a study with the changes of the command line; print a summary, and where its targets are.
 
     Args:
-        path: Its file.
-        change: What the command line changes of it.
-        out: Folder in which a run would be kept.
-        on_root: Directories for mounts may lie on the root file system.
+        path: File of the study.
+        change: Changes that the command line makes to it.
+        out: Folder in which a run would be stored.
+        on_root: Directories for mounts may be on the root file system.
 
     Raises:
         AssayError: The file cannot be read, or the change fits nothing in it.
@@ -31,7 +31,7 @@ def check_file(path: Path, change: Change | None, out: Path, on_root: bool) -> N
 
     loaded = load_study_file(path, change)
     estimate = estimate_study(loaded.study, loaded.cases)
-    # Whether a device may be overwritten is asked by `run`.
+    # Only `run` checks whether a device may be overwritten.
     needs = Needs(estimate.peak_space, on_root)
     found = ask(Asked(loaded, load_engine(), destroy=True, needs=needs, out=out, services=True))
     refuse_faults(path, loaded.source, [*found.faults])
@@ -49,7 +49,7 @@ def check_file(path: Path, change: Change | None, out: Path, on_root: bool) -> N
 
 
 def summary(loaded: Plan, estimate: StudyEstimate) -> str:
-    """One line: cases, repeats, exclusions, time and bytes."""
+    """Return one line about a study: cases, repeats, exclusions, time and bytes."""
     left_out = f", {len(loaded.excluded)} excluded" if loaded.excluded else ""
     up_to = "up to " if estimate.least_seconds < estimate.seconds else ""
     return (

@@ -34,7 +34,7 @@ def command(
 
 
 def preset_text(name: str) -> str:
-    """The preset as it is written for users, without the line that leads editors to the schema in this repository.
+    """Return a preset as users get it, without the line that points editors to the schema in this repository.
 
     Raises:
         AssayError: There is no such preset.

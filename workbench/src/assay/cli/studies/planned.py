@@ -1,4 +1,4 @@
-"""What `assay plan` does: it prints what a run of a study would do."""
+"""The work of `assay plan`: print what a run of a study would do."""
 
 from collections import Counter
 from pathlib import Path
@@ -22,14 +22,14 @@ from assay.run.whole import Whole, past_of, whole_time
 
 
 def plan_file(path: Path, change: Change | None, most: int | None, budget: str | None, as_json: bool) -> None:
-    """Print the plan of a study, with what is to be changed of it.
+    """Print the plan of a study with the changes of the command line.
 
     Args:
-        path: Its file.
-        change: What the command line changes of it.
-        most: Cases that are printed; None: all.
-        budget: What a run may cost, such as `5USD`; None: it is not asked.
-        as_json: Print all as JSON.
+        path: File of the study.
+        change: Changes that the command line makes to it.
+        most: Number of cases to print; None: all.
+        budget: The most that a run may cost, such as `5USD`; None: no limit.
+        as_json: Print everything as JSON.
 
     Raises:
         AssayError: The file cannot be read, the change fits nothing in it, or the budget is not one.
@@ -56,7 +56,7 @@ def plan_file(path: Path, change: Change | None, most: int | None, budget: str |
 
 
 def plan_document(loaded: Plan, estimate: StudyEstimate, budget: Budget | None = None) -> dict[str, Any]:
-    """The plan for programs: sizes in bytes, times in seconds, durations of the study in nanoseconds."""
+    """Return the plan for programs: sizes in bytes, times in seconds, durations of the study in nanoseconds."""
     study = loaded.study
     order, due = timetable(study, loaded.cases)
     return {

@@ -13,9 +13,9 @@ from assay.model.base import AssayError
 from assay.model.named import read_named
 
 _MOST_SCRIPT = 1 << 20
-"""Bytes of a script."""
+"""Bytes of a script at most."""
 
-_OTHERS = (
+_OTHER_PROGRAMS = (
     *(
         "fio",
         "iozone",
@@ -31,15 +31,15 @@ _OTHERS = (
     ),
     *("bonnie", "bonnie++", "dbench", "diskspd", "dd"),
 )
-"""Programs that people measure storage with, too."""
+"""Other programs that measure storage, whose command lines are not converted."""
 
 
 class _Sources(Group):
-    """Programs from whose command lines studies are made."""
+    """The group of programs whose command lines become studies."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """As of any group, but of a program that is known and not read no other is meant."""
-        if args and args[0].lower() in _OTHERS:
+        """Resolve a command as any group does, but for a program in `_OTHER_PROGRAMS` suggest no similar name."""
+        if args and args[0].lower() in _OTHER_PROGRAMS:
             read = ", ".join(self.list_commands(ctx))
             words = "where a study has a word of fio, iozone or vdbench, `assay check` names ours"
             ctx.fail(f"no study is made from {args[0]}, but from {read}; {words}")
@@ -68,7 +68,7 @@ def from_ior(line: str = _LINE, tasks: int | None = _TASKS, output: Path | None 
     """
     from assay.plan.foreign.ior import ior_study
 
-    _give(lambda: ior_study(line, _script, tasks), output, force)
+    _write_study(lambda: ior_study(line, _script, tasks), output, force)
 
 
 @source.command("mdtest")
@@ -83,7 +83,7 @@ def from_mdtest(
     """
     from assay.plan.foreign.mdtest import mdtest_study
 
-    _give(lambda: mdtest_study(line, tasks), output, force)
+    _write_study(lambda: mdtest_study(line, tasks), output, force)
 
 
 @source.command("io500")
@@ -99,7 +99,7 @@ def from_io500(
     """
     from assay.plan.foreign.io500 import io500_study
 
-    _give(
+    _write_study(
         lambda: io500_study(_text(str(file), str(file), "name a configuration of IO500"), str(file), tasks),
         output,
         force,
@@ -123,7 +123,7 @@ def _text(path: str, what: str, hint: str) -> str:
         raise AssayError(f"{what}: it is not text", hint) from None
 
 
-def _give(make: Callable[[], str], output: Path | None, force: bool) -> None:
+def _write_study(make: Callable[[], str], output: Path | None, force: bool) -> None:
     file = Output(output or Path("-"), edited, force)
     file.write(make())
     if not file.prints:
