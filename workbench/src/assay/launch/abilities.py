@@ -72,7 +72,7 @@ _CHECKS: dict[str, Callable[[], str | None]] = {"drop": lambda: drop_fault(), "l
 
 
 def impossible_faults(study: Study, cases: Sequence[Case]) -> list[Fault]:
-    """Return faults of cache policies that mandatory workloads need and this machine cannot do; none if hosts do the work."""
+    """Return faults of cache policies that mandatory workloads need and this machine lacks; none if hosts do it."""
     if not study.local:
         return []
     needed = {

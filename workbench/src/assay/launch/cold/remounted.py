@@ -37,7 +37,7 @@ class Remounting:
         """Host and mount point -> what is unmounted and not mounted again yet."""
 
     def __call__(self, paths: Sequence[str], shells: Sequence[Shell]) -> None:
-        """Unmount the mounts of some directories on all hosts, with all mounts of the same sources, and mount them again.
+        """Unmount the mounts of some directories on all hosts, and all of the same sources, and mount them again.
 
         Two mounts of one source may share their cache.
 
