@@ -22,7 +22,7 @@ OFFLOADS = {
     "generic_segmentation": 0x23,
     "generic_receive": 0x2B,
 }
-"""Our name -> ethtool command that reads it (ETHTOOL_GRXCSUM ... ETHTOOL_GGRO). Source: include/uapi/linux/ethtool.h."""
+"""Our name -> ethtool command that reads it, ETHTOOL_GRXCSUM ... ETHTOOL_GGRO. Source: uapi/linux/ethtool.h."""
 NOT_TOLD = "the driver does not tell"
 
 

@@ -180,7 +180,7 @@ def _folder(number: str, files: Files) -> Path:
 
 
 def describe_device(number: str, files: Files = THIS_MACHINE) -> Section:
-    """Describe a block device by major:minor, from sysfs, and the devices below it.
+    """Describe a block device by major:minor, from sysfs; `none: ...` if there is none.
 
     The devices below, such as the disks of a logical volume, have one item `below NAME` each.
     """
