@@ -1,4 +1,4 @@
-"""What ssh complains about, told apart, with the remedy."""
+"""Explains errors of ssh, with the remedy."""
 
 import re
 
@@ -54,15 +54,15 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
         _BY_HAND + " and see what it offers",
     ),
 )
-"""Pattern in ssh's complaint -> what it means of the host, and what to do; the first that is found counts."""
+"""Pattern in the errors of ssh, what it means for the host, and the remedy; the first match counts."""
 
 
 def explain(host: Host, complaint: str) -> AssayError:
-    """Why a host cannot be reached.
+    """Return the error that explains why a host cannot be reached.
 
     Args:
-        host: That one.
-        complaint: ssh's standard error.
+        host: The host.
+        complaint: Standard error of ssh.
     """
     lines = [text for line in complaint.splitlines() if (text := line.strip().strip("@ "))]
     for pattern, meaning, remedy in FAULTS:
@@ -76,7 +76,7 @@ def _error(host: Host, meaning: str, line: str, remedy: str) -> AssayError:
     user = host.user or "this user"
     words = {"address": host.address, "user": user}
     way = f" through {host.jump}" if host.jump else ""
-    said = plain(redacted(line.removeprefix("ssh: ").rstrip(".")))
+    quoted = plain(redacted(line.removeprefix("ssh: ").rstrip(".")))
     return AssayError(
-        f"host {host.name}: {meaning.format(**words)}{way} (ssh: {said})", remedy.format(**words), EXIT_REFUSED
+        f"host {host.name}: {meaning.format(**words)}{way} (ssh: {quoted})", remedy.format(**words), EXIT_REFUSED
     )

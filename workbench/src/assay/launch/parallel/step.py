@@ -89,7 +89,7 @@ class Step:
             self._words.say(ALL, b'{"ping":%d}' % self.pings.next())
 
     def attach(self, selector: selectors.BaseSelector) -> None:
-        """Register the launcher's pipes with a selector; each host's talk calls it, and only the first call has an effect."""
+        """Register the launcher's pipes with a selector, when the first of the hosts' talks calls it."""
         if self._open:
             return
         for pipe in (self.process.stdout, self.process.stderr):

@@ -1,7 +1,7 @@
 """Sends lines to engines that a launcher started: addressed lines, through its standard input or a file.
 
-`srun` passes its standard input to all processes. `mpirun` passes it to the first one only, so the lines are appended to
-a file on storage that all hosts share, and each host's first process reads new ones.
+`srun` passes its standard input to all processes. `mpirun` passes it to the first one only, so the lines are appended
+to a file on storage that all hosts share, and each host's first process reads new ones.
 """
 
 import contextlib
