@@ -117,21 +117,21 @@ def remove_known(folder: Path, known: Callable[[str], bool], last: str) -> list[
             return [f"{folder}: is a mount: {LEFT}"]
         left = []
         for name in sorted(_names(fd) - {last}):
-            shown = folder / name
-            left += _remove(fd, name, shown, mount_of(fd)) if known(name) else [f"{shown}: is not Assay's: {LEFT}"]
+            label = folder / name
+            left += _remove(fd, name, label, mount_of(fd)) if known(name) else [f"{label}: is not Assay's: {LEFT}"]
         return left or _remove(fd, last, folder / last, mount_of(fd))
 
 
-def _remove(fd: int, name: str, shown: Path, mount: int, levels: int = DEEPEST) -> list[str]:
+def _remove(fd: int, name: str, label: Path, mount: int, levels: int = DEEPEST) -> list[str]:
     """Remove an entry of an open folder, with everything below it on the same mount."""
     try:
         try:
             with _opened(name, fd) as below:
                 if mount_of(below) != mount:
-                    return [f"{shown}: is a mount: {LEFT}"]
+                    return [f"{label}: is a mount: {LEFT}"]
                 if not levels:
-                    return [f"{shown}: lies too deep: {LEFT}"]
-                left = _empty(below, shown, mount, levels - 1)
+                    return [f"{label}: lies too deep: {LEFT}"]
+                left = _empty(below, label, mount, levels - 1)
             if not left:
                 os.rmdir(name, dir_fd=fd)
         except OSError as error:
@@ -143,13 +143,13 @@ def _remove(fd: int, name: str, shown: Path, mount: int, levels: int = DEEPEST) 
         return []
     except OSError as error:
         # EBUSY: a file that is a mount point, or a mount made at this moment.
-        return [f"{shown}: {'is a mount: ' + LEFT if error.errno == errno.EBUSY else error.strerror}"]
+        return [f"{label}: {'is a mount: ' + LEFT if error.errno == errno.EBUSY else error.strerror}"]
     return left
 
 
-def _empty(fd: int, shown: Path, mount: int, levels: int) -> list[str]:
+def _empty(fd: int, label: Path, mount: int, levels: int) -> list[str]:
     """Remove the content of an open folder, in the order of the names."""
-    return [line for name in sorted(_names(fd)) for line in _remove(fd, name, shown / name, mount, levels)]
+    return [line for name in sorted(_names(fd)) for line in _remove(fd, name, label / name, mount, levels)]
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from assay.launch.launcher import Process
 MOST_OUT = 16 << 20
 """Most bytes of standard output; environments and interface lists of large hosts have far less than one MiB."""
 KEPT_ERR = 64 << 10
-"""Bytes of standard error that are kept, from its end: that is where the reason of a failure is."""
+"""Bytes of standard error to keep, from its end, where the reason of a failure is."""
 LOOK_SECONDS = 0.1
 LEAVE_SECONDS = 5.0
 """Seconds from SIGKILL until a process that waits for storage is given up."""
@@ -96,7 +96,7 @@ class _Talk:
         self.process = process
         self.out, self.err = bytearray(), bytearray()
         self.long = False
-        self._given, self._most = memoryview(given), most
+        self._input, self._most = memoryview(given), most
         self._open = {pipe for pipe in (process.stdout, process.stderr) if pipe is not None}
 
     def finish(self, deadline: float) -> bool:
@@ -113,9 +113,9 @@ class _Talk:
                 if left <= 0:
                     return False
                 # Checked before reading: the output of a process that has ended is complete in the pipe by then.
-                gone = self.process.poll() is not None
-                ready = selector.select(0.0 if gone else min(LOOK_SECONDS, left))
-                if gone and not any(key.fileobj in self._open for key, _ in ready):
+                exited = self.process.poll() is not None
+                ready = selector.select(0.0 if exited else min(LOOK_SECONDS, left))
+                if exited and not any(key.fileobj in self._open for key, _ in ready):
                     return True
                 for key, _ in ready:
                     self._serve(selector, key.fileobj)  # type: ignore[arg-type]
@@ -136,12 +136,12 @@ class _Talk:
 
     def _send(self, pipe: IO[bytes]) -> bool:
         try:
-            self._given = self._given[os.write(pipe.fileno(), self._given[:READ_BYTES]) :]
+            self._input = self._input[os.write(pipe.fileno(), self._input[:READ_BYTES]) :]
         except BlockingIOError:
             return False
         except OSError:
             return True
-        return not self._given
+        return not self._input
 
     def _receive(self, pipe: IO[bytes]) -> bool:
         chunk = os.read(pipe.fileno(), READ_BYTES)

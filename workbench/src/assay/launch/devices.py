@@ -59,10 +59,10 @@ def inspect_device(path: str, destroy: bool) -> list[Problem]:
     return [] if path in _HELD and destroy else _inspect_contents(label, number, path, destroy)
 
 
-def _inspect_contents(shown: str, number: str, path: str, destroy: bool) -> list[Problem]:
+def _inspect_contents(label: str, number: str, path: str, destroy: bool) -> list[Problem]:
     for device in (number, *partitions(number)):
         node = path if device == number else f"/dev/{_name(device)}"
-        name = shown if device == number else f"{shown}: {_name(device)}"
+        name = label if device == number else f"{label}: {_name(device)}"
         try:
             larger = part_of(node)
         except AssayError as error:
@@ -71,7 +71,7 @@ def _inspect_contents(shown: str, number: str, path: str, destroy: bool) -> list
             hint = f"name another device; if this is only left over, `wipefs --all {node}` clears it"
             return [(f"{name}: is part of something larger: {larger}", hint)]
     if not destroy:
-        message = f"{shown}: everything on it would be lost: {contents(number, path)}"
+        message = f"{label}: everything on it would be lost: {contents(number, path)}"
         return [(message, "confirm with --destroy that it may be overwritten")]
     return []
 

@@ -147,7 +147,7 @@ class _Engine:
 
     def __init__(self, member: Member, on_event: Callable[[str, Event], None]) -> None:
         self.expected = member.host
-        self._on_event = on_event
+        self._forward = on_event
         self.waits_at: tuple[str, int | None] | None = None
         self.most: int | None = None
         """Operations of its fastest lane at the time limit of a phase; None if it reported none."""
@@ -182,7 +182,7 @@ class _Engine:
                 self.phase_failed = self.phase_failed or event.status.value == "failed"
             case _:
                 pass
-        self._on_event(self.host, event)
+        self._forward(self.host, event)
 
     def ping(self, now: float) -> None:
         """Send a ping when one is due; fail the engine if it has not answered for `LOST_SECONDS`."""

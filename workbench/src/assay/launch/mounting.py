@@ -86,7 +86,7 @@ esac
 
 Without its helper, mount(8) of util-linux cannot resolve the name of a server; that of BusyBox can.
 """
-_ASK = _LOOK + "no fit"
+_CHECK = _LOOK + "no fit"
 _MAKE = (
     _LOOK
     + r"""
@@ -202,7 +202,7 @@ class Mounting:
         """
         for mount in self.mounts:
             for shell in self._shells:
-                _run_script(shell, mount, _ASK, self._mount_before(shell, mount)[0], self._was_remounting(mount))
+                _run_script(shell, mount, _CHECK, self._mount_before(shell, mount)[0], self._was_remounting(mount))
         try:
             for mount in self.mounts:
                 for shell in self._shells:
@@ -340,7 +340,7 @@ def foresee(shells: Sequence[Shell], mounts: Sequence[StudyMount]) -> None:
     """
     for mount in mounts:
         for shell in shells:
-            _run_script(shell, mount, _ASK)
+            _run_script(shell, mount, _CHECK)
 
 
 def _run_script(shell: Shell, mount: StudyMount, script: str, mounted: str = "", changed: bool = False) -> list[str]:
@@ -349,7 +349,7 @@ def _run_script(shell: Shell, mount: StudyMount, script: str, mounted: str = "",
     Args:
         shell: Shell of the host.
         mount: The mount to make.
-        script: `_ASK` or `_MAKE`.
+        script: `_CHECK` or `_MAKE`.
         mounted: The mount that this run made there before it was resumed; empty if none.
         changed: The run ended while it remounted that, so that its number may have changed.
 

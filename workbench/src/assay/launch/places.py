@@ -136,7 +136,7 @@ def _contents_problems(look: Look, owner: Owner | None) -> list[Problem]:
 
 
 def check_apart(paths: Mapping[str, str]) -> list[Problem]:
-    """Return a problem for each two targets of which one contains the other.
+    """Return a problem for each pair of targets where one contains the other, or both are the same.
 
     Args:
         paths: Name of the target -> its directory or device, without symbolic links.
@@ -188,8 +188,8 @@ def claim_target(
             problem = living_problem(path, over, alive, elsewhere)
             if problem:
                 raise AssayError(*problem, EXIT_REFUSED)
-        asked = Claim(root=path, mark=owner.mark(keep, elsewhere), over=over)
-        claimed = placing.claim(engine, asked, patience)
+        request = Claim(root=path, mark=owner.mark(keep, elsewhere), over=over)
+        claimed = placing.claim(engine, request, patience)
         if claimed.mark is not None:
             return claimed
     raise AssayError(f"{path}: is in use by another run", "try again later", EXIT_REFUSED)
@@ -253,8 +253,8 @@ def release_target(
     try:
         answer = placing.release(engine, path, owner.identity, patience)
         if answer.absent and above and above_of(path, engine, patience) != above:
-            gone = f"{path}: the directory above it is another one than before the run: what is in that stays"
-            return [gone, *remains(answer)]
+            message = f"{path}: the directory above it is another one than before the run: what is in that stays"
+            return [message, *remains(answer)]
     except AssayError as error:
         return [f"{path}: {error.message}"]
     if answer.foreign and not claimed:

@@ -141,7 +141,7 @@ class LocalShell:
         return _converse(self.host, self.popen, argv, timeout, given)
 
     def close(self) -> None:
-        """Nothing is kept."""
+        """Do nothing: no connection is kept open."""
 
 
 class BoxShell:
@@ -169,7 +169,7 @@ class BoxShell:
         return answer
 
     def close(self) -> None:
-        """Nothing is kept."""
+        """Do nothing: no connection is kept open."""
 
 
 class SlurmShell:
@@ -204,7 +204,7 @@ class SlurmShell:
         return answer
 
     def close(self) -> None:
-        """Nothing is kept."""
+        """Do nothing: no connection is kept open."""
 
 
 class SshShell:

@@ -115,8 +115,8 @@ class Filled:
             if step.on == "first" and not self.place.first:
                 continue
             for own in self.things[step.each] if step.each is not None else [{}]:
-                shown = {name: value for name, value in own.items() if name != SECRET}
-                argv = tuple(fill(word, {**words, **shown}) for word in step.run)
+                public_words = {name: value for name, value in own.items() if name != SECRET}
+                argv = tuple(fill(word, {**words, **public_words}) for word in step.run)
                 found.append(Command(argv, fill(step.given, {**words, **own})))
         return found
 
@@ -152,8 +152,8 @@ class Filled:
         parts = {}
         for thing, things in self.things.items():
             text = getattr(self.kind, thing)
-            shown = [{name: value for name, value in own.items() if name != SECRET} for own in things]
-            parts[f"{thing}s"] = "".join(fill(text or "", {**self.words, **own}) for own in shown)
+            public_words = [{name: value for name, value in own.items() if name != SECRET} for own in things]
+            parts[f"{thing}s"] = "".join(fill(text or "", {**self.words, **own}) for own in public_words)
         if self.kind.peer is None:
             parts["peers"] = ",".join(own["peer"] for own in self.things["peer"])
         return parts

@@ -121,7 +121,7 @@ class _Preflight:
         self.machines: dict[str, facts.Machine] = {}
         self.ways: dict[tuple[str, str], facts.Way] = {}
         self.faults: dict[tuple[str, str], str] = {}
-        self.served: dict[str, facts.Machine] = {}
+        self.server_machines: dict[str, facts.Machine] = {}
         self.rtts: list[RttMeasurement] = []
         self.mtus: list[MtuMeasurement] = []
         self.paths: list[PathMeasurement] = []
@@ -178,7 +178,7 @@ class _Preflight:
             if isinstance(found, str):
                 self.faults[side, name] = found
             else:
-                (self.machines if side == "client" else self.served)[name] = found
+                (self.machines if side == "client" else self.server_machines)[name] = found
         pairs = [(shell, server) for shell in self.able_clients() for server in self.servers]
         for (shell, server), way in zip(pairs, self._each(self._way, pairs), strict=True):
             self.ways[shell.host.name, server.name] = way
@@ -245,9 +245,9 @@ class _Preflight:
             return ""
         if server.shell is None:
             return f"{server.name} cannot be entered, and no iperf3 server is named there"
-        if server.name not in self.served:
+        if server.name not in self.server_machines:
             return self.faults["server", server.name]
-        return "" if "iperf3" in self.served[server.name].tools else f"iperf3 was not found on {server.name}"
+        return "" if "iperf3" in self.server_machines[server.name].tools else f"iperf3 was not found on {server.name}"
 
     def _hosts(self) -> Iterable[NetworkHost]:
         for shell in self.clients:
@@ -257,11 +257,11 @@ class _Preflight:
             yield NetworkHost(side="client", name=name, identity=identity, error=error)
         for server in self.servers:
             ways = [self.ways[shell.host.name, server.name] for shell in self.able_clients()]
-            served = self.served.get(server.name)
+            machine = self.server_machines.get(server.name)
             yield NetworkHost(
                 side="server",
                 name=server.name,
-                identity=served.identity if served else "",
+                identity=machine.identity if machine else "",
                 addresses=tuple(dict.fromkeys(way.address for way in ways if way.address)),
                 error=self.faults.get(("server", server.name), ""),
             )
@@ -282,7 +282,7 @@ class _Preflight:
         sources = [
             way.source for (_, name), way in self.ways.items() if name == server.name and way.source and not way.loops
         ]
-        if server.shell is None or server.name not in self.served or not sources:
+        if server.shell is None or server.name not in self.server_machines or not sources:
             return facts.Way("", why_unknown="the host cannot be entered" if sources else "the way to it is unknown")
         try:
             return facts.find_way(self.leashes, server.shell, sources[0])

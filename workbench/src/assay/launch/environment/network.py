@@ -28,8 +28,8 @@ NOT_TOLD = "the driver does not tell"
 
 def describe_network(files: Files) -> Section:
     """Return the names of the interfaces that are up."""
-    shown, ports = _find_interfaces(files)
-    names = ", ".join(shown) or "none but lo is up"
+    described, ports = _find_interfaces(files)
+    names = ", ".join(described) or "none but lo is up"
     if ports:
         names += f"; left out: {ports} virtual port{'s' * (ports != 1)} of bridges or bonds"
     return {"interfaces": names}
@@ -41,8 +41,8 @@ def describe_interfaces(files: Files) -> dict[str, Section]:
     Interfaces that are down, `lo`, and virtual ports of bridges and bonds are left out; a host of containers has
     hundreds of such ports.
     """
-    shown, _ = _find_interfaces(files)
-    return {f"network {name}": _interface(name, files) for name in shown}
+    described, _ = _find_interfaces(files)
+    return {f"network {name}": _interface(name, files) for name in described}
 
 
 def _find_interfaces(files: Files) -> tuple[list[str], int]:

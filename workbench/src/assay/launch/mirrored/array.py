@@ -118,8 +118,8 @@ class Array:
             AssayError: One is not.
         """
         disks = {device: disk for disk, device in mirror.devices.items()}
-        shown = run("btrfs", "filesystem", "show", "--raw", str(mirror.point))
-        numbers = {int(number): disks[path] for number, _, path in _DISK_LINE.findall(shown) if path in disks}
+        listing = run("btrfs", "filesystem", "show", "--raw", str(mirror.point))
+        numbers = {int(number): disks[path] for number, _, path in _DISK_LINE.findall(listing) if path in disks}
         for device in mirror.devices.values():
             # Cached blocks of the device may be stale.
             run("blockdev", "--flushbufs", device)
@@ -185,8 +185,8 @@ class Array:
     def _number(self, mirror: Mirror, disk: str) -> str:
         """Return the btrfs device id of the disk that is given up: the one that is not of the other disk."""
         other = next(mirror.devices[one] for one in mirror.disks if one != disk)
-        shown = run("btrfs", "filesystem", "show", "--raw", str(mirror.point))
-        number = next((number for number, _, path in _DISK_LINE.findall(shown) if path == other), "1")
+        listing = run("btrfs", "filesystem", "show", "--raw", str(mirror.point))
+        number = next((number for number, _, path in _DISK_LINE.findall(listing) if path == other), "1")
         return "2" if number == "1" else "1"
 
     def take_away(self) -> list[str]:
