@@ -162,7 +162,7 @@ class _Engine:
 
     @property
     def host(self) -> str:
-        """Its name in results."""
+        """Name of its host in results."""
         return self.talk.name or self.expected
 
     def hear(self, event: Event) -> None:

@@ -67,7 +67,7 @@ SSH_OPTIONS = {
 
 @dataclass(frozen=True)
 class Answer:
-    """How a command ended.
+    """Exit code and output of a command.
 
     Attributes:
         code: Exit code; negative if it was killed by a signal; `NOT_FOUND` if there is no such command.
@@ -125,7 +125,7 @@ class LocalShell:
     """Commands on this machine."""
 
     def __init__(self, host: Host) -> None:
-        """Of kind `local`."""
+        """Use a host of kind `local`."""
         self.host = host
 
     def popen(
@@ -148,7 +148,7 @@ class BoxShell:
     """Commands in a host of a cluster in a box; they enter its namespaces first."""
 
     def __init__(self, host: Host) -> None:
-        """Of kind `box`."""
+        """Use a host of kind `box`."""
         self.host = host
 
     def popen(
@@ -176,7 +176,7 @@ class SlurmShell:
     """Commands on a node of this process's allocation; each is a step of its own that shares the node with others."""
 
     def __init__(self, host: Host) -> None:
-        """Of kind `slurm`."""
+        """Use a host of kind `slurm`."""
         self.host = host
 
     def popen(
@@ -208,10 +208,10 @@ class SlurmShell:
 
 
 class SshShell:
-    """Commands over one shared ssh connection, which is made for the first of them."""
+    """Commands over one shared ssh connection, which the first command opens."""
 
     def __init__(self, host: Host) -> None:
-        """Of kind `ssh`; nothing is connected yet."""
+        """Use a host of kind `ssh`; connect nothing yet."""
         self.host = host
         self._control: Path | None = None
         self._connecting = threading.Lock()
