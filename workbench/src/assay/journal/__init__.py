@@ -1,1 +1,1 @@
-"""What was made and how it is removed: written down before it is made, removed by its kind, also after `kill -9`."""
+"""Journals of what a run makes: each thing is recorded before it is made, and can be removed even after `kill -9`."""

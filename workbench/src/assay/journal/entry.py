@@ -1,7 +1,7 @@
-"""Entries of journals: what may be in one, and what every journal can do.
+"""Entries of journals, and the interface of every journal.
 
-Each maker has a journal where it finds it again: a run in its own folder, a box in its own, what belongs to neither in
-that of its process (`assay.journal.own`). All have the same entries, and are emptied in the same way.
+A run keeps its journal in its own folder, a box in its own; what belongs to neither is in the journal of its process
+(`assay.journal.own`). All journals have the same kinds of entries and are emptied in the same way.
 """
 
 from collections.abc import Mapping
@@ -9,34 +9,34 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 DIRECTORY = "directory"
-"""A directory that was claimed on this machine, or is made there."""
+"""A directory on this machine that was claimed or made."""
 REMOTE = "directory of hosts"
 """A directory that was claimed on other hosts."""
 EXPORT = "export"
 """Directories of a run in an export."""
 MADE = "made by a job"
-"""What engines of a job tell that they make beyond what the job itself says; it goes with the job's directory."""
+"""What the engines of a job report as made beyond what the job names; it is removed with the job's directory."""
 CGROUP = "cgroup"
-"""A control group: one that caps the memory of an engine, or limits the disks of a host."""
+"""A control group that caps the memory of an engine or limits the disks of a host."""
 PROCESS = "process"
-"""The init of a host of a box, by its process id."""
+"""The init process of a host of a box, by its process id."""
 MOUNT = "mount of hosts"
-"""Something that servers serve, mounted on the hosts of a run."""
+"""A served file system that is mounted on the hosts of a run."""
 SERVER = "server"
-"""A server that was started for a run on this machine, with the folder that has all of it."""
+"""A server that was started for a run on this machine, with the folder of all its files."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Something that was recorded before it was made.
+    """One thing in a journal, recorded before it was made.
 
     Attributes:
         id: Its number in its journal.
-        kind: What it is, which says how it is removed.
-        name: Its path, or what else it is known by.
+        kind: What it is; decides how it is removed.
+        name: Its path, or another name that identifies it.
         details: What is needed to remove it.
         recorded_at: Seconds since 1970.
-        removed_at: As that; None as long as it may still be there.
+        removed_at: Seconds since 1970; None while it may still exist.
     """
 
     id: int
@@ -48,24 +48,24 @@ class Entry:
 
 
 class Journal(Protocol):
-    """A journal of what was made."""
+    """Records what is made and what is removed again."""
 
     def record(self, kind: str, name: str, details: Mapping[str, Any] | None = None) -> int:
-        """Record something before it is made; the same thing is recorded once. Returns its number.
+        """Record a thing before it is made and return its number; an open entry of the same kind and name is reused.
 
         Raises:
-            AssayError: It cannot be recorded, and must not be made.
+            AssayError: It cannot be recorded, so it must not be made.
         """
         ...
 
     def amend(self, entry: int, details: Mapping[str, Any]) -> None:
-        """Record what is known of a thing now that it is made."""
+        """Replace the details of an entry, once the thing is made."""
         ...
 
     def removed(self, entry: int) -> None:
-        """Record that a thing is gone."""
+        """Record that a thing no longer exists."""
         ...
 
     def journal(self, only_open: bool = True) -> list[Entry]:
-        """What was recorded, the newest first; only what may still be there, unless told otherwise."""
+        """Return the entries, newest first: those that may still exist, or all if `only_open` is false."""
         ...

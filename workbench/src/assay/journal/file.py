@@ -1,4 +1,4 @@
-"""A journal in a file: one line of JSON for each thing that is made, and for each that is gone."""
+"""A journal in a file: one line of JSON for each thing that is made, amended or removed."""
 
 import contextlib
 import errno
@@ -15,14 +15,14 @@ from assay.journal.entry import Entry
 from assay.model.base import EXIT_REFUSED, AssayError
 
 MOST_BYTES = 16 << 20
-"""What is longer is no journal."""
+"""Bytes of a journal that are read; no real one is longer."""
 
 
 class FileJournal:
-    """A journal that this process keeps. Threads may share it."""
+    """A journal that this process writes. Threads may share it."""
 
     def __init__(self, path: Path) -> None:
-        """Begin a journal, or go on with one.
+        """Begin a journal, or continue one that exists.
 
         Args:
             path: Its file, in a folder that only this user may write.
@@ -37,7 +37,7 @@ class FileJournal:
         try:
             self._fd = os.open(path, flags, 0o600)
         except OSError as error:
-            raise self._unwritable(error) from error
+            raise self._write_error(error) from error
 
     def record(self, kind: str, name: str, details: Mapping[str, Any] | None = None) -> int:
         """See `Journal`."""
@@ -69,14 +69,14 @@ class FileJournal:
             return [one for one in reversed(self._entries.values()) if not only_open or one.removed_at is None]
 
     def close(self) -> None:
-        """No more will be recorded."""
+        """Close the file; nothing can be recorded afterwards."""
         os.close(self._fd)
 
     def _write(self, line: Mapping[str, Any]) -> None:
         text = (json.dumps(line) + "\n").encode()
         size = os.fstat(self._fd).st_size
         try:
-            # Whoever was killed may have left half a line, which must not take this one with it.
+            # A killed process may have left half a line; start a new line so that this one stays readable.
             if size and os.pread(self._fd, 1, size - 1) != b"\n":
                 text = b"\n" + text
             if os.write(self._fd, text) != len(text):
@@ -84,33 +84,33 @@ class FileJournal:
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._fd, size)
-            raise self._unwritable(error) from error
+            raise self._write_error(error) from error
 
-    def _unwritable(self, error: OSError) -> AssayError:
+    def _write_error(self, error: OSError) -> AssayError:
         return AssayError(f"{self.path}: {error.strerror}", "what is made must be written down before", EXIT_REFUSED)
 
 
 def read_entries(path: Path) -> list[Entry]:
-    """What a file says; nothing if there is none.
+    """Return the entries of a journal file; empty if there is no such file.
 
-    A line that was cut short does not count: what it announces was not made. What the others say is a claim, for
-    whoever removes things to check.
+    A line that was cut short is skipped: its thing was not made. Entries are not trusted: removers check that a thing
+    is what its entry says.
     """
-    found: dict[int, Entry] = {}
+    entries: dict[int, Entry] = {}
     for line in _lines(path):
-        if (begun := _begun(line)) is not None:
-            found[begun.id] = begun
+        if (new_entry := _new_entry(line)) is not None:
+            entries[new_entry.id] = new_entry
             continue
-        changed, at = line.get("amended", line.get("removed")), line.get("at")
-        entry = found.get(changed) if isinstance(changed, int) else None
+        number, at = line.get("amended", line.get("removed")), line.get("at")
+        entry = entries.get(number) if isinstance(number, int) else None
         if entry is not None and "amended" in line and isinstance(line.get("details"), dict):
-            found[entry.id] = replace(entry, details=line["details"])
+            entries[entry.id] = replace(entry, details=line["details"])
         elif entry is not None and "removed" in line and isinstance(at, float):
-            found[entry.id] = replace(entry, removed_at=at)
-    return list(found.values())
+            entries[entry.id] = replace(entry, removed_at=at)
+    return list(entries.values())
 
 
-def _begun(line: Mapping[str, Any]) -> Entry | None:
+def _new_entry(line: Mapping[str, Any]) -> Entry | None:
     kinds = {"id": int, "kind": str, "name": str, "details": dict, "at": float}
     if not all(isinstance(line.get(key), kind) for key, kind in kinds.items()):
         return None
@@ -123,11 +123,11 @@ def _lines(path: Path) -> list[dict[str, Any]]:
             text = file.read(MOST_BYTES).decode(errors="replace")
     except OSError:
         return []
-    found = []
+    objects = []
     for line in text.splitlines():
         try:
-            one = json.loads(line)
+            line_object = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        found += [one] if isinstance(one, dict) else []
-    return found
+        objects += [line_object] if isinstance(line_object, dict) else []
+    return objects

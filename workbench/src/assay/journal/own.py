@@ -1,4 +1,4 @@
-"""The journals of processes, for what belongs to no run and no box; and what is left of processes that died."""
+"""Journals of processes, for things of no run and no box, and the removal of what dead processes left."""
 
 import contextlib
 import itertools
@@ -15,25 +15,25 @@ from assay.model.base import EXIT_REFUSED, AssayError
 
 ROOT = Path("/run/assay/journals")
 NAMED = "ASSAY_JOURNALS"
-"""Variable that moves the folder of journals."""
+"""Environment variable that names another folder for journals."""
 TRIES = 100
-"""Others may remove the folder, which is empty for them, between two steps of ours."""
+"""Attempts to make a journal: another process may remove the empty folder between two of our steps."""
 _NAME = re.compile(r"(?P<pid>\d+)-(?P<start>\d+)-\d+")
 _count = itertools.count(1)
 
 
 def journals_root() -> Path:
-    """Where the journals of this user's processes are; in memory, as all that they name."""
-    named = os.environ.get(NAMED)
-    if named:
-        return Path(named).absolute()
+    """Return the folder of this user's journals; like everything they name, it is gone after a reboot."""
+    override = os.environ.get(NAMED)
+    if override:
+        return Path(override).absolute()
     uid = os.geteuid()
     return ROOT if uid == 0 else Path(os.environ.get("XDG_RUNTIME_DIR", f"/run/user/{uid}")) / "assay" / "journals"
 
 
 @contextlib.contextmanager
 def own_journal() -> Iterator[FileJournal]:
-    """A journal of this process, which goes at the end of the `with` block if nothing is left that it names.
+    """Open a journal of this process; the `with` block removes it at its end if it has no open entries.
 
     Raises:
         AssayError: It cannot be written.
@@ -48,17 +48,17 @@ def own_journal() -> Iterator[FileJournal]:
 
 
 def remove_orphans(removers: Mapping[str, Remover]) -> list[str]:
-    """Remove what processes that died have recorded and left.
+    """Remove what processes that died have recorded and not removed.
 
     Args:
-        removers: As of `remove_open`.
+        removers: Kind -> remover, as for `remove_open`.
 
     Returns:
-        Why things are still there, one line each.
+        One line for each thing that is still there, with the reason.
     """
     left: list[str] = []
     root = journals_root()
-    if _strange(root) or not root.is_dir():
+    if _ownership_fault(root) or not root.is_dir():
         return left
     for path in sorted(root.iterdir()):
         found = _NAME.fullmatch(path.name)
@@ -77,8 +77,8 @@ def _begin(path: Path) -> FileJournal:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise AssayError(f"{path.parent}: {error.strerror}", f"set {NAMED} to a folder", EXIT_REFUSED) from error
-        if strange := _strange(path.parent):
-            raise AssayError(strange, f"see what it is, or set {NAMED} to another folder", EXIT_REFUSED)
+        if fault := _ownership_fault(path.parent):
+            raise AssayError(fault, f"see what it is, or set {NAMED} to another folder", EXIT_REFUSED)
         try:
             return FileJournal(path)
         except AssayError as error:
@@ -88,7 +88,7 @@ def _begin(path: Path) -> FileJournal:
 
 
 def _end(journal: FileJournal) -> None:
-    """Remove a journal that names nothing any more, and its folder when it was the last."""
+    """Close a journal, and remove it if it has no open entries; remove its folder if it was the last."""
     journal.close()
     if not journal.journal():
         journal.path.unlink(missing_ok=True)
@@ -98,13 +98,13 @@ def _end(journal: FileJournal) -> None:
             ROOT.parent.rmdir()
 
 
-def _strange(folder: Path) -> str:
-    """Why a folder is not this user's alone; empty if it is, or is not there."""
+def _ownership_fault(folder: Path) -> str:
+    """Return why a folder is not this user's alone; empty if it is, or does not exist."""
     try:
-        found = folder.lstat()
+        status = folder.lstat()
     except OSError:
         return ""
-    if not stat.S_ISDIR(found.st_mode):
+    if not stat.S_ISDIR(status.st_mode):
         return f"{folder}: is not a folder"
-    ours = found.st_uid == os.geteuid() and not found.st_mode & 0o022
-    return "" if ours else f"{folder}: is not this user's alone"
+    is_private = status.st_uid == os.geteuid() and not status.st_mode & 0o022
+    return "" if is_private else f"{folder}: is not this user's alone"

@@ -1,20 +1,20 @@
-"""Processes that are known again, such as those that something belongs to."""
+"""Processes identified by id and start time, such as the owners of things."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 STATE, PARENT, FLAGS, START = 0, 1, 6, 19
-"""Where these are among the fields of /proc/PID/stat, counted from the state, its third (proc_pid_stat(5))."""
+"""Positions of these fields in /proc/PID/stat, counted from the state, its third field (proc_pid_stat(5))."""
 
 
 @dataclass(frozen=True)
 class Process:
-    """A process that is known again: an id alone may have been given to another since.
+    """A process by its id and start time; the id alone may have been reused since.
 
     Attributes:
         pid: Its id.
-        start: When it was started, in clock ticks since the machine was.
+        start: When it was started, in clock ticks since boot.
     """
 
     pid: int
@@ -22,29 +22,29 @@ class Process:
 
     @property
     def alive(self) -> bool:
-        """Whether it still runs; one that has ended and is not reaped yet does not."""
+        """Whether it still runs; a zombie does not."""
         return start_time(self.pid) == self.start
 
     @property
     def listed(self) -> bool:
-        """Whether it still is in the kernel's table of processes: alive, or ended and not reaped by its parent."""
+        """Whether it is still in the kernel's process table: alive, or a zombie that its parent has not reaped."""
         fields = stat_fields(self.pid)
         return bool(fields) and int(fields[START]) == self.start
 
 
 def boot_id() -> str:
-    """What tells this start of the machine from others."""
+    """Return the id of the current boot; each boot has another one."""
     return BOOT_ID.read_text().strip()
 
 
 def start_time(pid: int) -> int | None:
-    """Field 22 of /proc/PID/stat; None if there is no such process or it has ended."""
+    """Return field 22 of /proc/PID/stat, in clock ticks since boot; None if the process does not exist or has ended."""
     fields = stat_fields(pid)
     return None if not fields or fields[STATE] in "ZX" else int(fields[START])
 
 
 def stat_fields(pid: int) -> list[str]:
-    """Fields of /proc/PID/stat from the third on, where the state is; empty if there is no such process."""
+    """Return the fields of /proc/PID/stat from the third (the state) on; empty if there is no such process."""
     try:
         text = Path("/proc", str(pid), "stat").read_text(errors="replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""Removing what a journal names, by its kind."""
+"""Removal of what a journal names; the kind of an entry decides how."""
 
 import contextlib
 from collections.abc import Callable, Mapping
@@ -8,21 +8,21 @@ from assay.model.base import AssayError
 from assay.model.foreign import plain
 
 Remover = Callable[[Entry], list[str] | None]
-"""Removes one thing; returns why it is still there, one line each, or None if it is to stay.
+"""Removes one thing. Returns why it is still there, one line a reason; empty if it is gone, None if it is to stay.
 
-A journal is a claim, not an order: a remover sees for itself whether a thing is what the journal says.
+A journal is not trusted: a remover checks that a thing is what the entry says before it removes it.
 """
 
 
 def remove_open(journal: Journal, removers: Mapping[str, Remover]) -> list[str]:
-    """Remove all that may still be there, and record what is gone.
+    """Remove the things of all open entries, and record which are gone.
 
     Args:
-        journal: Where it was recorded.
-        removers: Kind -> what removes such things; others are left alone, and said.
+        journal: The journal.
+        removers: Kind -> its remover. Things of other kinds are left alone and reported.
 
     Returns:
-        Why things are still there, one line each.
+        One line for each thing that is still there, with the reason.
     """
     left = []
     for entry in journal.journal():
@@ -30,7 +30,7 @@ def remove_open(journal: Journal, removers: Mapping[str, Remover]) -> list[str]:
         problems = remover(entry)
         left += problems or []
         if problems == []:
-            # A journal that cannot be written must not keep the next thing from being removed.
+            # A journal that cannot be written must not prevent the removal of the next thing.
             with contextlib.suppress(AssayError):
                 journal.removed(entry.id)
     return left

@@ -1,7 +1,7 @@
-"""The one removal of folders that this program makes for itself: never through a link and never across a mount.
+"""Removal of the folders that this program makes for itself: never through a link, never across a mount.
 
-A folder is known by its numbers, taken when it was made: what somebody has put in its place meanwhile stays.
-Directories under test are the engine's (`posix/src/place/remove.rs`). See `tools/check_removals.py`.
+A folder is identified by device and inode, read when it was made: another one in its place is left alone.
+Directories under test are removed by the engine (`posix/src/place/remove.rs`). See `tools/check_removals.py`.
 """
 
 import contextlib
@@ -18,19 +18,19 @@ from assay.model.regular import mount_of
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NO_FOLDER = (errno.ENOTDIR, errno.ELOOP)
 LEFT = "left alone"
-"""How a line ends that says what no second try removes."""
+"""End of a message about something that a second attempt would not remove either."""
 DEEPEST = 100
-"""Levels of folders in folders; each keeps a descriptor open while what is below it is removed."""
+"""Most levels of nested folders; each keeps a descriptor open while its content is removed."""
 
 Numbers = tuple[int, int]
 """Device and inode of a folder."""
 
 
 def make_folder(folder: Path) -> Numbers:
-    """Make a folder that only this user may enter; returns by what it is known again.
+    """Make a folder that only this user may enter, and return its device and inode.
 
     Raises:
-        OSError: It cannot be made, or there is something of this name.
+        OSError: It cannot be made, or the name is taken.
     """
     folder.mkdir(mode=0o700)
     with _opened(folder) as fd:
@@ -39,11 +39,11 @@ def make_folder(folder: Path) -> Numbers:
 
 @contextlib.contextmanager
 def scratch(prefix: str, parent: Path | None = None) -> Iterator[Path]:
-    """A new folder for the length of a `with` block; what is mounted in it then stays, and so does the folder.
+    """Make a new folder for the length of a `with` block; if something is mounted in it at the end, it stays.
 
     Args:
-        prefix: How its name begins.
-        parent: The folder for it; TMPDIR if left out.
+        prefix: Beginning of its name.
+        parent: The folder to make it in; TMPDIR if None.
 
     Raises:
         OSError: It cannot be made.
@@ -57,27 +57,27 @@ def scratch(prefix: str, parent: Path | None = None) -> Iterator[Path]:
 
 
 def remove_tree(folder: Path, made: Numbers | None) -> list[str]:
-    """Remove a folder that this user has made, with all that is in it on the same mount.
+    """Remove a folder that this user has made, with everything in it on the same mount.
 
     Args:
-        folder: The folder; links on the way to it are followed, it is none itself.
-        made: Its numbers when it was made; None if they are not known, and it goes only when it is empty.
+        folder: The folder. Links in its parent path are followed; the folder itself must be no link.
+        made: Its device and inode when it was made; None if unknown: then it is removed only if it is empty.
 
     Returns:
-        What is left and why, one line each; empty if it is gone.
+        One line for each thing that is left, with the reason; empty if the folder is gone.
     """
     try:
-        with _opened(folder.parent) as above, _opened(folder.name, above) as fd:
-            if mount_of(fd) != mount_of(above):
+        with _opened(folder.parent) as parent_fd, _opened(folder.name, parent_fd) as fd:
+            if mount_of(fd) != mount_of(parent_fd):
                 return [f"{folder}: is a mount: {LEFT}"]
             if os.fstat(fd).st_uid != os.geteuid():
                 return [f"{folder}: is no folder of this user: {LEFT}"]
             if made is None and not _names(fd):
-                os.rmdir(folder.name, dir_fd=above)
+                os.rmdir(folder.name, dir_fd=parent_fd)
                 return []
             if _numbers(fd) != made:
                 return [f"{folder}: is not the folder that was made: {LEFT}"]
-            return _empty(fd, folder, mount_of(fd), DEEPEST) or _remove_empty(folder, fd, above)
+            return _empty(fd, folder, mount_of(fd), DEEPEST) or _remove_empty(folder, fd, parent_fd)
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -86,7 +86,7 @@ def remove_tree(folder: Path, made: Numbers | None) -> list[str]:
 
 
 def _remove_empty(folder: Path, fd: int, above: int) -> list[str]:
-    """Remove the name of an empty folder, which may be another's by now: the kernel takes only an empty one."""
+    """Remove an empty folder by its name, unless another folder has that name by now."""
     found = os.stat(folder.name, dir_fd=above, follow_symlinks=False)
     if not stat.S_ISDIR(found.st_mode) or (found.st_dev, found.st_ino) != _numbers(fd):
         return [f"{folder}: was replaced at this moment: {LEFT}"]
@@ -95,15 +95,15 @@ def _remove_empty(folder: Path, fd: int, above: int) -> list[str]:
 
 
 def remove_known(folder: Path, known: Callable[[str], bool], last: str) -> list[str]:
-    """Remove from a folder what Assay makes there, and leave all else.
+    """Remove from a folder what Assay makes there, and leave everything else.
 
     Args:
-        folder: Which no other user may change. It stays.
+        folder: A folder that no other user may change; it stays itself.
         known: Whether Assay makes something of this name there.
-        last: Name of what goes only when nothing else is left.
+        last: Name of the entry that is removed only when nothing else is left.
 
     Returns:
-        What is left and why, one line each; empty if the folder is empty, or is not there.
+        One line for each thing that is left, with the reason; empty if the folder is empty or does not exist.
     """
     with contextlib.ExitStack() as stack:
         try:
@@ -117,21 +117,21 @@ def remove_known(folder: Path, known: Callable[[str], bool], last: str) -> list[
             return [f"{folder}: is a mount: {LEFT}"]
         left = []
         for name in sorted(_names(fd) - {last}):
-            shown = folder / name
-            left += _remove(fd, name, shown, mount_of(fd)) if known(name) else [f"{shown}: is not Assay's: {LEFT}"]
+            label = folder / name
+            left += _remove(fd, name, label, mount_of(fd)) if known(name) else [f"{label}: is not Assay's: {LEFT}"]
         return left or _remove(fd, last, folder / last, mount_of(fd))
 
 
-def _remove(fd: int, name: str, shown: Path, mount: int, levels: int = DEEPEST) -> list[str]:
-    """Remove an entry of an open folder that is on a mount, with all that is below on the same."""
+def _remove(fd: int, name: str, label: Path, mount: int, levels: int = DEEPEST) -> list[str]:
+    """Remove an entry of an open folder, with everything below it on the same mount."""
     try:
         try:
             with _opened(name, fd) as below:
                 if mount_of(below) != mount:
-                    return [f"{shown}: is a mount: {LEFT}"]
+                    return [f"{label}: is a mount: {LEFT}"]
                 if not levels:
-                    return [f"{shown}: lies too deep: {LEFT}"]
-                left = _empty(below, shown, mount, levels - 1)
+                    return [f"{label}: lies too deep: {LEFT}"]
+                left = _empty(below, label, mount, levels - 1)
             if not left:
                 os.rmdir(name, dir_fd=fd)
         except OSError as error:
@@ -142,14 +142,14 @@ def _remove(fd: int, name: str, shown: Path, mount: int, levels: int = DEEPEST) 
     except FileNotFoundError:
         return []
     except OSError as error:
-        # The kernel says so of a mount on a file, and of one that came just now.
-        return [f"{shown}: {'is a mount: ' + LEFT if error.errno == errno.EBUSY else error.strerror}"]
+        # EBUSY: a file that is a mount point, or a mount made at this moment.
+        return [f"{label}: {'is a mount: ' + LEFT if error.errno == errno.EBUSY else error.strerror}"]
     return left
 
 
-def _empty(fd: int, shown: Path, mount: int, levels: int) -> list[str]:
-    """Remove what is in an open folder, in the order of the names."""
-    return [line for name in sorted(_names(fd)) for line in _remove(fd, name, shown / name, mount, levels)]
+def _empty(fd: int, label: Path, mount: int, levels: int) -> list[str]:
+    """Remove the content of an open folder, in the order of the names."""
+    return [line for name in sorted(_names(fd)) for line in _remove(fd, name, label / name, mount, levels)]
 
 
 @contextlib.contextmanager

@@ -1,1 +1,1 @@
-"""Starting engines, feeding them jobs, reading their events, and leaving nothing behind."""
+"""Starts engines, sends them jobs, reads their events, and cleans up after them."""

@@ -1,4 +1,4 @@
-"""What this machine can do of what a study asks for beside its targets, found out before a run is made."""
+"""Checks, before a run, that this machine can do what a study requires in addition to its targets."""
 
 import errno
 import os
@@ -16,12 +16,12 @@ from assay.model.study.study import Study
 
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 RULE = "cannot be done here"
-"""Rule of the points that are left out because the machine cannot do them."""
+"""Name of the rule by which points are left out that this machine cannot measure."""
 
 
 def drop_fault() -> str | None:
-    """Why the host's page cache cannot be dropped; None if it can be."""
-    # access(2) is not enough: for root it says yes even where a container forbids it, so the file is opened.
+    """Return why the host's page cache cannot be dropped; None if it can be."""
+    # access(2) is not enough: for root it succeeds even where a container forbids the write, so the file is opened.
     try:
         os.close(os.open(DROP_CACHES, os.O_WRONLY | os.O_CLOEXEC))
     except OSError as error:
@@ -31,24 +31,24 @@ def drop_fault() -> str | None:
 
 
 def tuning_faults(cases: Iterable[Case]) -> list[Fault]:
-    """CPUs, NUMA nodes and huge pages that cases ask for and this machine does not have, each thing once."""
-    asked = dict.fromkeys((case.workload, case.parameters) for case in cases)
-    found = {
+    """Return the faults of CPUs, NUMA nodes and huge pages that cases require and this machine lacks, each once."""
+    pairs = dict.fromkeys((case.workload, case.parameters) for case in cases)
+    faults = {
         Fault(path=("workloads", workload, field), message=message, hint=hint): None
-        for workload, parameters in asked
+        for workload, parameters in pairs
         for field, message, hint in tuning_problems(parameters)
     }
-    return list(found)
+    return list(faults)
 
 
 def tuning_problems(parameters: Parameters, sysfs: Path = Path("/sys")) -> Iterator[tuple[str, str, str]]:
-    """CPUs, NUMA node and huge pages that a case asks for and this machine does not have: (field, message, hint)."""
+    """Yield what a case requires of CPUs, NUMA node and huge pages and this machine lacks: (field, message, hint)."""
     usable = os.sched_getaffinity(0)
     missing = [cpu for cpu in cpu_numbers(parameters.cpus) if cpu not in usable] if parameters.cpus else []
     if missing:
         named = ", ".join(str(cpu) for cpu in missing[:8])
         message = f"there is no CPU {named}, or this process may not use it"
-        yield "cpus", message, f"usable are {_listed(sorted(usable))}"
+        yield "cpus", message, f"usable are {_ranges(sorted(usable))}"
     node = parameters.numa_node
     if node is not None and not (sysfs / "devices/system/node" / f"node{node}").exists():
         yield "numa_node", f"this machine has no node {node}", "`lscpu` names them"
@@ -57,8 +57,8 @@ def tuning_problems(parameters: Parameters, sysfs: Path = Path("/sys")) -> Itera
         yield "huge_pages", "none are reserved on this machine", "reserve some: sysctl vm.nr_hugepages=64"
 
 
-def _listed(numbers: Sequence[int]) -> str:
-    """Such as `0-3,6`."""
+def _ranges(numbers: Sequence[int]) -> str:
+    """Return numbers as ranges, such as `0-3,6`."""
     ends = [number for number in numbers if number + 1 not in numbers]
     starts = [number for number in numbers if number - 1 not in numbers]
     return ",".join(f"{a}-{b}" if a != b else f"{a}" for a, b in zip(starts, ends, strict=True))
@@ -72,59 +72,59 @@ _CHECKS: dict[str, Callable[[], str | None]] = {"drop": lambda: drop_fault(), "l
 
 
 def impossible_faults(study: Study, cases: Sequence[Case]) -> list[Fault]:
-    """What workloads that are not optional ask of this machine and it cannot do; nothing where hosts do the work."""
+    """Return faults of cache policies that mandatory workloads need and this machine lacks; none if hosts do it."""
     if not study.local:
         return []
-    asked = {
+    needed = {
         (case.workload, case.parameters.cache)
         for case in cases
         if not study.workloads[case.workload].optional and study.targets[case.target].through_kernel
     }
-    faults = {policy: check() for policy, check in _CHECKS.items() if any(policy == cache for _, cache in asked)}
+    faults = {policy: check() for policy, check in _CHECKS.items() if any(policy == cache for _, cache in needed)}
     return [
         Fault(
             path=("workloads", workload, "cache"),
             message=f"cache: {policy} cannot be done: {fault}",
             hint=_HINTS[policy],
         )
-        for workload, policy in sorted(asked)
+        for workload, policy in sorted(needed)
         if (fault := faults.get(policy))
     ]
 
 
 def mpi_faults(study: Study, cases: Iterable[Case]) -> list[Fault]:
-    """That the engine which is linked to an MPI is missing, if a case needs it: once."""
-    behind = next((case.target for case in cases if study.targets[case.target].through_mpi), None)
-    if behind is None:
+    """Return one fault if a case needs the engine that is linked to an MPI and it is missing; else none."""
+    target = next((case.target for case in cases if study.targets[case.target].through_mpi), None)
+    if target is None:
         return []
     try:
         find_mpi_engine()
     except AssayError as error:
         return [
-            Fault(path=("targets", behind), message=f"it is reached through MPI, and {error.message}", hint=error.hint)
+            Fault(path=("targets", target), message=f"it is reached through MPI, and {error.message}", hint=error.hint)
         ]
     return []
 
 
 def leave_out_impossible(study: Study, cases: Sequence[Case]) -> tuple[tuple[Case, ...], tuple[Excluded, ...]]:
-    """Part the cases of a study into those that can be done and, of its optional workloads, those that cannot.
+    """Split the cases of a study into those to do and those of optional workloads that this machine cannot do.
 
     Args:
-        study: Tells which workloads are optional; a case of another one is kept, and refused later if need be.
-        cases: All of them.
+        study: The study; says which workloads are optional. Cases of the others are kept, and may be refused later.
+        cases: All its cases.
 
     Returns:
-        The cases to do, with their ids as they were, and the points left out with the reason.
+        The cases to do, with their ids unchanged, and the points that are left out, with the reason.
     """
     optional = {name for name, workload in study.workloads.items() if workload.optional}
-    asked = {case.parameters.cache for case in cases if case.workload in optional}
-    faults = {policy: fault for policy, check in _CHECKS.items() if policy in asked and (fault := check())}
-    kept: list[Case] = []
+    policies = {case.parameters.cache for case in cases if case.workload in optional}
+    faults = {policy: fault for policy, check in _CHECKS.items() if policy in policies and (fault := check())}
+    possible: list[Case] = []
     left_out: list[Excluded] = []
     for case in cases:
         fault = faults.get(case.parameters.cache) if case.workload in optional else None
         if fault is None:
-            kept.append(case)
+            possible.append(case)
             continue
         left_out.append(Excluded(target=case.target, workload=case.workload, axes=case.axes, rule=RULE, reason=fault))
-    return tuple(kept), tuple(left_out)
+    return tuple(possible), tuple(left_out)

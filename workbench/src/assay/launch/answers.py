@@ -1,4 +1,4 @@
-"""What a short command says before it ends: with a bound in bytes and in time, and no way to hang."""
+"""Runs short commands and collects their output: bounded in bytes and time, and without a way to hang."""
 
 import contextlib
 import os
@@ -12,25 +12,25 @@ from typing import IO
 from assay.launch.launcher import Process
 
 MOST_OUT = 16 << 20
-"""Bytes on standard output: environments and interface lists of large hosts have far less than one MiB."""
+"""Most bytes of standard output; environments and interface lists of large hosts have far less than one MiB."""
 KEPT_ERR = 64 << 10
-"""Of standard error the end counts: there stands why a command failed."""
+"""Bytes of standard error to keep, from its end, where the reason of a failure is."""
 LOOK_SECONDS = 0.1
 LEAVE_SECONDS = 5.0
-"""From SIGKILL to giving up on a process that waits for storage."""
+"""Seconds from SIGKILL until a process that waits for storage is given up."""
 READ_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
 class Collected:
-    """What came of a command.
+    """Exit code and output of a command.
 
     Attributes:
-        code: Exit code; negative if it was killed by a signal; None if it has not ended, not even by SIGKILL.
+        code: Exit code; negative if it was killed by a signal; None if it did not end, not even by SIGKILL.
         out: Standard output.
         err: The end of standard error.
-        late: It did not end in time, and was killed.
-        long: It printed more than it may, and was killed.
+        late: It did not end in time and was killed.
+        long: It printed too much and was killed.
     """
 
     code: int | None
@@ -43,13 +43,13 @@ class Collected:
 def said(
     words: Sequence[str], seconds: float, given: bytes = b"", environment: Mapping[str, str] | None = None
 ) -> Collected:
-    """What a program of this machine says: all that is read of programs is read so, or as `Conversation` does.
+    """Run a program of this machine and collect its output. All programs are run so, or by `Conversation`.
 
     Args:
-        words: The command; it works in /.
-        seconds: Longest time.
-        given: For its standard input.
-        environment: Its variables; this process's if left out.
+        words: The command; its working directory is /.
+        seconds: Time limit.
+        given: Its standard input.
+        environment: Its variables; those of this process if None.
 
     Raises:
         OSError: It cannot be started.
@@ -60,16 +60,16 @@ def said(
 
 
 def collect(process: Process, given: bytes | None, seconds: float, most: int = MOST_OUT) -> Collected:
-    """Talk with a command to its end; it is never waited for longer than that and `LEAVE_SECONDS`.
+    """Send a command its input and collect its output until it ends, for at most `seconds` and `LEAVE_SECONDS`.
 
-    Unlike `Popen.communicate`, it does not wait for the end of output that a child of the command holds open, nor for
-    a process that not even SIGKILL ends.
+    Unlike `Popen.communicate`, it does not wait for output that a child of the command holds open, nor for a process
+    that not even SIGKILL ends.
 
     Args:
-        process: With pipes.
-        given: For its standard input; None if that is no pipe.
-        seconds: Longest time.
-        most: Bytes on standard output.
+        process: The process, with pipes.
+        given: Its standard input; None if that is no pipe.
+        seconds: Time limit.
+        most: Most bytes of standard output.
     """
     talk = _Talk(process, given or b"", most)
     try:
@@ -80,7 +80,7 @@ def collect(process: Process, given: bytes | None, seconds: float, most: int = M
 
 
 def end(process: Process) -> None:
-    """Leave no process of ours and no pipe behind; one that waits for storage is given up."""
+    """Kill the process if it runs, and close its pipes; a process that waits for storage is given up."""
     if process.poll() is None:
         process.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -96,11 +96,11 @@ class _Talk:
         self.process = process
         self.out, self.err = bytearray(), bytearray()
         self.long = False
-        self._given, self._most = memoryview(given), most
+        self._input, self._most = memoryview(given), most
         self._open = {pipe for pipe in (process.stdout, process.stderr) if pipe is not None}
 
     def finish(self, deadline: float) -> bool:
-        """Whether it came to its end, or said too much, by then."""
+        """Exchange data until the process ends or prints too much; False if the deadline passes first."""
         with selectors.DefaultSelector() as selector:
             for pipe in self._open:
                 os.set_blocking(pipe.fileno(), False)
@@ -112,10 +112,10 @@ class _Talk:
                 left = deadline - time.monotonic()
                 if left <= 0:
                     return False
-                # Asked before looking for output: what a process that is gone has said is all in the pipe by then.
-                gone = self.process.poll() is not None
-                ready = selector.select(0.0 if gone else min(LOOK_SECONDS, left))
-                if gone and not any(key.fileobj in self._open for key, _ in ready):
+                # Checked before reading: the output of a process that has ended is complete in the pipe by then.
+                exited = self.process.poll() is not None
+                ready = selector.select(0.0 if exited else min(LOOK_SECONDS, left))
+                if exited and not any(key.fileobj in self._open for key, _ in ready):
                     return True
                 for key, _ in ready:
                     self._serve(selector, key.fileobj)  # type: ignore[arg-type]
@@ -126,8 +126,8 @@ class _Talk:
         return self.process.returncode is not None
 
     def _serve(self, selector: selectors.BaseSelector, pipe: IO[bytes]) -> None:
-        done = self._send(pipe) if pipe is self.process.stdin else self._receive(pipe)
-        if done:
+        finished = self._send(pipe) if pipe is self.process.stdin else self._receive(pipe)
+        if finished:
             selector.unregister(pipe)
             self._open.discard(pipe)
             if pipe is self.process.stdin:
@@ -136,12 +136,12 @@ class _Talk:
 
     def _send(self, pipe: IO[bytes]) -> bool:
         try:
-            self._given = self._given[os.write(pipe.fileno(), self._given[:READ_BYTES]) :]
+            self._input = self._input[os.write(pipe.fileno(), self._input[:READ_BYTES]) :]
         except BlockingIOError:
             return False
         except OSError:
             return True
-        return not self._given
+        return not self._input
 
     def _receive(self, pipe: IO[bytes]) -> bool:
         chunk = os.read(pipe.fileno(), READ_BYTES)

@@ -1,4 +1,4 @@
-"""Disks behind ATA over Ethernet, as an engine of this machine sees them."""
+"""ATA over Ethernet disks that this machine reaches, listed and described by the engine."""
 
 import json
 import subprocess
@@ -13,31 +13,31 @@ from assay.model.base import AssayError
 from assay.model.foreign import plain
 
 MOST_LINE = 64 << 10
-"""Bytes of a frame in words."""
+"""Most bytes of a line that describes a traced frame."""
 
 
 def discover_disks(interfaces: Sequence[str], wait_ms: int, trace: bool) -> list[dict[str, Any]]:
-    """The disks that answer, as `assay-engine aoe discover` says.
+    """Return the disks that answer, as `assay-engine aoe discover` prints them.
 
     Args:
-        interfaces: Where to look; empty: on all that are up.
-        wait_ms: Milliseconds in which they may answer.
-        trace: The engine prints frames to standard error.
+        interfaces: Network interfaces to search; empty: all that are up.
+        wait_ms: Milliseconds to wait for answers.
+        trace: Print the frames to standard error.
 
     Raises:
         AssayError: An interface cannot be used.
     """
     words = ["discover", "--wait", str(wait_ms), *_options(interfaces, trace)]
-    return [json.loads(line) for line in _asked(words).splitlines()]
+    return [json.loads(line) for line in _run_engine(words).splitlines()]
 
 
 def describe_disk(address: str, interfaces: Sequence[str], trace: bool) -> dict[str, Any]:
-    """What a disk is, as `assay-engine aoe info` says.
+    """Return the facts of a disk, as `assay-engine aoe info` prints them.
 
     Raises:
         AssayError: It does not answer, or cannot be used.
     """
-    found: dict[str, Any] = json.loads(_asked(["info", *_options(interfaces, trace), "--", address]))
+    found: dict[str, Any] = json.loads(_run_engine(["info", *_options(interfaces, trace), "--", address]))
     return found
 
 
@@ -46,18 +46,18 @@ def _options(interfaces: Sequence[str], trace: bool) -> list[str]:
     return [*named, *(["--trace"] if trace else [])]
 
 
-def _asked(words: Sequence[str]) -> str:
-    """What the engine prints; the frames that it traces are passed on as they come."""
+def _run_engine(words: Sequence[str]) -> str:
+    """Run `assay-engine aoe` and return its output; traced frames are passed on to standard error as they come."""
     command = [str(find_engine()), "aoe", *words]
     with tempfile.TemporaryFile() as out, subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE) as process:
-        told = b""
+        error = b""
         while line := process.stderr.readline(MOST_LINE) if process.stderr else b"":
             if line.startswith(b"error: "):
-                told = line
+                error = line
             else:
                 sys.stderr.write(plain(line.decode("utf-8", "replace").rstrip("\n")) + "\n")
         process.wait()
         if process.returncode:
-            raise AssayError(last_line(told) or f"assay-engine aoe: exit code {process.returncode}")
+            raise AssayError(last_line(error) or f"assay-engine aoe: exit code {process.returncode}")
         out.seek(0)
         return out.read(MOST_OUT).decode()

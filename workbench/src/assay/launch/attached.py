@@ -1,7 +1,7 @@
-"""Disks behind ATA over Ethernet as loop devices of this machine.
+"""Attaches ATA over Ethernet disks as loop devices of this machine.
 
-A process of the engine's shows the disk as a file (FUSE), and a loop device makes a block device of it. Both stay until
-they are detached, whichever process asked for them: what was made is written down beside them.
+An engine process serves the disk as a file (FUSE), and a loop device makes a block device of that file. Both stay until
+they are detached, by any process: a journal in the disk's folder records what was made.
 """
 
 import contextlib
@@ -29,12 +29,12 @@ from assay.model.regular import read_regular
 ROOT = Path("/run/assay/aoe")
 LOOP, SERVER, FOLDER = "loop device of a disk", "server of a disk", "folder of a disk"
 READY_SECONDS = 60.0
-"""Longest time until a disk has answered to all that is asked of it first."""
+"""Longest time until a new disk has answered its first requests."""
 COMMAND_SECONDS = 600.0
-"""Longest time of a command: a file system over large disks takes its time to be made."""
+"""Time limit of a command; making a file system over large disks takes long."""
 END_SECONDS = 10.0
 MOST_LOG = 1 << 20
-"""Bytes; it has a line, unless something goes wrong again and again."""
+"""Bytes of the log that are read; it has one line unless errors repeat."""
 _DISK = re.compile(r"e\d{1,5}\.\d{1,3}")
 _NAME = re.compile(r"(?P<space>\d+)-(?P<disk>e\d+\.\d+)")
 
@@ -43,9 +43,9 @@ class Attached(NamedTuple):
     """A disk that is attached.
 
     Attributes:
-        disk: Such as e1.0.
+        disk: Its address, such as e1.0.
         device: Its block device, such as /dev/loop0; empty if it has none.
-        file: The file that shows it.
+        file: The file through which it is served.
     """
 
     disk: str
@@ -58,18 +58,18 @@ def attach(disk: str, interfaces: Sequence[str]) -> Attached:
 
     Args:
         disk: Its address, such as e1.0.
-        interfaces: Where it answers; empty: wherever it does.
+        interfaces: Network interfaces to reach it by; empty: any.
 
     Raises:
-        AssayError: It is attached already, does not answer, or this user may not.
+        AssayError: It is attached already, does not answer, or the user is not root.
     """
     if not _DISK.fullmatch(disk):
         raise AssayError(f"{plain(disk)}: not the address of a disk", "such as e1.0: shelf 1, slot 0", EXIT_USAGE)
     _check_rights()
-    folder = ROOT / f"{_space()}-{disk}"
+    folder = ROOT / f"{_network_id()}-{disk}"
     if folder.exists():
         raise AssayError(f"{disk} is attached already", f"`assay aoe detach {disk}` detaches it", EXIT_REFUSED)
-    _make(folder)
+    _make_folder(folder)
     journal = FileJournal(folder / "journal")
     try:
         journal.record(FOLDER, str(folder))
@@ -86,7 +86,7 @@ def attach(disk: str, interfaces: Sequence[str]) -> Attached:
 
 
 def attached() -> list[Attached]:
-    """The disks that are attached on this network, by address."""
+    """Return the disks that are attached in this network namespace, by address."""
     found = []
     for folder in _folders():
         entries = [entry for entry in read_entries(folder / "journal") if entry.removed_at is None]
@@ -97,12 +97,12 @@ def attached() -> list[Attached]:
 
 
 def detach(disk: str, force: bool = False) -> None:
-    """Take a block device away again.
+    """Detach a disk: remove its block device and end its server.
 
     Args:
         disk: Its address.
-        force: Also if it is in use: what is under way on it fails, and all that comes. The device goes when nobody has
-            it open any more.
+        force: Detach it even if it is in use: I/O under way and later I/O fails. The device disappears when it is no
+            longer open.
 
     Raises:
         AssayError: It is not attached, or still in use.
@@ -121,14 +121,14 @@ def detach(disk: str, force: bool = False) -> None:
 
 
 def _folders() -> list[Path]:
-    space = str(_space())
+    space = str(_network_id())
     found = sorted(ROOT.iterdir()) if ROOT.is_dir() else []
     matches = ((folder, _NAME.fullmatch(folder.name)) for folder in found)
     return [folder for folder, match in matches if match is not None and match["space"] == space]
 
 
-def _space() -> int:
-    """The network that this process is in: the same address may be another disk in another one."""
+def _network_id() -> int:
+    """Return the id of this network namespace: the same address may be another disk in another one."""
     return Path("/proc/self/ns/net").stat().st_ino
 
 
@@ -137,7 +137,7 @@ def _check_rights() -> None:
         raise AssayError("block devices are made by root", "run it with sudo", EXIT_REFUSED)
 
 
-def _make(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     try:
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.mkdir(mode=0o700)
@@ -147,58 +147,58 @@ def _make(folder: Path) -> None:
 
 
 def _serve(disk: str, interfaces: Sequence[str], folder: Path, journal: FileJournal) -> Path:
-    """Start what shows the disk as a file; returns the file once it is there."""
+    """Start the process that serves the disk as a file, and return the file once it exists."""
     named = [word for interface in interfaces for word in ("--interface", interface)]
     command = [str(find_engine()), "aoe", "serve", *named, "--", disk, str(folder / "disk")]
     entry = journal.record(SERVER, str(folder / "disk"))
     log = folder / "log"
-    with log.open("wb") as told:
+    with log.open("wb") as log_file:
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=told, start_new_session=True
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log_file, start_new_session=True
         )
     journal.amend(entry, {"pid": process.pid, "start": start_time(process.pid) or 0})
     assert process.stdout is not None
     with process.stdout as out:
         os.set_blocking(out.fileno(), False)
-        heard, deadline = b"", time.monotonic() + READY_SECONDS
-        while b"\n" not in heard and process.poll() is None and time.monotonic() < deadline:
+        output, deadline = b"", time.monotonic() + READY_SECONDS
+        while b"\n" not in output and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.01)
-            heard += out.read(MOST_LOG) or b""
-    if b"\n" not in heard or not json.loads(heard).get("ready"):
+            output += out.read(MOST_LOG) or b""
+    if b"\n" not in output or not json.loads(output).get("ready"):
         why = last_line(read_regular(log, MOST_LOG)) or f"no answer in {READY_SECONDS:.0f} s"
         raise AssayError(f"{disk} cannot be attached: {why}", "", EXIT_REFUSED)
     return folder / "disk" / disk
 
 
 def run(*words: str) -> str:
-    """What a command prints.
+    """Run a command and return what it prints.
 
     Raises:
-        AssayError: It is missing, or fails.
+        AssayError: It is missing, fails, takes too long or prints too much.
     """
     try:
-        heard = said(words, COMMAND_SECONDS)
+        result = said(words, COMMAND_SECONDS)
     except FileNotFoundError:
         package = "btrfs-progs" if "btrfs" in words[0] else "mount"
         raise AssayError(f"{words[0]} is missing", f"install the Debian package {package}", EXIT_REFUSED) from None
-    if heard.code or heard.late or heard.long:
-        raise AssayError(last_line(heard.err) or f"{words[0]}: exit code {heard.code}")
-    return heard.out.decode("utf-8", "replace").strip()
+    if result.code or result.late or result.long:
+        raise AssayError(last_line(result.err) or f"{words[0]}: exit code {result.code}")
+    return result.out.decode("utf-8", "replace").strip()
 
 
 def _remove_loop(entry: Entry) -> list[str]:
-    """Take the loop device away, if it is the one of the file and nobody uses it."""
+    """Detach the loop devices of the file, unless one is in use."""
     for device in _loops_of(entry.name):
         try:
-            # Whoever has mounted it, or a file system over several devices, keeps it for himself.
+            # A mount, or a file system over several devices, holds it exclusively.
             os.close(os.open(device, os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC))
         except OSError as error:
             return [f"{device}: {error.strerror}: it is in use"]
-    return _let_go(entry)
+    return _detach_loops(entry)
 
 
-def _let_go(entry: Entry) -> list[str]:
-    """Have the loop device go, now or when nobody has it open any more."""
+def _detach_loops(entry: Entry) -> list[str]:
+    """Detach the loop devices of the file; one that is open disappears when it is closed."""
     for device in _loops_of(entry.name):
         try:
             run("losetup", "--detach", device)
@@ -208,14 +208,14 @@ def _let_go(entry: Entry) -> list[str]:
 
 
 def _loops_of(file: str) -> list[str]:
-    """The loop devices of a file. What another network's disk of the same name shows lies in another folder."""
+    """Return the loop devices of a file. A disk of the same name in another network has its file in another folder."""
     listed = json.loads(run("losetup", "--list", "--json", "--output", "NAME,BACK-FILE") or "{}")
     devices: Sequence[Mapping[str, Any]] = listed.get("loopdevices", [])
     return [str(device["name"]) for device in devices if device.get("back-file") == file]
 
 
 def _remove_server(entry: Entry) -> list[str]:
-    """Unmount the folder; the process that serves it then ends by itself."""
+    """Unmount the folder; the process that serves it should then end by itself, and is killed if it does not."""
     if any(mount.point == entry.name for mount in read_mounts()):
         try:
             run("umount", entry.name)
@@ -233,10 +233,10 @@ def _remove_server(entry: Entry) -> list[str]:
 
 
 def _end_server(entry: Entry) -> list[str]:
-    """End the process, so that all that is asked of the file fails at once, and unmount the folder."""
+    """Kill the process, so that all I/O on the file fails at once, and unmount the folder."""
     process = Process(int(entry.details.get("pid", 0)), int(entry.details.get("start", -1)))
     if process.alive:
-        # It leads a group, of which one serves and one waits.
+        # It leads a process group: one process serves and one waits.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
     if any(mount.point == entry.name for mount in read_mounts()):
@@ -265,5 +265,5 @@ def _remove_folder(entry: Entry) -> list[str]:
 
 
 REMOVERS: Mapping[str, Remover] = {LOOP: _remove_loop, SERVER: _remove_server, FOLDER: _remove_folder}
-"""In a journal the newest comes first: device, server, folder."""
-FORCED: Mapping[str, Remover] = {LOOP: _let_go, SERVER: _end_server, FOLDER: _remove_folder}
+"""Removers of the parts of an attached disk, in the order of removal (newest first): device, server, folder."""
+FORCED: Mapping[str, Remover] = {LOOP: _detach_loops, SERVER: _end_server, FOLDER: _remove_folder}

@@ -1,4 +1,4 @@
-"""The engine's executable: where it is, which one it is, what it can do."""
+"""The engine's executable: finds it, identifies it, and reads its capabilities."""
 
 import hashlib
 import json
@@ -22,18 +22,18 @@ from assay.model.units import about_size
 
 NAME = "assay-engine"
 MPI_NAME = "assay-engine-mpi"
-"""The engine that is linked to an MPI: the same commands, and MPI-IO."""
+"""The engine that is linked to an MPI: it has the same commands, and MPI-IO."""
 MPI_MEND = (
     "build it on a machine with the MPI that its ranks will use: load its module, or apt-get install openmpi-bin "
     "libopenmpi-dev, then `make engine`; or set ASSAY_ENGINE_MPI to its path"
 )
 MEND = "install a wheel of Assay that is for this system, or build it with `make engine`"
 REFUSED, NO_CREDENTIALS = 2, 3
-"""Exit codes of an engine that refuses a job, and of one that does so because it finds no credentials."""
+"""Exit codes of an engine that refuses a job, and of one that refuses it because it finds no credentials."""
 MOST_ANSWER = 1 << 20
-"""Bytes; a real one has some thousand."""
+"""Most bytes of an answer; a real one has a few thousand."""
 QUESTION_SECONDS = 60.0
-"""Longest time the engine may take to say what it can do; probing a place includes opening files there."""
+"""Longest time to report capabilities; probing a place includes opening files there."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Engine:
     """An engine that speaks our contract.
 
     Attributes:
-        sha256: Of the executable, in hex.
-        capabilities: What it can do anywhere.
+        sha256: Hash of the executable, in hex.
+        capabilities: What it can do, independent of a place.
     """
 
     path: Path
@@ -52,7 +52,7 @@ class Engine:
 
 
 def find_shipped(name: str) -> Path | None:
-    """A program that comes with this package, as a wheel carries it or `make engine` builds it; None if it does not.
+    """Return the path of a program that a wheel carries or `make engine` has built; None if there is none.
 
     Args:
         name: `assay-engine` or `assay-switch`.
@@ -65,7 +65,7 @@ def find_shipped(name: str) -> Path | None:
 
 
 def become_engine() -> NoReturn:
-    """The program `assay-engine` of an installed wheel: the engine itself takes the place of this process."""
+    """Replace this process by the engine; entry point of the command `assay-engine` of an installed wheel."""
     shipped = find_shipped(NAME)
     if shipped is None:
         print(f"error: {NAME} did not come with this package\nhint: {MEND}", file=sys.stderr)
@@ -74,7 +74,7 @@ def become_engine() -> NoReturn:
 
 
 def find_engine() -> Path:
-    """The engine's executable: $ASSAY_ENGINE, that of this package, in the source tree, or on PATH.
+    """Return the engine's executable: $ASSAY_ENGINE, the one of this package or source tree, or the one on PATH.
 
     Raises:
         AssayError: There is none.
@@ -83,7 +83,7 @@ def find_engine() -> Path:
 
 
 def find_mpi_engine() -> Path:
-    """The executable of the engine that is linked to an MPI: $ASSAY_ENGINE_MPI, in the source tree, or on PATH.
+    """Return the executable of the engine with MPI: $ASSAY_ENGINE_MPI, or the one of the source tree or on PATH.
 
     Raises:
         AssayError: There is none.
@@ -92,12 +92,12 @@ def find_mpi_engine() -> Path:
 
 
 def _find(name: str, variable: str, missing: str) -> Path:
-    """A program that an environment variable names, or that is there; `missing` says what to do where it is not."""
-    named = os.environ.get(variable)
-    if named:
-        if os.access(named, os.X_OK) and Path(named).is_file():
-            return Path(named).absolute()
-        raise AssayError(f"{variable}={named}: not an executable file", f"name the {name} program, or unset it")
+    """Return the program that an environment variable names, or that is installed; `missing` is the hint if none is."""
+    override = os.environ.get(variable)
+    if override:
+        if os.access(override, os.X_OK) and Path(override).is_file():
+            return Path(override).absolute()
+        raise AssayError(f"{variable}={override}: not an executable file", f"name the {name} program, or unset it")
     found = find_shipped(name) or shutil.which(name)
     if not found:
         raise AssayError(f"{name} was not found", missing, EXIT_REFUSED)
@@ -105,16 +105,16 @@ def _find(name: str, variable: str, missing: str) -> Path:
 
 
 def load_engine(path: Path | None = None) -> Engine:
-    """Find the engine, ask it what it can do, and check that it speaks our contract.
+    """Find the engine, read its capabilities, and check that its contract version is ours.
 
     Args:
-        path: The executable; found by `find_engine` if None.
+        path: The executable; `find_engine` finds it if None.
 
     Raises:
-        AssayError: It is missing, does not answer, or speaks another version.
+        AssayError: It is missing, does not answer, or has another contract version.
     """
     path = path or find_engine()
-    text = _ask(path)
+    text = _capabilities_text(path)
     version = _spec_version(text)
     if version is not None and version != SPEC_VERSION:
         raise AssayError(
@@ -129,7 +129,7 @@ def load_engine(path: Path | None = None) -> Engine:
 
 
 def probe_device(engine: Path, path: str) -> BackendCapabilities:
-    """What the engine can do with a block device, found by trying; directories are probed by `launch.questions`.
+    """Return what the engine can do with a block device, found by trying; `launch.questions` probes directories.
 
     Args:
         engine: The executable.
@@ -138,7 +138,7 @@ def probe_device(engine: Path, path: str) -> BackendCapabilities:
     Raises:
         AssayError: The engine refuses the device.
     """
-    capabilities = parse_capabilities(str(engine), _ask(engine, "--device", path))
+    capabilities = parse_capabilities(str(engine), _capabilities_text(engine, "--device", path))
     for backend in capabilities.backends:
         if backend.place is not None:
             return backend
@@ -147,7 +147,7 @@ def probe_device(engine: Path, path: str) -> BackendCapabilities:
     )
 
 
-def _ask(engine: Path, *arguments: str) -> str:
+def _capabilities_text(engine: Path, *arguments: str) -> str:
     command = [str(engine), "capabilities", *arguments]
     try:
         process = subprocess.Popen(
@@ -159,20 +159,20 @@ def _ask(engine: Path, *arguments: str) -> str:
 
 
 class NoAnswerError(AssayError):
-    """The engine was waited for in vain."""
+    """The engine did not answer in time."""
 
 
 def answer_of(command: str, heard: Collected, seconds: float) -> str:
-    """What an engine answered.
+    """Return the output of an engine, or raise an error if it failed.
 
     Args:
-        command: What it was asked, for messages.
-        heard: What came of it.
-        seconds: How long it was waited for.
+        command: The command, for messages.
+        heard: Its exit code and output.
+        seconds: The time limit it had, for messages.
 
     Raises:
-        NoAnswerError: It said nothing in time.
-        AssayError: It said no, or too much.
+        NoAnswerError: It did not answer in time.
+        AssayError: It failed or printed too much.
     """
     if heard.long:
         raise AssayError(
@@ -194,7 +194,7 @@ def answer_of(command: str, heard: Collected, seconds: float) -> str:
 
 
 def last_line(stderr: bytes) -> str:
-    """The last line that says something, without a leading `error: `."""
+    """Return the last line that is not blank, without a leading `error: `."""
     lines = [line.strip() for line in stderr.decode("utf-8", "replace").split("\n") if line.strip()]
     return plain(redacted(lines[-1].removeprefix("error: "))) if lines else ""
 
@@ -208,14 +208,14 @@ def _spec_version(text: str) -> int | None:
 
 
 def parse_capabilities(engine: str, text: str) -> Capabilities:
-    """What an engine says that it can do, with texts that can be printed.
+    """Parse the capabilities that an engine reports, and make their texts safe to print.
 
     Args:
-        engine: Its name for messages.
+        engine: Its name, for messages.
         text: Its answer.
 
     Raises:
-        AssayError: The answer is none.
+        AssayError: The answer is invalid.
     """
     try:
         return Capabilities.model_validate(_printable(Capabilities.model_validate_json(text).model_dump(mode="json")))

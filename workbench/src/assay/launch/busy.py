@@ -1,6 +1,6 @@
-"""What else this machine does just now: who else uses its CPUs and its disks, and whether the CPUs are held back.
+"""Other load on this machine: which CPUs and disks are busy, and whether the CPUs are slowed down.
 
-It is looked at for a moment in which nothing is measured, so that all that is seen is the work of others.
+It is sampled for a moment in which nothing is measured, so that all load belongs to others.
 """
 
 import os
@@ -12,25 +12,25 @@ from pathlib import Path
 from assay.model.units import about_number
 
 LOOK_SECONDS = 0.25
-"""How long it is looked at."""
+"""Seconds between the two samples."""
 CPU_SHARE, STOLEN_SHARE, DISK_SHARE = 0.2, 0.03, 0.15
-"""From these shares of the time on, it is worth a word."""
+"""Shares of the time from which on a cause is reported."""
 HELD_BACK = 0.95
-"""CPUs that may run at no more than this share of their greatest frequency are held back."""
+"""CPUs whose frequency limit is below this share of their maximum frequency are reported as limited."""
 _CPUS = "sys/devices/system/cpu"
 
 
 @dataclass(frozen=True)
 class Moment:
-    """What the kernel has counted up to a moment.
+    """The kernel's counters at one moment.
 
     Attributes:
-        at: Seconds.
-        busy: Ticks of all CPUs that were spent on something.
-        stolen: Ticks that the hypervisor had.
-        ticks: All of them.
-        disks: Device as major:minor -> its name, and milliseconds in which it had something to do.
-        throttled: How often CPUs were slowed down for their temperature.
+        at: Seconds of the monotonic clock.
+        busy: Ticks in which CPUs were busy, over all CPUs.
+        stolen: Ticks that the hypervisor took (steal).
+        ticks: All ticks.
+        disks: Device as major:minor -> its name, and milliseconds in which it was busy.
+        throttled: How often CPUs were slowed down because of their temperature.
     """
 
     at: float
@@ -50,7 +50,7 @@ class Cause:
 
 
 def moment(root: Path = Path("/")) -> Moment:
-    """What is counted now; proc_stat(5), Documentation/admin-guide/iostats.rst."""
+    """Read the counters now; sources: proc_stat(5), Documentation/admin-guide/iostats.rst."""
     user, nice, system, idle, wait, irq, soft, stolen = (
         int(word) for word in _text(root / "proc/stat").split("\n", 1)[0].split()[1:9] or ("0",) * 8
     )
@@ -66,38 +66,38 @@ def moment(root: Path = Path("/")) -> Moment:
 
 
 def causes(before: Moment, after: Moment, devices: Sequence[str] | None = None, root: Path = Path("/")) -> list[Cause]:
-    """What others did between two moments, if that is enough to move results.
+    """Return the other load between two moments that is large enough to change results.
 
     Args:
-        before: In which nothing of our own went on until `after`.
-        after: Later.
-        devices: Those that matter, as major:minor; None: all.
-        root: `/`, or a folder that stands for it.
+        before: The first moment; between the two we ran nothing ourselves.
+        after: The second moment.
+        devices: The disks that matter, as major:minor; None: all.
+        root: `/`, or a folder in its place.
     """
-    ticks, cpus, found = max(1, after.ticks - before.ticks), os.cpu_count() or 1, []
+    ticks, cpus, causes_found = max(1, after.ticks - before.ticks), os.cpu_count() or 1, []
     busy, stolen = (after.busy - before.busy) / ticks, (after.stolen - before.stolen) / ticks
     if busy >= CPU_SHARE:
         load = _text(root / "proc/loadavg").split(" ", 1)[0]
-        on = f"{cpus} CPU{'s' * (cpus != 1)}"
-        text = f"other processes use {cpus * busy:.1f} of {on} (load {load})"
-        found.append(Cause(text, "stop what else runs, or measure later"))
+        of_cpus = f"{cpus} CPU{'s' * (cpus != 1)}"
+        text = f"other processes use {cpus * busy:.1f} of {of_cpus} (load {load})"
+        causes_found.append(Cause(text, "stop what else runs, or measure later"))
     if stolen >= STOLEN_SHARE:
         text = f"the hypervisor takes {100 * stolen:.0f} % of the CPU time (steal)"
-        found.append(Cause(text, "measure at another time, or on a machine with CPUs of its own"))
-    found += _held_back(root)
+        causes_found.append(Cause(text, "measure at another time, or on a machine with CPUs of its own"))
+    causes_found += _frequency_limits(root)
     if after.throttled > before.throttled:
-        found.append(Cause("CPUs are slowed down for their temperature", "let the machine cool down"))
+        causes_found.append(Cause("CPUs are slowed down for their temperature", "let the machine cool down"))
     seconds = max(1e-3, after.at - before.at)
     for number, (name, spent) in after.disks.items():
         share = (spent - before.disks.get(number, (name, spent))[1]) / 1000 / seconds
         if share >= DISK_SHARE and (devices is None or number in devices):
             text = f"others keep {name} busy {100 * min(1.0, share):.0f} % of the time"
-            found.append(Cause(text, f"find who uses {name}: `iotop -o`, and wait or stop it"))
-    return found
+            causes_found.append(Cause(text, f"find who uses {name}: `iotop -o`, and wait or stop it"))
+    return causes_found
 
 
 def busy_line(found: Sequence[Cause]) -> str:
-    """All of it in one line, with what to do; empty without any."""
+    """Return all causes with their remedies in one line; empty if there are none."""
     if not found:
         return ""
     remedies = "; ".join(dict.fromkeys(cause.remedy for cause in found))
@@ -105,22 +105,22 @@ def busy_line(found: Sequence[Cause]) -> str:
 
 
 def look_around(devices: Sequence[str] | None = None) -> list[Cause]:
-    """What others do on this machine while nothing of our own goes on."""
+    """Sample the load of this machine for `LOOK_SECONDS`, while we run nothing ourselves."""
     before = moment()
     time.sleep(LOOK_SECONDS)
     return causes(before, moment(), devices)
 
 
-def _held_back(root: Path) -> list[Cause]:
-    """CPUs that may not run as fast as they can (Documentation/admin-guide/pm/cpufreq.rst)."""
+def _frequency_limits(root: Path) -> list[Cause]:
+    """Return the cause if a frequency limit slows CPUs down (Documentation/admin-guide/pm/cpufreq.rst)."""
     policies = sorted((root / _CPUS).glob("cpufreq/policy*"))
     pairs = [(_text(path / "scaling_max_freq"), _text(path / "cpuinfo_max_freq")) for path in policies]
     known = [(int(now), int(most)) for now, most in pairs if now.isdigit() and most.isdigit()]
-    slow = min((pair for pair in known if pair[1] and pair[0] < HELD_BACK * pair[1]), default=None)
-    if slow is None:
+    slowest = min((pair for pair in known if pair[1] and pair[0] < HELD_BACK * pair[1]), default=None)
+    if slowest is None:
         return []
-    now, most = (f"{about_number(khz / 1e6)} GHz" for khz in slow)
-    return [Cause(f"CPUs may run at {now} only, of {most}", f"`cpupower frequency-set -u {slow[1]}kHz`")]
+    now, most = (f"{about_number(khz / 1e6)} GHz" for khz in slowest)
+    return [Cause(f"CPUs may run at {now} only, of {most}", f"`cpupower frequency-set -u {slowest[1]}kHz`")]
 
 
 def _text(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""A cap on the engine's memory, page cache included: a memory control group, version 1 or 2."""
+"""Caps the engine's memory, page cache included, with a memory control group, version 1 or 2."""
 
 import contextlib
 import errno
@@ -19,18 +19,19 @@ ROOT = Path("/sys/fs/cgroup")
 PREFIX = "assay-"
 REMOVE_SECONDS = 5.0
 MEMBERS = "cgroup.procs"
-"""A file that every control group has."""
+"""A file that every control group contains."""
 _NAME = re.compile(r"assay-(?P<run>\d{8}-\d{6}-[A-Za-z0-9._-]+|probe|doctor)-(?P<pid>\d+)")
-"""Names of groups: the run, or what was tried out, and the workbench that made it."""
+"""Names of groups: the run (or `probe`, `doctor`), and the process id of the workbench that made it."""
 
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """Where memory groups are made.
+    """The memory controller of a machine.
 
     Attributes:
-        folder: Folder in which a group is a new folder.
-        limit_file: File of a group that takes the limit in bytes.
+        version: Version of control groups, 1 or 2.
+        folder: Folder in which a new folder makes a group.
+        limit_file: File of a group to which the limit is written, in bytes.
     """
 
     version: int
@@ -39,7 +40,7 @@ class Hierarchy:
 
 
 def find_hierarchy(root: Path = ROOT) -> Hierarchy:
-    """The memory controller of this machine.
+    """Find the memory controller of this machine.
 
     Raises:
         AssayError: There is none, or this user may not make groups in it.
@@ -57,16 +58,16 @@ def find_hierarchy(root: Path = ROOT) -> Hierarchy:
 
 
 class MemoryCap:
-    """One memory group. The engine's process is put in before it gets its job, so that all it uses counts."""
+    """A memory group. The engine is put in before it gets its job, so that all its memory counts."""
 
     def __init__(self, run_id: str, limit: int, journal: "Journal", hierarchy: Hierarchy | None = None) -> None:
-        """Name the group; nothing is made yet.
+        """Choose the name of the group; make nothing yet.
 
         Args:
             run_id: Run that it belongs to.
             limit: Bytes.
-            journal: Where it is recorded before it is made.
-            hierarchy: As `find_hierarchy` gives it, which is asked if None.
+            journal: Journal in which it is recorded before it is made.
+            hierarchy: The memory controller; `find_hierarchy` finds it if None.
         """
         self.limit = limit
         self.journal = journal
@@ -99,7 +100,7 @@ class MemoryCap:
             ) from error
 
     def add(self, pid: int) -> None:
-        """Put a process in.
+        """Put a process into the group.
 
         Raises:
             AssayError: The kernel refuses.
@@ -119,7 +120,7 @@ class MemoryCap:
         return int(counts.get("oom_kill", 0)) > 0
 
     def remove(self) -> bool:
-        """Remove the group, and record that; returns whether it is gone."""
+        """Remove the group and record that in the journal; return whether it is gone."""
         gone = remove_group(self.path)
         if gone and self.entry is not None:
             self.journal.removed(self.entry)
@@ -127,7 +128,7 @@ class MemoryCap:
 
 
 def limit_fault() -> str | None:
-    """Why memory cannot be capped here, found by making a group and removing it; None if it can be."""
+    """Return why memory cannot be capped here, found by making and removing a group; None if it can be."""
     from assay.journal.own import own_journal
 
     try:
@@ -141,10 +142,10 @@ def limit_fault() -> str | None:
 
 
 def remove_group(path: Path) -> bool:
-    """Remove a group whose processes have ended or are about to; returns whether it is gone.
+    """Remove a group whose processes have ended or are about to; return whether it is gone.
 
-    What is no control group stays, an empty directory too: a group is never empty, and rmdir(2) takes nothing else that
-    is not.
+    A directory that is no control group stays, even if it is empty: a group always has files, and of directories with
+    files rmdir(2) removes only groups.
     """
     end = time.monotonic() + REMOVE_SECONDS
     while True:
@@ -163,12 +164,12 @@ def remove_group(path: Path) -> bool:
 
 
 def release_group(name: str, run_id: str, root: Path = ROOT) -> list[str]:
-    """Remove a group that a journal names, if it is one of this run; returns why it is still there, one line.
+    """Remove a group that a journal names, if it is one of this run; return why it is still there, as one line or none.
 
     Args:
-        name: Path of the group, as the journal has it; a run's folder may come from somebody else.
-        run_id: The run, or what was tried out.
-        root: Of all control groups.
+        name: Path of the group in the journal; not trusted, since a run's folder may come from another user.
+        run_id: The run, or `probe` or `doctor`.
+        root: Folder of all control groups.
     """
     path = Path(name)
     if not os.path.lexists(path):
@@ -184,9 +185,9 @@ def release_group(name: str, run_id: str, root: Path = ROOT) -> list[str]:
 
 
 def remove_leftovers(root: Path = ROOT) -> list[Path]:
-    """Remove groups of workbenches that died; returns those that could not be removed.
+    """Remove groups of workbenches that died; return those that could not be removed.
 
-    Those of runs are found by their names, since the journals of other runs may be anywhere.
+    Groups of runs are found by their names, since the journals of other runs may be anywhere.
     """
     from assay.journal.entry import CGROUP
     from assay.journal.own import remove_orphans
@@ -206,6 +207,6 @@ def remove_leftovers(root: Path = ROOT) -> list[Path]:
 
 
 def _release_orphan(entry: "Entry", root: Path) -> list[str]:
-    """Remove a group in which something was tried out by a process that died."""
+    """Remove a group of a `probe` or `doctor` process that died."""
     found = _NAME.fullmatch(Path(entry.name).name)
     return release_group(entry.name, found["run"] if found is not None else "", root)

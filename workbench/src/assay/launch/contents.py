@@ -1,4 +1,4 @@
-"""What is on a block device, so that who gives it up knows what will be lost."""
+"""What is on a block device, to show before it is overwritten."""
 
 import contextlib
 import json
@@ -19,25 +19,25 @@ SYS = Path("/sys/dev/block")
 PROGRAM = "wipefs"
 KEYS = ("type", "label", "uuid")
 SECONDS = 10.0
-"""Longest that a device may take to show its first and last sectors."""
+"""Longest time to read the first and last sectors of a device."""
 SHOWN = 4
-"""Partitions and signatures that are named; of more it is said how many there are."""
+"""Partitions and signatures that are named; of more only the number is shown."""
 MOST = 64
-"""Characters of a label, a model or a name that are shown."""
+"""Most characters shown of a label, a model or a name."""
 TABLES = frozenset({"atari", "bsd", "dos", "gpt", "mac", "minix", "PMBR", "sgi", "solaris_x86", "sun", "unixware"})
-"""What wipefs(8) calls partition tables."""
+"""Types that wipefs(8) reports for partition tables."""
 PARTS = frozenset({"bcache", "ceph_bluestore", "drbd", "stratis"})
-"""Devices that are parts of something larger, besides those that wipefs(8) calls `..._member`."""
+"""Types of devices that are parts of something larger, in addition to the types `..._member` of wipefs(8)."""
 SECTOR = 512
 """Bytes in which sysfs counts the size of a device, whatever its own sectors are."""
 
 
 @dataclass(frozen=True)
 class Signature:
-    """Something that is recognised on a device, in the words of wipefs(8).
+    """A signature on a device, in the words of wipefs(8).
 
     Attributes:
-        kind: Such as `ext4`, `gpt`, `LVM2_member`, `crypto_LUKS`.
+        kind: Type such as `ext4`, `gpt`, `LVM2_member`, `crypto_LUKS`.
         label: Its name; empty if it has none.
         uuid: Its identity; empty if it has none.
     """
@@ -48,19 +48,19 @@ class Signature:
 
     @property
     def words(self) -> str:
-        """Such as `ext4 "photos" (UUID 5033eb94-...)`."""
+        """The signature in words, such as `ext4 "photos" (UUID 5033eb94-...)`."""
         what = f"partition table {self.kind}" if self.kind in TABLES else self.kind
         return what + (f' "{self.label}"' if self.label else "") + (f" (UUID {self.uuid})" if self.uuid else "")
 
 
 def signatures(path: str) -> tuple[Signature, ...]:
-    """What is recognised on a device: file systems, partition tables, members of arrays and pools, encryption, swap.
+    """Return the signatures on a device: file systems, partition tables, members of arrays and pools, encryption, swap.
 
     Args:
         path: The device; it is only read.
 
     Raises:
-        AssayError: That cannot be found out; the message says why.
+        AssayError: They cannot be read; the message says why.
     """
     program = _program()
     if program is None:
@@ -69,12 +69,12 @@ def signatures(path: str) -> tuple[Signature, ...]:
     if answer.code:
         raise AssayError(plain(answer.last_line))
     try:
-        # Of a blank device nothing at all is printed.
+        # For a blank device nothing at all is printed.
         found = json.loads(answer.out)["signatures"] if answer.out.strip() else []
         read = [Signature(*(plain(str(item.get(key) or ""), MOST) for key in KEYS)) for item in found]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise AssayError(f"the answer of {PROGRAM} is not understood") from None
-    # Copies of a signature, as LUKS and gpt have, are one.
+    # Copies of a signature, as LUKS and gpt have, count once.
     return tuple(dict.fromkeys(read))
 
 
@@ -83,13 +83,13 @@ def _program() -> str | None:
 
 
 def part_of(path: str) -> str:
-    """What larger thing a device is a part of, by what is on it, though nothing may use it at the moment.
+    """Return what array, pool or file system a device belongs to by its signatures, even if that is not in use now.
 
     Args:
         path: The device.
 
     Returns:
-        Such as `LVM2_member (UUID ...)`; empty if there is no such sign, or nothing to look with.
+        Such as `LVM2_member (UUID ...)`; empty if there is no such signature, or wipefs is not installed.
 
     Raises:
         AssayError: The device cannot be read, or does not answer.
@@ -103,7 +103,7 @@ def part_of(path: str) -> str:
 
 
 def _btrfs_devices(path: str) -> int:
-    """`num_devices` of the superblock at 64 KiB (on-disk format of btrfs, struct btrfs_super_block)."""
+    """Return `num_devices` of the superblock at 64 KiB (struct btrfs_super_block); 1 if it cannot be read."""
     with contextlib.suppress(OSError, struct.error):
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         try:
@@ -114,22 +114,22 @@ def _btrfs_devices(path: str) -> int:
 
 
 def contents(number: str, path: str) -> str:
-    """Size, model and all that is recognised on a device and its partitions, in one line.
+    """Return size, model and signatures of a device and its partitions, in one line.
 
     Args:
-        number: Of the device, as major:minor.
+        number: The device as major:minor.
         path: The device.
     """
     folder = (SYS / number).resolve()
     with contextlib.suppress(OSError):
         parts = sorted(item.name for item in folder.iterdir() if (item / "partition").exists())
-        named = [f"{name}: {_found(f'/dev/{name}')}" for name in parts[:SHOWN]]
+        named = [f"{name}: {_signature_words(f'/dev/{name}')}" for name in parts[:SHOWN]]
         more = [f"{len(parts) - SHOWN} more partitions"] if len(parts) > SHOWN else []
-        return "; ".join([", ".join(_hardware(folder)), _found(path), *named, *more])
-    return _found(path)
+        return "; ".join([", ".join(_hardware(folder)), _signature_words(path), *named, *more])
+    return _signature_words(path)
 
 
-def _found(path: str) -> str:
+def _signature_words(path: str) -> str:
     try:
         found = signatures(path)
     except AssayError as error:
@@ -139,7 +139,7 @@ def _found(path: str) -> str:
 
 
 def _hardware(folder: Path) -> list[str]:
-    """Size, and the model or the file behind it."""
+    """Return size, and model or backing file."""
     size = _read(folder / "size")
     words = [about_size(int(size) * SECTOR)] if size.isdigit() else []
     words += [found] if (found := _read(folder / "device" / "model")) else []

@@ -1,7 +1,7 @@
 """One exchange with an engine: lines to its standard input, lines from its standard output, and no way to hang.
 
-The engine is not trusted: what it says has bounds in bytes, lines and time (`assay.contract.bounds`). At the first one
-that is passed it is no longer listened to, and ended.
+The engine is not trusted: its output is bounded in bytes, lines and time (`assay.contract.bounds`). When it exceeds a
+bound, its output is ignored from then on and the engine is ended.
 """
 
 import contextlib
@@ -42,22 +42,22 @@ READ_BYTES = 1 << 16
 
 @dataclass(frozen=True)
 class Grace:
-    """Seconds to wait before the next, ruder step."""
+    """Seconds to wait before the next step of ending an engine, each harder than the one before."""
 
     stop: float = 30.0
-    """From `{"stop":true}` to SIGTERM: the engine removes its files meanwhile."""
+    """From `{"stop":true}` to SIGTERM; the engine removes its files in this time."""
     terminate: float = 10.0
     """From SIGTERM to SIGKILL."""
     kill: float = 15.0
-    """From SIGKILL to giving up on a process that waits for storage."""
+    """From SIGKILL until a process that waits for storage is given up."""
     leave: float = 60.0
     """From the engine's `bye` to its end."""
     stalled: float = 2.0
-    """The same where storage does not answer."""
+    """From `bye` to SIGKILL, and from SIGKILL to giving up, where storage does not answer."""
 
 
 class Conversation:
-    """The state of one exchange. Several can share a selector; `serve` and `look_after` are called by its loop."""
+    """One exchange with an engine and its state. Several can share a selector; the loop is `converse`."""
 
     def __init__(
         self,
@@ -69,15 +69,15 @@ class Conversation:
         *,
         bounds: Bounds,
     ) -> None:
-        """Nothing is sent yet.
+        """Send nothing yet.
 
         Args:
             process: The engine, with pipes.
             job: The job with its newline.
             silence_limit: Seconds without progress after which the engine counts as hung.
             on_event: Called with each event as it comes.
-            grace: Seconds between the steps of stopping.
-            bounds: The most that the engine may say, and for how long.
+            grace: Seconds between the steps of ending the engine.
+            bounds: Limits of the engine's output and time.
         """
         self.process = process
         self.silence_limit = silence_limit
@@ -86,7 +86,7 @@ class Conversation:
         self.bounds = bounds
         self.begun = self.last_heard = time.monotonic()
         self.waits = False
-        """It waits for a word of ours, so that its silence says nothing."""
+        """The engine waits at a barrier for us, so its silence is no sign of a hang."""
         self.bye: ByeEvent | None = None
         self.fault = ""
         self.stop_requested = False
@@ -95,24 +95,24 @@ class Conversation:
         self._lines = bytearray()
         self._unfinished = b""
         self._bytes = 0
-        self._deaf = False
-        self._remarks = self._failures = self._steps_told = self._listed = 0
+        self._ignores_output = False
+        self._log_lines = self._error_samples = self._steps_reported = self._listed = 0
         self._gone_at: float | None = None
-        self._complaints = b""
+        self._stderr = b""
         self._broken: list[BrokenLine] = []
         self._hello = False
         self.pings = Pings()
-        self._steps = [self._ask_to_stop, self._terminate, self._kill]
+        self._steps = [self._request_stop, self._terminate, self._kill]
         self._next_step_at: float | None = None
 
     def attach(self, selector: selectors.BaseSelector) -> None:
-        """Wait for this engine, too, with the selector; the data of its keys is to be called with the pipe."""
+        """Register the pipes with a selector; the data of each key is a function to call with the pipe."""
         assert self.process.stdin and self.process.stdout and self.process.stderr
         self._selector = selector
         for pipe in (self.process.stdout, self.process.stderr, self.process.stdin):
             os.set_blocking(pipe.fileno(), False)
         selector.register(self.process.stdout, selectors.EVENT_READ, self._receive)
-        selector.register(self.process.stderr, selectors.EVENT_READ, self._receive_complaint)
+        selector.register(self.process.stderr, selectors.EVENT_READ, self._receive_stderr)
         selector.register(self.process.stdin, selectors.EVENT_WRITE, self._send)
 
     def say(self, line: bytes) -> None:
@@ -130,31 +130,31 @@ class Conversation:
         """Send a ping.
 
         Args:
-            _answered: Number of the last one that it has answered.
+            _answered: Number of the last ping that the engine has answered.
         """
         self.say(b'{"ping":%d}\n' % self.pings.next())
 
     @property
     def name(self) -> str:
-        """What its host is called, where the launcher tells; else empty."""
+        """Name of its host as the launcher reports it; empty if it does not."""
         return ""
 
     @property
     def reading(self) -> bool:
-        """The engine's standard output is open."""
+        """Whether the engine's standard output is open."""
         return self._is_registered(self.process.stdout)
 
     @property
     def said(self) -> str:
-        """What it said but answers to pings, and what is for the journal, NDJSON; what was over a bound is left out."""
+        """The engine's output, NDJSON, without answers to pings, lines for the journal, and what exceeded a bound."""
         return (self._lines + self._unfinished).decode("utf-8", "replace")
 
     def let_go(self) -> None:
-        """It has been told to go on."""
+        """Note that the engine was released from its barrier."""
         self.waits, self.last_heard = False, time.monotonic()
 
     def look_after(self, stop: int) -> None:
-        """Take the next step towards the engine's end where it is time.
+        """Check the time limits, and take the next step of ending the engine when it is due.
 
         Args:
             stop: 0 go on, 1 stop orderly, 2 stop now.
@@ -166,16 +166,16 @@ class Conversation:
         if stop >= 2 and self._steps and self._steps[0] != self._kill:
             self._schedule(0.0, skip_to=self._terminate)
         if not self.fault and self.bye is None and not self.stop_requested:
-            self._look_at_clock(now)
+            self._check_time(now)
         if self._next_step_at is None or time.monotonic() < self._next_step_at:
             return
         if self._steps:
             self._steps.pop(0)()
         else:
-            # Nothing else keeps a process from being killed.
+            # A process survives SIGKILL only while it waits for storage.
             self.finished = self._stuck = True
 
-    def _look_at_clock(self, now: float) -> None:
+    def _check_time(self, now: float) -> None:
         silent = now - self.last_heard
         if silent > self.silence_limit and not self.waits:
             self.find_fault(f"hung: no progress for {silent:.0f} s")
@@ -183,14 +183,14 @@ class Conversation:
             self.find_fault(f"hung: not done after {self.bounds.seconds:.0f} s, the longest that this job can take")
 
     def gone(self, quiet: bool) -> bool:
-        """Whether nothing more is to be expected of a process that has ended.
+        """Return whether a process that has ended will send no more output.
 
         Args:
-            quiet: It had nothing to say when it was looked at last. One of its children may go on for ever.
+            quiet: It sent nothing when it was last polled. A child of it may go on sending for ever.
         """
         now = time.monotonic()
         self._gone_at = self._gone_at or now
-        return quiet or self._deaf or now - self._gone_at > self.grace.leave
+        return quiet or self._ignores_output or now - self._gone_at > self.grace.leave
 
     @property
     def _stalled(self) -> bool:
@@ -198,17 +198,17 @@ class Conversation:
 
     @property
     def not_removed(self) -> bool:
-        """The engine said that it could not remove what the job made."""
+        """Whether the engine reported that it could not remove what the job made."""
         return self.bye is not None and bool(self.bye.left_behind)
 
     def find_fault(self, fault: str) -> None:
-        """The job has failed for this reason; stop it. Only the first counts: each step has its time."""
+        """Record why the job failed and stop the engine. Only the first reason counts: each step keeps its time."""
         if not self.fault:
             self.fault = fault
             self._schedule(0.0)
 
     def verdict(self) -> tuple[str, str]:
-        """Status and reason of the job."""
+        """Return status and reason of the job."""
         if self._stalled and self.bye is not None:
             return "incomplete", plain(self.bye.reason or "storage does not answer")
         if self._stuck:
@@ -221,7 +221,7 @@ class Conversation:
             return "crashed", "the engine took its leave and never said hello"
         if self.bye is not None:
             return self.bye.status.value, plain(self.bye.reason or "") or self._broken_note()
-        complaint = last_line(self._complaints)
+        complaint = last_line(self._stderr)
         code = self.process.returncode
         if code in (REFUSED, NO_CREDENTIALS) and not self._hello:
             return "refused", complaint or "the engine refused the job and did not say why"
@@ -231,7 +231,7 @@ class Conversation:
         return "crashed", f"the engine {how} before it was done" + (f": {complaint}" if complaint else "")
 
     def end(self) -> None:
-        """Leave nothing behind: kill the process if it still is, close the pipes."""
+        """Kill the process if it still runs, and close the pipes."""
         if self.process.poll() is None:
             self.process.kill()
         if not self._stuck:
@@ -268,27 +268,27 @@ class Conversation:
         return True
 
     def take_in(self, chunk: bytes) -> None:
-        """Hear what has come from its standard output."""
-        if self._deaf:
+        """Process a piece of the standard output."""
+        if self._ignores_output:
             return
         self._bytes += len(chunk)
         *lines, self._unfinished = (self._unfinished + chunk).split(b"\n")
         for line in lines:
-            if not self._deaf and self._fits(line):
+            if not self._ignores_output and self._check_line(line):
                 self._take(line)
-        if not self._deaf and self._fits(self._unfinished):
+        if not self._ignores_output and self._check_line(self._unfinished):
             most = self.bounds.bytes_by(time.monotonic() - self.begun)
             if self._bytes > most:
-                self._stop_listening(f"the engine said more than {about_size(most)}, too much for this job")
+                self._reject_output(f"the engine said more than {about_size(most)}, too much for this job")
 
-    def _fits(self, line: bytes) -> bool:
+    def _check_line(self, line: bytes) -> bool:
         most = self.bounds.line_bytes
         if len(line) > most:
-            self._stop_listening(f"the engine printed a line of more than {about_size(most)}")
+            self._reject_output(f"the engine printed a line of more than {about_size(most)}")
         return len(line) <= most
 
-    def _stop_listening(self, fault: str) -> None:
-        self._deaf, self._unfinished = True, b""
+    def _reject_output(self, fault: str) -> None:
+        self._ignores_output, self._unfinished = True, b""
         self.find_fault(fault)
 
     def _take(self, line: bytes) -> None:
@@ -300,7 +300,7 @@ class Conversation:
         if isinstance(event, BrokenLine):
             self._broken.append(event)
             if len(self._broken) > BROKEN_LIMIT:
-                self._stop_listening(f"the engine printed more than {BROKEN_LIMIT} lines that are no events")
+                self._reject_output(f"the engine printed more than {BROKEN_LIMIT} lines that are no events")
             return
         self._count(event)
         if isinstance(event, HelloEvent):
@@ -308,23 +308,23 @@ class Conversation:
         elif isinstance(event, ByeEvent):
             self.bye = event
             if self._stalled:
-                # One that waits for storage can do no more than say so.
+                # An engine that waits for storage cannot end by itself.
                 self._schedule(self.grace.stalled, skip_to=self._kill)
             else:
                 self._schedule(self.grace.leave, skip_to=self._terminate)
         self.on_event(event)
 
     def _count(self, event: Event) -> None:
-        """Note a sign of life; remarks, and intervals in which nothing was done, are none."""
+        """Count an event against the bounds, and note progress; log lines and empty intervals are no progress."""
         match event:
             case LogEvent():
-                self._remarks += 1
-                if self._remarks > self.bounds.remarks:
-                    self._stop_listening(f"the engine made more than {self.bounds.remarks} remarks")
+                self._log_lines += 1
+                if self._log_lines > self.bounds.remarks:
+                    self._reject_output(f"the engine made more than {self.bounds.remarks} remarks")
             case ErrorSampleEvent():
-                self._failures += 1
-                if self._failures > self.bounds.failures:
-                    self._stop_listening(f"the engine described more than {self.bounds.failures} failed operations")
+                self._error_samples += 1
+                if self._error_samples > self.bounds.failures:
+                    self._reject_output(f"the engine described more than {self.bounds.failures} failed operations")
             case IntervalEvent():
                 if any(done.ops or done.errors for done in event.operations):
                     self.last_heard = time.monotonic()
@@ -335,11 +335,11 @@ class Conversation:
                 pass
             case _:
                 self.last_heard = time.monotonic()
-                self._steps_told += 1
-                if self._steps_told > self.bounds.steps:
-                    self._stop_listening(f"the engine told more than {self.bounds.steps} steps of this job")
+                self._steps_reported += 1
+                if self._steps_reported > self.bounds.steps:
+                    self._reject_output(f"the engine told more than {self.bounds.steps} steps of this job")
 
-    def _receive_complaint(self, pipe: IO[bytes]) -> bool:
+    def _receive_stderr(self, pipe: IO[bytes]) -> bool:
         chunk = os.read(pipe.fileno(), READ_BYTES)
         if not chunk:
             self._selector.unregister(pipe)
@@ -347,17 +347,17 @@ class Conversation:
         return True
 
     def complain(self, chunk: bytes) -> None:
-        """Keep the end of what it has complained of."""
-        self._complaints = (self._complaints + chunk)[-STDERR_KEPT:]
+        """Add a piece of standard error, and keep the end of all."""
+        self._stderr = (self._stderr + chunk)[-STDERR_KEPT:]
 
     def _schedule(self, seconds: float, skip_to: Callable[[], None] | None = None) -> None:
-        """Take the next step in so many seconds, or earlier if one was due; `skip_to` drops the milder ones."""
+        """Take the next step in `seconds`, or earlier if one is due; `skip_to` drops the milder steps before it."""
         if skip_to is not None and skip_to in self._steps:
             del self._steps[: self._steps.index(skip_to)]
         due = time.monotonic() + seconds
         self._next_step_at = due if self._next_step_at is None else min(due, self._next_step_at)
 
-    def _ask_to_stop(self) -> None:
+    def _request_stop(self) -> None:
         self.say(b'{"stop":true}\n')
         self._next_step_at = time.monotonic() + (min(self.grace.stop, 10.0) if self.fault else self.grace.stop)
 
@@ -379,11 +379,11 @@ class Conversation:
 def converse(
     conversations: list[Conversation], stop: Callable[[], int], each_turn: Callable[[], None] = lambda: None
 ) -> None:
-    """Talk until every engine is gone or beyond reach.
+    """Exchange data with engines until every one has ended or was given up.
 
     Args:
-        conversations: With engines that have been started.
-        stop: Asked ten times a second: 0 go on, 1 stop orderly, 2 stop now.
+        conversations: Conversations with engines that have been started.
+        stop: Called ten times a second; returns 0 go on, 1 stop orderly, 2 stop now.
         each_turn: Called ten times a second and after each event.
     """
     with selectors.DefaultSelector() as selector:
@@ -391,24 +391,24 @@ def converse(
             one.attach(selector)
         live = list(conversations)
         while live:
-            # Asked before looking for output: what a process that is gone has said is all in the pipe by then.
-            gone = [one for one in live if one.process.poll() is not None]
-            ready = selector.select(0.0 if gone else _patience(live))
-            heard = {id(key.data.__self__) for key, _ in ready if key.data(key.fileobj)}
-            for one in gone:
-                one.finished = one.finished or one.gone(quiet=id(one) not in heard)
+            # Checked before reading: the output of a process that has ended is complete in the pipe by then.
+            exited = [one for one in live if one.process.poll() is not None]
+            ready = selector.select(0.0 if exited else _patience(live))
+            active = {id(key.data.__self__) for key, _ in ready if key.data(key.fileobj)}
+            for one in exited:
+                one.finished = one.finished or one.gone(quiet=id(one) not in active)
             each_turn()
-            wish = stop()
+            stop_level = stop()
             for one in live:
                 if not one.finished:
-                    one.look_after(wish)
+                    one.look_after(stop_level)
             for one in [one for one in live if one.finished]:
                 live.remove(one)
                 _detach(selector, one)
 
 
 def _patience(live: list[Conversation]) -> float:
-    """Seconds to wait for output; an engine whose output is closed is about to end."""
+    """Return seconds to wait for output; an engine whose output is closed is about to end."""
     closing = next((one for one in live if not one.reading), None)
     if closing is None:
         return TICK

@@ -1,4 +1,4 @@
-"""Counts what links, CPUs and disks of hosts do while a run goes on: `assay-engine counters` on each of them."""
+"""Records the use of links, CPUs and disks of hosts during a run, by `assay-engine counters` on each host."""
 
 import contextlib
 import threading
@@ -21,19 +21,19 @@ from assay.model.site.host import Host
 
 MOST_POINTS = 40
 _LEAST_RATE = 1000.0
-"""Bytes per second below which a link is left out that lost nothing."""
+"""Bytes per second below which a link without drops is left out."""
 _LEAST_BUSY = 0.005
 EVERY_MS = 500
 _MOST_LINES = 20_000
-"""Of a host, the last ones: almost three hours."""
+"""Lines kept of each host, the last ones: almost three hours."""
 _LEAVE_SECONDS = 2.0
 
 
 class Counted(NamedTuple):
-    """A line, and when it came.
+    """A line of counters, and when it arrived.
 
     Attributes:
-        at: Seconds since 1970, of this machine.
+        at: Seconds since 1970, by the clock of this machine.
     """
 
     at: float
@@ -41,16 +41,16 @@ class Counted(NamedTuple):
 
 
 class Counting:
-    """The counters of some hosts, as long as it is entered."""
+    """Records the counters of some hosts, between entry and exit."""
 
     def __init__(self, hosts: Sequence[Host], engine: Engine, say: Say, links: Mapping[str, float]) -> None:
-        """Nothing is started yet.
+        """Start nothing yet.
 
         Args:
-            hosts: Where to count.
-            engine: What counts.
-            say: Told of a host where that does not succeed.
-            links: Host -> bytes per second of its link, where that is stated.
+            hosts: The hosts to record.
+            engine: The engine that reads the counters.
+            say: Called with a warning for each host where that fails.
+            links: Host -> bytes per second of its link, where it is stated.
         """
         self._hosts, self._engine, self._say, self._links = hosts, engine, say, links
         self._lines: dict[str, deque[Counted]] = {}
@@ -58,7 +58,7 @@ class Counting:
         self._threads: list[threading.Thread] = []
 
     def __enter__(self) -> "Counting":
-        """Start; a host where that is impossible is left out."""
+        """Start on all hosts; a host where that fails is left out."""
         for host in self._hosts:
             try:
                 process = launcher_for(host, self._engine).start(["counters", "--every-ms", str(EVERY_MS)])
@@ -76,7 +76,7 @@ class Counting:
     def __exit__(
         self, _type: type[BaseException] | None, _error: BaseException | None, _where: TracebackType | None
     ) -> None:
-        """The processes end when nobody listens any more."""
+        """End the processes, by closing their standard input, and the threads that read them."""
         for process in self._processes:
             with contextlib.suppress(OSError):
                 if process.stdin is not None:
@@ -96,7 +96,7 @@ class Counting:
                     pipe.close()
 
     def between(self, start: float, end: float) -> tuple[HostUse, ...]:
-        """What each host did between two moments, in seconds since 1970, as far as that is known."""
+        """Return the use of each host between two moments, in seconds since 1970, without hosts of unknown use."""
         shared = {host.name: host.kind == "box" for host in self._hosts}
         found = []
         for name, lines in self._lines.items():
@@ -105,8 +105,8 @@ class Counting:
         return tuple(use for use in found if use is not None)
 
 
-def _some(pipe: IO[bytes]) -> bytes:
-    """What has come; nothing when the process is gone."""
+def _available(pipe: IO[bytes]) -> bytes:
+    """Return what has arrived; empty when the process has ended."""
     with contextlib.suppress(OSError, ValueError):
         return pipe.read(65536)
     return b""
@@ -116,10 +116,10 @@ def _read(process: Process, lines: deque[Counted]) -> None:
     if process.stdout is None:
         return
     buffer = b""
-    while part := _some(process.stdout):
+    while part := _available(process.stdout):
         *whole, buffer = (buffer + part).split(b"\n")
         for line in whole:
-            # Whatever else a host may print is no line of ours.
+            # Other output of a host is ignored.
             with contextlib.suppress(ValidationError):
                 lines.append(Counted(time.time(), Counters.model_validate_json(line)))
 
@@ -127,15 +127,15 @@ def _read(process: Process, lines: deque[Counted]) -> None:
 def host_use(
     host: str, shared: bool, lines: Sequence[Counted], start: float, end: float, speeds: Mapping[str, float]
 ) -> HostUse | None:
-    """What a host did between two moments; None if fewer than two lines lie between.
+    """Return the use of a host between two moments; None with fewer than two lines between them.
 
     Args:
-        host: Its name.
+        host: Name of the host.
         shared: It shares CPUs and disks with other hosts.
-        lines: In order.
+        lines: Its counters in the order of arrival.
         start: Seconds since 1970.
-        end: Likewise.
-        speeds: Link -> bytes per second, where that is known better than the host knows it.
+        end: Seconds since 1970.
+        speeds: Link -> bytes per second, which override what the host reports.
     """
     inside = [line for line in lines if start <= line.at <= end]
     if len(inside) < 2:
@@ -145,25 +145,25 @@ def host_use(
     if seconds <= 0:
         return None
     pairs = [(a.counters, b.counters) for a, b in pairwise(inside)]
-    cpus = [_cpu(a, b) for a, b in pairs]
-    told = [share for share in cpus if share is not None]
+    cpu_shares = [_cpu(a, b) for a, b in pairs]
+    shares = [share for share in cpu_shares if share is not None]
     return HostUse(
         host=host,
         shared=shared,
         seconds=seconds,
         cpu=_cpu(first, last),
-        cpu_peak=max(told, default=None),
-        cpus=last.cpus,
+        cpu_peak=max(shares, default=None),
+        cpu_shares=last.cpus,
         links=tuple(_links(first, last, pairs, speeds, shared)),
         disks=tuple(_disks(first, last, pairs)),
-        segments=_more(first.segments, last.segments),
-        segments_again=_more(first.segments_again, last.segments_again),
-        softnet_drops=_more(first.softnet_drops, last.softnet_drops),
-        course=_course(inside, start),
+        segments=_increase(first.segments, last.segments),
+        segments_again=_increase(first.segments_again, last.segments_again),
+        softnet_drops=_increase(first.softnet_drops, last.softnet_drops),
+        course=_points(inside, start),
     )
 
 
-def _more(before: int | None, after: int | None) -> int | None:
+def _increase(before: int | None, after: int | None) -> int | None:
     return None if before is None or after is None else max(0, after - before)
 
 
@@ -180,13 +180,13 @@ def _per_s(a: Counters, b: Counters, more: int) -> float:
     return max(0, more) / took if took > 0 else 0.0
 
 
-def _carried(a: Counters, b: Counters, name: str) -> tuple[float, float]:
-    """Bytes per second received and sent."""
+def _link_rates(a: Counters, b: Counters, name: str) -> tuple[float, float]:
+    """Return bytes per second received and sent by a link."""
     if name not in a.links or name not in b.links:
         return 0.0, 0.0
-    old, new = a.links[name], b.links[name]
-    received = _per_s(a, b, new.received_bytes - old.received_bytes)
-    return received, _per_s(a, b, new.sent_bytes - old.sent_bytes)
+    before, after = a.links[name], b.links[name]
+    received = _per_s(a, b, after.received_bytes - before.received_bytes)
+    return received, _per_s(a, b, after.sent_bytes - before.sent_bytes)
 
 
 def _links(
@@ -200,11 +200,11 @@ def _links(
     for name in sorted(first.links.keys() & last.links.keys()):
         old, new = first.links[name], last.links[name]
         drops = new.receive_drops - old.receive_drops + new.send_drops - old.send_drops
-        received, sent = _carried(first, last, name)
+        received, sent = _link_rates(first, last, name)
         if max(received, sent) < _LEAST_RATE and drops <= 0:
             continue
-        rates = [_carried(a, b, name) for a, b in pairs]
-        # An interface of a namespace tells a speed that nothing has.
+        rates = [_link_rates(a, b, name) for a, b in pairs]
+        # A virtual interface of a namespace reports a made-up speed.
         own = new.speed / 8 if new.speed and not shared else None
         found.append(
             LinkUse(
@@ -246,14 +246,14 @@ def _disks(first: Counters, last: Counters, pairs: Sequence[tuple[Counters, Coun
     return found
 
 
-def _course(lines: Sequence[Counted], start: float) -> tuple[UsePoint, ...]:
-    """At most `MOST_POINTS` points, each over as many lines."""
+def _points(lines: Sequence[Counted], start: float) -> tuple[UsePoint, ...]:
+    """Return the use over time: at most about `MOST_POINTS` points, each over the same number of lines."""
     step = max(1, -(-(len(lines) - 1) // MOST_POINTS))
-    kept = [*lines[::step], *(lines[-1:] if (len(lines) - 1) % step else [])]
+    chosen = [*lines[::step], *(lines[-1:] if (len(lines) - 1) % step else [])]
     points = []
-    for before, after in pairwise(kept):
+    for before, after in pairwise(chosen):
         a, b = before.counters, after.counters
-        rates = [_carried(a, b, name) for name in a.links.keys() & b.links.keys()]
+        rates = [_link_rates(a, b, name) for name in a.links.keys() & b.links.keys()]
         points.append(
             UsePoint(
                 at=(before.at + after.at) / 2 - start,

@@ -1,4 +1,4 @@
-"""Block devices: whether one may be overwritten."""
+"""Checks whether a block device may be overwritten."""
 
 import contextlib
 import errno
@@ -16,53 +16,53 @@ SWAPS = Path("/proc/swaps")
 Problem = tuple[str, str]
 
 _HELD: dict[str, int] = {}
-"""Path of a device -> open descriptor of what it led to when a run of this process took it."""
+"""Path -> open descriptor of the device that it led to when a run of this process took it."""
 
 
 def inspect_device(path: str, destroy: bool) -> list[Problem]:
-    """Look at a block device without changing anything.
+    """Inspect a block device without changing anything.
 
     Args:
         path: Absolute; symbolic links such as those in /dev/disk/by-id are followed.
         destroy: The user has confirmed that it may be overwritten.
 
     Returns:
-        Why Assay must not write there; empty if it may.
+        Reasons why Assay must not write there, each with a hint; empty if it may.
     """
     try:
-        found = Path(path).stat()
+        status = Path(path).stat()
     except OSError as error:
         return [(f"{path}: {error.strerror}", "`lsblk` names the block devices")]
-    if not stat.S_ISBLK(found.st_mode):
+    if not stat.S_ISBLK(status.st_mode):
         return [(f"{path}: not a block device", "for a directory write kind: file")]
-    shown = path if os.path.realpath(path) == path else f"{path} ({os.path.realpath(path)})"
-    number = device_number(found.st_rdev)
-    if path in _HELD and (taken := os.fstat(_HELD[path]).st_rdev) != found.st_rdev:
-        message = f"{shown}: is another device than {_name(device_number(taken))}, which the run has taken"
+    label = path if os.path.realpath(path) == path else f"{path} ({os.path.realpath(path)})"
+    number = device_number(status.st_rdev)
+    if path in _HELD and (taken := os.fstat(_HELD[path]).st_rdev) != status.st_rdev:
+        message = f"{label}: is another device than {_name(device_number(taken))}, which the run has taken"
         return [(message, "a device that was not confirmed is never overwritten; name the device itself")]
     for device in (number, *partitions(number), *whole_disk(number)):
-        name = shown if device == number else f"{shown}: {_name(device)}"
+        name = label if device == number else f"{label}: {_name(device)}"
         where = mounted_at(device)
         if where:
             return [
                 (f"{name}: mounted at {where}", "a mounted device is never overwritten; unmount it, or name another")
             ]
-        if _swaps(device):
+        if _is_swap(device):
             return [(f"{name}: used for swap", "a device in use is never overwritten; swapoff it, or name another")]
         holders = _holders(device)
         if holders:
             return [(f"{name}: in use by {', '.join(holders)}", "take it out of there, or name another")]
-    busy = _exclusive(path)
+    busy = _open_fault(path)
     if busy:
-        return [(f"{shown}: {busy}", "name a device that nothing uses")]
-    # What a run has taken it has looked at; reading it again could show in what is measured.
-    return [] if path in _HELD and destroy else _inspect_contents(shown, number, path, destroy)
+        return [(f"{label}: {busy}", "name a device that nothing uses")]
+    # A run has inspected what it took; reading it again could disturb the measurement.
+    return [] if path in _HELD and destroy else _inspect_contents(label, number, path, destroy)
 
 
-def _inspect_contents(shown: str, number: str, path: str, destroy: bool) -> list[Problem]:
+def _inspect_contents(label: str, number: str, path: str, destroy: bool) -> list[Problem]:
     for device in (number, *partitions(number)):
         node = path if device == number else f"/dev/{_name(device)}"
-        name = shown if device == number else f"{shown}: {_name(device)}"
+        name = label if device == number else f"{label}: {_name(device)}"
         try:
             larger = part_of(node)
         except AssayError as error:
@@ -71,23 +71,23 @@ def _inspect_contents(shown: str, number: str, path: str, destroy: bool) -> list
             hint = f"name another device; if this is only left over, `wipefs --all {node}` clears it"
             return [(f"{name}: is part of something larger: {larger}", hint)]
     if not destroy:
-        message = f"{shown}: everything on it would be lost: {contents(number, path)}"
+        message = f"{label}: everything on it would be lost: {contents(number, path)}"
         return [(message, "confirm with --destroy that it may be overwritten")]
     return []
 
 
 def take(path: str, fd: int) -> None:
-    """Keep what a path leads to, until `let_go`: `inspect_device` then refuses whatever else it comes to lead to.
+    """Remember the device of a path until `let_go`: `inspect_device` refuses the path if it leads to another one.
 
     Args:
         path: The device.
-        fd: Open descriptor of it.
+        fd: Open descriptor of the device.
     """
     _HELD[path] = fd
 
 
 def taken_node(path: str) -> str:
-    """The kernel's own name in /dev of what a path led to when it was taken; the path where there is none."""
+    """Return the kernel's name in /dev of the device that a path led to when it was taken; else the path."""
     if path in _HELD:
         number = os.fstat(_HELD[path]).st_rdev
         node = Path("/dev", _name(device_number(number)))
@@ -99,13 +99,13 @@ def taken_node(path: str) -> str:
 
 
 def let_go(descriptors: list[int]) -> None:
-    """The opposite of `take`, before the descriptors are closed."""
+    """Forget devices that `take` remembered; call it before the descriptors are closed."""
     for path in [path for path, fd in _HELD.items() if fd in descriptors]:
         del _HELD[path]
 
 
 def device_words(path: str) -> str:
-    """What a device is and what is on it, in one line for whoever has confirmed that it may be overwritten."""
+    """Return what a device is and what is on it, in one line, for a user who allowed it to be overwritten."""
     try:
         number = device_number(Path(path).stat().st_rdev)
     except OSError as error:
@@ -115,7 +115,7 @@ def device_words(path: str) -> str:
 
 
 def device_bytes(path: str) -> int | None:
-    """Bytes of a block device as sysfs tells; None where it does not."""
+    """Return the size of a block device in bytes, from sysfs; None if unknown."""
     try:
         number = device_number(Path(path).stat().st_rdev)
         return int((SYS / number / "size").read_text()) * SECTOR
@@ -124,7 +124,7 @@ def device_bytes(path: str) -> int | None:
 
 
 def device_number(device: int) -> str:
-    """major:minor of a device number."""
+    """Return a device number as major:minor."""
     return f"{os.major(device)}:{os.minor(device)}"
 
 
@@ -133,7 +133,7 @@ def _name(number: str) -> str:
 
 
 def partitions(number: str) -> list[str]:
-    """Partitions of a disk as major:minor."""
+    """Return the partitions of a disk as major:minor."""
     folder = SYS / number
     if not folder.exists():
         return []
@@ -145,28 +145,28 @@ def _is_partition(folder: Path) -> bool:
 
 
 def whole_disk(number: str) -> list[str]:
-    """The disk of a partition as major:minor; empty for a disk."""
+    """Return the disk of a partition as major:minor, in a list; empty for a disk."""
     folder = (SYS / number).resolve()
     return [(folder.parent / "dev").read_text().strip()] if _is_partition(folder) else []
 
 
 def mounted_at(number: str) -> str | None:
-    """Mount point of a device given as major:minor; None if it is not mounted in this mount namespace."""
+    """Return the mount point of a device given as major:minor; None if it is not mounted in this mount namespace."""
     for mount in read_mounts(Path(MOUNTS)):
         if number in (mount.number, _block_number(mount.source)):
             return mount.point
     return None
 
 
-def _swaps(number: str) -> bool:
+def _is_swap(number: str) -> bool:
     if not SWAPS.exists():
         return False
     return any(_block_number(line.split()[0]) == number for line in SWAPS.read_text().splitlines()[1:] if line.strip())
 
 
 def _block_number(path: str) -> str | None:
-    """major:minor of a path; None unless it is a block device. File systems as btrfs show only this in the mounts."""
-    # Elsewhere may be anything, a dead server too.
+    """Return major:minor of a block device by its path, else None; mounts of btrfs show only the path."""
+    # A path elsewhere may lead to anything, even to a dead server.
     if not path.startswith("/dev/"):
         return None
     try:
@@ -181,8 +181,8 @@ def _holders(number: str) -> list[str]:
     return sorted(item.name for item in folder.iterdir()) if folder.is_dir() else []
 
 
-def _exclusive(path: str) -> str:
-    """Why the device cannot be opened exclusively, which the kernel grants only if nothing uses it; empty if it can."""
+def _open_fault(path: str) -> str:
+    """Return why the device cannot be opened exclusively, as it can only if nothing uses it; empty if it can."""
     try:
         os.close(os.open(path, os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC))
     except OSError as error:

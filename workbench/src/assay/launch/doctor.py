@@ -1,4 +1,4 @@
-"""What this machine can do for a measurement, and the remedy for what it cannot."""
+"""Checks what this machine can do for a measurement, with remedies for what it cannot."""
 
 import contextlib
 import ctypes
@@ -33,10 +33,12 @@ LOW_SPACE = 10 * 10**9
 
 @dataclass(frozen=True)
 class Fact:
-    """One thing a machine can do, or not.
+    """The result of one check of the machine.
 
     Attributes:
-        found: What was seen, one line.
+        name: What was checked.
+        status: `ok`, `limited` or `missing`.
+        found: What was observed, one line.
         remedy: What to do if it is not `ok`; empty if nothing need be done.
     """
 
@@ -47,7 +49,7 @@ class Fact:
 
 
 def examine() -> list[Fact]:
-    """Try everything that a measurement may need; leaves nothing behind."""
+    """Check everything that a measurement may need; nothing is left behind."""
     checks: list[Callable[[], Fact]] = [
         _engine,
         _mpi_engine,
@@ -60,17 +62,17 @@ def examine() -> list[Fact]:
         _clock,
         lambda: _space("/var/tmp"),
         lambda: _space("/dev/shm"),
-        _others,
+        _other_load,
     ]
     return [check() for check in checks] + [_tool(name, remedy) for name, remedy in TOOLS.items()]
 
 
 def examine_settings(wanted: Mapping[str, str], targets: Mapping[str, tuple[bool, str]]) -> list[Fact]:
-    """Whether this machine is set as a study wants it: a fact for each thing that is not, and one for all others.
+    """Compare the settings of this machine with those a study requires: a fact for each difference, or one `ok`.
 
     Args:
-        wanted: Name -> value, as the study has it.
-        targets: As of `capture_environment`.
+        wanted: Name of a setting -> value in the study.
+        targets: As for `capture_environment`.
     """
     from assay.analyse.environments.settings import SETTINGS, WANTED, unwanted
     from assay.launch.environment import capture_environment
@@ -95,7 +97,7 @@ def _engine() -> Fact:
 
 
 def _mpi_engine() -> Fact:
-    """The engine for MPI-IO, which needs an MPI to be built and to be started."""
+    """Check the engine for MPI-IO, which needs an MPI to be built and started."""
     remedy = "only needed for targets of kind mpiio: "
     try:
         engine = load_engine(find_mpi_engine())
@@ -113,7 +115,7 @@ def _mpi_engine() -> Fact:
 
 
 def _io_uring() -> Fact:
-    """Ask the kernel for a ring with io_uring_setup(2), system call 425 on every architecture but alpha."""
+    """Try io_uring_setup(2), system call 425 on every architecture except alpha."""
     remedy = "not needed: the engine takes threads instead; sysctl kernel.io_uring_disabled=0 allows it"
     libc = ctypes.CDLL(None, use_errno=True)
     parameters = ctypes.create_string_buffer(120)
@@ -179,7 +181,7 @@ def _memory_cgroup() -> Fact:
 
 
 def _namespaces() -> Fact:
-    """Make a network namespace in a child, which takes it along when it ends (unshare(2), CLONE_NEWNET)."""
+    """Make a network namespace in a child process; it disappears with the child (unshare(2), CLONE_NEWNET)."""
     remedy = "only needed to test servers on one machine: run as root"
     if not Path("/proc/self/ns/net").exists():
         return Fact("network namespaces", "missing", "the kernel has none", remedy)
@@ -206,8 +208,8 @@ def _clock() -> Fact:
     return Fact("clock source", "ok", source)
 
 
-def _others() -> Fact:
-    """What else goes on at this moment."""
+def _other_load() -> Fact:
+    """Check for other load at this moment."""
     from assay.launch.busy import look_around
 
     found = look_around()

@@ -1,4 +1,4 @@
-"""One job executed by one engine: job in, events out, and no way to hang."""
+"""Executes one job with one engine: job in, events out, and no way to hang."""
 
 import time
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from assay.launch.conversation import Conversation, Grace, converse
 from assay.launch.launcher import Launcher, engine_arguments
 
 SPEAK_SECONDS = 30.0
-"""An engine says by itself that the storage is silent. One that is silent for so much longer hangs."""
+"""Extra seconds before an engine counts as hung: it reports silent storage itself."""
 
 
 @dataclass(frozen=True)
@@ -18,13 +18,13 @@ class Ended:
     """How a job ended, whether of one engine or of several.
 
     Attributes:
-        status: `ok`, `errors`, `refused`, `stopped` as the engine said, `incomplete` if storage does not
-            answer, or `crashed` if it did not take its leave.
+        status: `ok`, `errors`, `refused` or `stopped` as the engine reported, `incomplete` if storage does not
+            answer, or `crashed` if it ended without a `bye`.
         reason: Why it did not end well; empty if it did.
         started_at: Seconds since 1970.
         seconds: How long it took.
-        stop_requested: We had asked it to stop.
-        not_removed: An engine said that it could not remove what the job made.
+        stop_requested: We had requested a stop.
+        not_removed: An engine reported that it could not remove what the job made.
     """
 
     status: str
@@ -36,16 +36,16 @@ class Ended:
 
     @property
     def may_be_left(self) -> bool:
-        """Whether something that the job made may still be there."""
+        """Whether files that the job made may still exist."""
         return self.not_removed or self.status in ("crashed", "incomplete")
 
 
 @dataclass(frozen=True)
 class Outcome(Ended):
-    """How a job went.
+    """How a job of one engine ended, with its events.
 
     Attributes:
-        events: What the engine said on its standard output, NDJSON.
+        events: The engine's events, NDJSON.
     """
 
     events: str = ""
@@ -62,18 +62,18 @@ def run_job(
     bounds: Bounds | None = None,
     tasks: int = 1,
 ) -> Outcome:
-    """Execute a job; returns when the engine is gone, however that comes about.
+    """Execute a job, and return when the engine has ended or was given up.
 
     Args:
-        launcher: Where the engine runs.
+        launcher: Starts the engine.
         job_text: The job as JSON, one line.
         silence_limit: Seconds without progress after which the engine counts as hung.
         on_event: Called with each event as it comes.
         on_start: Called with the process id before the job is sent.
-        stop: 0 go on, 1 stop orderly, 2 stop now; asked ten times a second.
-        grace: Seconds between the steps of stopping.
-        bounds: The most that the engine may say; what a job like this needs if left out.
-        tasks: Engines that share the job's lanes.
+        stop: Called ten times a second; returns 0 go on, 1 stop orderly, 2 stop now.
+        grace: Seconds between the steps of ending the engine.
+        bounds: Limits of the engine's output; by default those of the job.
+        tasks: Number of engine processes that share the job's lanes.
 
     Raises:
         AssayError: The engine cannot be started, or `on_start` raised it.

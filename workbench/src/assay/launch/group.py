@@ -1,4 +1,4 @@
-"""One job executed by engines on several hosts, which start together."""
+"""Executes one job with engines on several hosts, which start their phases together."""
 
 import json
 import time
@@ -14,30 +14,31 @@ from assay.launch.launcher import Launcher, engine_arguments
 from assay.launch.parallel.step import HostTalk, Step
 
 PING_SECONDS = 0.5
-"""Between two pings of an engine; they compare clocks and show that the controller lives."""
+"""Seconds between two pings of an engine; pings compare clocks and show the engine that the controller is alive."""
 FIRST_PINGS = 8
-"""Before the first start."""
+"""Answered pings that are needed before the first start."""
 KEPT_PINGS = 64
-"""The best of so many says how clocks differ; older ones would hide a drift."""
+"""Pings of which the best gives the clock offset; older ones would hide a drift."""
 LOST_SECONDS = 15.0
-"""A host that answers no ping for so long is lost."""
+"""A host that answers no ping for so many seconds is lost."""
 AWAY_SECONDS = 2.0
-"""If this process itself was not run for so long, hosts are not blamed for it."""
+"""If this process was suspended for longer than this many seconds, the pause does not count against the hosts."""
 LEAST_HEADSTART = 0.02
+"""Seconds from the go message to the start of the lanes, at least."""
 HEADSTART_TRIPS = 4
-"""Lanes start so many of the longest round trips after the word, so that it reaches all in time."""
+"""Lanes start this many of the longest round trips after the go message, so that it reaches all hosts in time."""
 NS = 10**9
 
 
 @dataclass(frozen=True)
 class Member:
-    """An engine of the group.
+    """A host of the group and the job of its engine.
 
     Attributes:
-        host: Its name in results.
-        launcher: Where it runs.
-        job_text: Its job as JSON; `rank` is its place in the group.
-        arguments: Of the engine.
+        host: Name of the host in results.
+        launcher: Starts the engine.
+        job_text: Its job as JSON; `rank` is its position in the group.
+        arguments: Arguments of the engine.
     """
 
     host: str
@@ -48,13 +49,15 @@ class Member:
 
 @dataclass(frozen=True)
 class Part:
-    """What came of one engine.
+    """The result of one engine.
 
     Attributes:
-        status: As of `assay.launch.engine.Outcome`.
-        events: What it said, one JSON object a line, without the answers to pings.
-        offset_ns: Its monotonic clock less ours.
-        uncertainty_ns: The offset is right within this: half of the shortest round trip; None if no ping was answered.
+        host: Name of the host.
+        status: As in `assay.launch.engine.Outcome`.
+        reason: As in `assay.launch.engine.Outcome`.
+        events: Its events, NDJSON, without the answers to pings.
+        offset_ns: Its monotonic clock minus ours.
+        uncertainty_ns: Error bound of the offset: half of the shortest round trip; None if no ping was answered.
     """
 
     host: str
@@ -67,7 +70,7 @@ class Part:
 
 @dataclass(frozen=True)
 class GroupOutcome(Ended):
-    """How a job of several engines went, and what each of them said."""
+    """How a job of several engines ended, with the result of each engine."""
 
     parts: tuple[Part, ...]
 
@@ -83,33 +86,33 @@ def run_group(
     before_start: Callable[[int], None] = lambda _: None,
     step: Callable[[], Step] | None = None,
 ) -> GroupOutcome:
-    """Execute a job on several hosts; returns when all engines are gone. If one fails, all are stopped.
+    """Execute a job on several hosts, and return when all engines have ended. If one fails, all are stopped.
 
     Args:
         members: The engines; their jobs wait at barriers (`wait_for_go`).
         silence_limit: Seconds without progress after which an engine counts as hung.
         on_event: Called with the host's name and each event as it comes.
         on_start: Called with each local process id before its job is sent.
-        stop: 0 go on, 1 stop orderly, 2 stop now; asked ten times a second.
-        grace: Seconds between the steps of stopping.
-        bounds: The most that each engine may say; what a job like this needs if left out.
-        before_start: Called with the number of each phase before it, when all engines are ready for it.
-        step: Starts the engines of all members with one command, in place of the launcher of each.
+        stop: Called ten times a second; returns 0 go on, 1 stop orderly, 2 stop now.
+        grace: Seconds between the steps of ending an engine.
+        bounds: Limits of each engine's output; by default those of its job.
+        before_start: Called with the number of each phase before it starts, when all engines are ready.
+        step: Starts the engines of all members with one command; by default the launcher of each member does.
 
     Raises:
         AssayError: An engine cannot be started, or `before_start` has raised it.
     """
     started_at, clock = time.time(), time.monotonic()
-    started: Step | None = None
+    running_step: Step | None = None
     engines: list[_Engine] = []
     try:
-        started = step() if step else None
+        running_step = step() if step else None
         for node, member in enumerate(members):
             limits = bounds or bounds_of(Job.model_validate_json(member.job_text))
             engine = _Engine(member, on_event)
             job = member.job_text.strip().encode() + b"\n"
-            if started is not None:
-                engine.talk = HostTalk(started, node, job, silence_limit, engine.hear, grace, bounds=limits)
+            if running_step is not None:
+                engine.talk = HostTalk(running_step, node, job, silence_limit, engine.hear, grace, bounds=limits)
             else:
                 process = member.launcher.start(member.arguments)
                 engine.talk = Conversation(process, job, silence_limit, engine.hear, grace, bounds=limits)
@@ -121,8 +124,8 @@ def run_group(
     finally:
         for engine in engines:
             engine.talk.end()
-        if started is not None:
-            started.close()
+        if running_step is not None:
+            running_step.close()
     parts = tuple(engine.part() for engine in engines)
     status, reason = _summary(parts, group.failed)
     took, left = time.monotonic() - clock, any(engine.talk.not_removed for engine in engines)
@@ -130,7 +133,7 @@ def run_group(
 
 
 def _summary(parts: Sequence[Part], failed: str) -> tuple[str, str]:
-    """The worst status, and the reason of the host that failed first, if one is known."""
+    """Return status and reason of the host that failed first; else the worst status, with its reason."""
     order = ("incomplete", "crashed", "refused", "errors", "stopped", "ok")
     named = [part for part in parts if part.host == failed]
     worst = min(named or parts, key=lambda part: order.index(part.status))
@@ -138,32 +141,32 @@ def _summary(parts: Sequence[Part], failed: str) -> tuple[str, str]:
 
 
 class _Engine:
-    """An engine, its clock, and the barrier at which it waits."""
+    """The state of one engine: its clock, and the barrier at which it waits."""
 
     talk: Conversation
 
     def __init__(self, member: Member, on_event: Callable[[str, Event], None]) -> None:
         self.expected = member.host
-        self._tell = on_event
+        self._forward = on_event
         self.waits_at: tuple[str, int | None] | None = None
         self.most: int | None = None
-        """Operations of its lane that had done most at a time limit."""
+        """Operations of its fastest lane at the time limit of a phase; None if it reported none."""
         self.phases_left = len(json.loads(member.job_text)["phases"])
         self.phase_failed = False
         self.speaks = False
         self._answered = 0
-        """Number of the last ping that it has answered."""
+        """Number of the last ping that the engine has answered."""
         self._answers: deque[tuple[int, int]] = deque(maxlen=KEPT_PINGS)
         self._next_ping = 0.0
         self._answered_at = time.monotonic()
 
     @property
     def host(self) -> str:
-        """Its name in results."""
+        """Name of its host in results."""
         return self.talk.name or self.expected
 
     def hear(self, event: Event) -> None:
-        """An event has come."""
+        """Handle an event of the engine."""
         match event:
             case PongEvent():
                 self._compare_clocks(event)
@@ -179,10 +182,10 @@ class _Engine:
                 self.phase_failed = self.phase_failed or event.status.value == "failed"
             case _:
                 pass
-        self._tell(self.host, event)
+        self._forward(self.host, event)
 
     def ping(self, now: float) -> None:
-        """Ask for its time, if it is time to ask."""
+        """Send a ping when one is due; fail the engine if it has not answered for `LOST_SECONDS`."""
         if not self.speaks or self.talk.bye is not None or now < self._next_ping:
             return
         if now - self._answered_at > LOST_SECONDS:
@@ -192,7 +195,7 @@ class _Engine:
         self.talk.ask_time(self._answered)
 
     def forgive(self, seconds: float) -> None:
-        """Nobody listened for so long: that it was not heard says nothing of it."""
+        """Do not count a pause of this process as silence of the engine."""
         self._answered_at += seconds
 
     def _compare_clocks(self, event: PongEvent) -> None:
@@ -207,28 +210,33 @@ class _Engine:
 
     @property
     def gone(self) -> bool:
-        """It has taken its leave or died."""
+        """Whether it has sent `bye` or died."""
         return self.talk.finished or self.talk.bye is not None
 
     @property
     def failed(self) -> bool:
-        """The others cannot go on: it lacks a phase that they will wait for."""
-        # One whose phase has failed goes on to its end by itself, and says there why.
-        told = self.gone or self.waits_at == ("cleanup", None)
-        return bool(self.talk.fault) or (self.phase_failed and told) or (self.gone and self.phases_left > 0)
+        """Whether the others cannot go on, because it will not reach a phase that they wait for."""
+        # An engine whose phase failed goes on to its cleanup, and reports the reason there.
+        has_reported = self.gone or self.waits_at == ("cleanup", None)
+        return bool(self.talk.fault) or (self.phase_failed and has_reported) or (self.gone and self.phases_left > 0)
 
     @property
     def compared(self) -> bool:
-        """Its clock is known well enough to start."""
+        """Whether its clock is known well enough to start."""
         return len(self._answers) >= FIRST_PINGS
 
     @property
     def clock(self) -> tuple[int, int]:
-        """(uncertainty, offset) of its clock in nanoseconds, of the shortest round trip (Cristian's algorithm)."""
+        """Uncertainty and offset of its clock in nanoseconds, by the shortest round trip (Cristian's algorithm)."""
         return min(self._answers)
 
     def go(self, at_ns: int | None, most: int | None = None) -> None:
-        """Let it go on, at this time of our clock or at once, and at a time limit until each lane has done so much."""
+        """Release it from its barrier, at this time of our clock or at once.
+
+        Args:
+            at_ns: When to start, by our monotonic clock; None: at once.
+            most: After a time limit, each lane goes on until it has done this many operations; None: it does not.
+        """
         self.waits_at = None
         self.talk.let_go()
         word: dict[str, object] = {"go": True}
@@ -245,12 +253,12 @@ class _Engine:
 
 
 class _Group:
-    """Lets all engines go on when all are there, and none if one has failed."""
+    """Releases all engines from a barrier when all have reached it, and none if one has failed."""
 
     def __init__(self, engines: Sequence[_Engine], before_start: Callable[[int], None]) -> None:
         self.engines, self.before_start = engines, before_start
         self.begun: set[tuple[str, int | None]] = set()
-        """Places for which `before_start` was called."""
+        """Barriers for which `before_start` was called."""
         self.turned = time.monotonic()
         self.stop = 0
         self.failed = ""
@@ -284,6 +292,6 @@ class _Group:
             self._release(waiting, at_ns)
 
     def _release(self, waiting: Sequence[_Engine], at_ns: int | None) -> None:
-        told = [engine.most for engine in waiting if engine.most is not None]
+        limits = [engine.most for engine in waiting if engine.most is not None]
         for engine in waiting:
-            engine.go(at_ns, max(told, default=None))
+            engine.go(at_ns, max(limits, default=None))

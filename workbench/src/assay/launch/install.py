@@ -1,4 +1,4 @@
-"""The engine on other hosts: copied once for each version, checked by its hash each time, started with pipes to it."""
+"""Installs and starts the engine on other hosts: copied once for each version, checked by its hash each time."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ _HASH = (
 )
 _SAFE = (
     'u=$(id -u); mode() { echo 0$(stat -L -c %a "$1"); }; '
-    # Root's or this user's, and changed by nobody else; in a folder such as /tmp each can change only what is his own.
+    # Owned by root or this user, and writable by no one else, or sticky such as /tmp.
     'safe() { case $(stat -L -c %u "$1") in 0 | $u) ;; *) return 1 ;; esac; m=$(mode "$1"); '
     "[ $((m & 022)) -eq 0 ] || [ $((m & 01000)) -ne 0 ]; }; "
     'way() { w=$1; while safe "$w"; do if [ "$w" = / ]; then return 0; fi; w=$(dirname "$w"); done; return 1; }; '
@@ -30,19 +30,19 @@ _SAFE = (
     '[ "$(cd "$1" && pwd -P)" = "$(cd "$(dirname "$1")" && pwd -P)/$(basename "$1")" ] && '
     'way "$1" && way "$(cd "$1" && pwd -P)"; }; '
 )
-"""For sh: `own` says whether a folder is this user's alone, with all that lead to it, and no link itself."""
+"""For sh: `own` checks that a folder is no link, and that no other user can change it or a folder above it."""
 _PLACES = 'for b in "${XDG_CACHE_HOME:-$HOME/.cache}/assay" "/var/tmp/assay-$(id -u)"; do f=$b/engine-$1/' + NAME + "; "
 LOOK = (
     _HASH + _SAFE + 'echo "system=$(uname -sm)"; ' + _PLACES + 'echo "place=$b"; '
     'own "$b" && own "$b/engine-$1" && [ -f "$f" ] && [ -O "$f" ] && echo "hash=$(h "$f")"; done; true'
 )
-"""For sh, with the beginning of the hash: the system, the folders, and the hash of what is there already."""
+"""For sh, with the beginning of the hash; prints the system, the possible folders, and the hash of a copy in them."""
 COPY = (
     _HASH + _SAFE + f"b=$1; d=$b/engine-$2; f=$d/{NAME}; t=$d/.copy.$$; umask 077; "
     f'no() {{ echo "$b: cannot be used, or can be changed by others" >&2; exit {CANNOT_USE}; }}; '
-    # Somebody else may have made a folder or a link of this name in /var/tmp.
+    # Another user may have made a folder or a link of this name in /var/tmp.
     '[ -L "$b" ] || mkdir -p "$b" 2>/dev/null; own "$b" || no; '
-    # Folders that stay empty go, too.
+    # Empty folders are removed, too.
     'trap \'rm -f "$t"; rmdir "$d" "$b" 2>/dev/null\' EXIT; '
     '[ -L "$d" ] || [ -d "$d" ] || mkdir "$d" 2>/dev/null; '
     '{ own "$d" && [ -w "$d" ]; } || no; '
@@ -51,27 +51,27 @@ COPY = (
     f'[ "$x" = "$3" ] || {{ echo "the copy has the hash $x" >&2; exit {WRONG_HASH}; }}; '
     f'"$t" --version >/dev/null || exit {CANNOT_RUN}; mv -f "$t" "$f"'
 )
-"""For sh, with folder, beginning of the hash, hash; the file on standard input. It appears whole, or not at all."""
+"""For sh, with folder, beginning of the hash, hash; the file on standard input. The copy appears whole, or not."""
 
 
 def ensure_engine(shell: Shell, engine: Engine) -> str:
-    """The engine's path on a host; it is copied there unless it is there already, byte for byte.
+    """Return the engine's path on a host; it is copied there unless an identical copy exists.
 
     Hosts of kind `local` and `box` see this machine's file system, and use the engine where it is.
 
     Raises:
-        AssayError: The host cannot be reached, is of another architecture, has no room or cannot run it.
+        AssayError: The host cannot be reached, has another architecture, no space, or cannot run the engine.
     """
     host = shell.host
     if host.kind in ("local", "box"):
         return str(engine.path)
     begin = engine.sha256[:16]
     answer = shell.run(["sh", "-c", LOOK, "sh", begin], ASK_SECONDS)
-    said = [line.partition("=")[::2] for line in answer.out.splitlines()]
-    system = next((value for key, value in said if key == "system"), "")
+    facts = [line.partition("=")[::2] for line in answer.out.splitlines()]
+    system = next((value for key, value in facts if key == "system"), "")
     _check_system(host, system, answer)
     place, places = "", []
-    for key, value in said:
+    for key, value in facts:
         if key == "place":
             place = value
             places.append(value)
@@ -100,16 +100,16 @@ def _copy(shell: Shell, engine: Engine, places: Sequence[str]) -> str:
         content = engine.path.read_bytes()
     except OSError as error:
         raise AssayError(f"{engine.path}: {error.strerror}", MEND, EXIT_INCOMPLETE) from None
-    complaint = "no folder for it"
+    problem = "no folder for it"
     for place in places:
         answer = shell.run(["sh", "-c", COPY, "sh", place, begin, engine.sha256], COPY_SECONDS, content)
         if answer.code == 0:
             return f"{place}/engine-{begin}/{NAME}"
-        complaint = answer.last_line
+        problem = answer.last_line
         if answer.code == NO_HASH:
             break
     raise AssayError(
-        f"host {host.name}: the engine cannot be put there: {complaint}", _remedy(complaint, places), EXIT_REFUSED
+        f"host {host.name}: the engine cannot be put there: {problem}", _remedy(problem, places), EXIT_REFUSED
     )
 
 
@@ -128,20 +128,20 @@ def _remedy(complaint: str, places: Sequence[str]) -> str:
 
 
 class HostLauncher:
-    """Starts the engine on another host; the process here is the one that leads to it."""
+    """Starts the engine on another host; its process on this machine is the client that connects to it."""
 
     def __init__(self, shell: Shell, path: str) -> None:
         """Use this executable.
 
         Args:
-            shell: Of the host.
-            path: Of the executable there.
+            shell: Shell of the host.
+            path: Path of the executable there.
         """
         self.shell = shell
         self.path = path
 
     def start(self, arguments: Sequence[str]) -> Process:
-        """See `assay.launch.launcher.Launcher`. The engine ends by itself when the pipes to it are gone.
+        """See `assay.launch.launcher.Launcher`. The engine ends by itself when its pipes are closed.
 
         Raises:
             AssayError: The host cannot be reached.
@@ -152,7 +152,7 @@ class HostLauncher:
 
 
 def launcher_for(host: Host, engine: Engine) -> Launcher:
-    """What starts the engine on a host, where it is put first if necessary.
+    """Return the launcher of a host; the engine is copied there first if necessary.
 
     Raises:
         AssayError: As `ensure_engine`.

@@ -1,4 +1,4 @@
-"""How an engine process comes to be. The engine's standard input and output are its only connection to us."""
+"""Starts engine processes. Standard input and output are the only connection to an engine."""
 
 import os
 import subprocess
@@ -14,11 +14,11 @@ from assay.model.base import EXIT_INCOMPLETE, AssayError
 Process = subprocess.Popen[bytes]
 
 REMEMBERED = 1024
-"""Pings whose time of sending is kept; an answer that comes later is ignored."""
+"""Pings whose sending time is remembered; the answer to an older ping is ignored."""
 
 
 def engine_arguments(tasks: int) -> tuple[str, ...]:
-    """Arguments with which so many engines of one host get a job, and words, on standard input."""
+    """Return the arguments to run a job from standard input, with `tasks` engine processes on one host."""
     return ("run", "-") if tasks == 1 else ("relay", "--tasks", str(tasks))
 
 
@@ -26,7 +26,7 @@ class Launcher(Protocol):
     """Starts `assay-engine ARGUMENTS` somewhere, with pipes for standard input, output and error."""
 
     def start(self, arguments: Sequence[str]) -> Process:
-        """Start the engine; raises AssayError if that is impossible."""
+        """Start the engine; raises AssayError if it cannot be started."""
         ...
 
 
@@ -40,8 +40,8 @@ class LocalLauncher:
 
         Args:
             engine: The executable.
-            inherited: File descriptors that stay open in the engine: the lock that shows that it is alive.
-            variables: What its environment has besides, or in place of what is there.
+            inherited: File descriptors that stay open in the engine, such as the lock that shows that it is alive.
+            variables: Environment variables that are added or override others.
         """
         self.engine = engine
         self.variables = variables
@@ -52,7 +52,7 @@ class LocalLauncher:
         """Start the engine in a session of its own, so that Ctrl-C reaches the workbench only.
 
         Raises:
-            AssayError: It cannot be started, or is not the one of the beginning: results of two would be mixed.
+            AssayError: It cannot be started, or was replaced since, which would mix the results of two engines.
         """
         if _identity(self.engine) != self.identity:
             raise AssayError(
@@ -87,26 +87,26 @@ def _identity(engine: Path) -> tuple[int, int, int] | None:
 
 
 class Pings:
-    """When each ping was sent. One ping may go to several hosts at once."""
+    """The sending times of pings. One ping may go to several hosts at once."""
 
     def __init__(self) -> None:
-        """None was sent yet."""
+        """Start with no ping sent."""
         self._sent: deque[tuple[int, int]] = deque(maxlen=REMEMBERED)
 
     def next(self) -> int:
-        """Number of a ping that is sent now; the first is 1."""
+        """Record a ping that is sent now, and return its number; the first is 1."""
         number = self._sent[-1][0] + 1 if self._sent else 1
         self._sent.append((number, time.monotonic_ns()))
         return number
 
     def sent_at(self, number: int) -> int | None:
-        """When this ping was sent, in nanoseconds of the monotonic clock; None if it was not, or long ago."""
+        """Return when a ping was sent, in monotonic nanoseconds; None if it was not sent, or too long ago."""
         if not self._sent or not self._sent[0][0] <= number <= self._sent[-1][0]:
             return None
         return self._sent[number - self._sent[0][0]][1]
 
     def waiting(self, answered: int, within_ns: int) -> bool:
-        """Whether the last ping is as young as this, and younger than the last one that was answered."""
+        """Return whether the last ping is not answered yet and at most `within_ns` old."""
         if not self._sent:
             return False
         number, sent = self._sent[-1]

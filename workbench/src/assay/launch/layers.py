@@ -1,7 +1,7 @@
 """Walks from a target through every layer below it: file system, loop devices and their files, mappings, disks.
 
-Only /proc and /sys are read, and the nodes in /dev: no file system below a target is touched, since one that hangs
-would hold up whoever asks. What the kernel does not tell is a layer of kind `unknown`.
+Only /proc, /sys and the nodes in /dev are read: no file system below a target is touched, since one that hangs would
+block the caller. Where the kernel reveals no more, there is a layer of kind `unknown`.
 """
 
 import contextlib
@@ -22,25 +22,25 @@ from assay.model.secret import redacted_word
 
 MOST_DEPTH = 24
 MOST_LAYERS = 200
-"""Further down, or with more layers in all, the walk ends with one that is unknown."""
+"""Most depth and most layers; beyond them the walk ends with an `unknown` layer."""
 SYSFS_BYTES = 4096
-"""The kernel shows no more in a file of sysfs."""
+"""Bytes that are read of a sysfs file; the kernel shows no more."""
 
 BUFFERED = "a loop device without direct I/O"
 ANSWERING = ("program", "shared", "network")
-"""Kinds of layers that answer themselves, whatever devices are below."""
+"""Kinds of layers that serve I/O themselves; the devices below them do not matter."""
 
 MEMORY = ("tmpfs", "ramfs", "devtmpfs", "rootfs", "hugetlbfs")
 SHARED = ("9p", "virtiofs", "vboxsf", "vmhgfs", "prl_fs")
-"""Directories of the host of a virtual machine."""
+"""File systems that share a directory of a virtual machine's host."""
 NETWORK = (
     *("nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "lustre", "beegfs", "gpfs", "afs", "coda", "pvfs2", "orangefs"),
     *("wekafs", "panfs", "acfs"),
 )
 """File systems whose client is in the kernel and whose data is on servers."""
 COMPRESSING = {"btrfs": "compress", "f2fs": "compress_algorithm", "bcachefs": "compression", "zfs": "compression"}
-"""File systems that can compress -> beginning of the mount option that says so. Files and directories can ask for it
-themselves, which no mount shows."""
+"""File system that can compress -> beginning of the mount option for it. Files and directories can also be set to
+compress, which no mount shows."""
 OF_A_VM = re.compile(
     r"QEMU|VMware|VBOX|Msft|Virtual|Google|PersistentDisk|Amazon Elastic Block Store|nvme_card|Xen", re.IGNORECASE
 )
@@ -58,13 +58,13 @@ MEMORY_DISK = re.compile(r"scsi_debug|RAMDISK|rd_mcp", re.IGNORECASE)
 def layers_of_path(
     real: str, number: str = "", files: Files = THIS_MACHINE, table: Table = no_table
 ) -> tuple[Layer, ...]:
-    """What lies below a directory.
+    """Return the layers below a directory.
 
     Args:
         real: Its path without symbolic links; it is not touched.
-        number: Its file system as major:minor, if that is known: a mount may hide another.
-        files: Where the kernel tells.
-        table: What a mapped device consists of.
+        number: Its file system as major:minor, if known: of several mounts on one point only the last is visible.
+        files: The files of /proc and /sys.
+        table: Returns the table of a mapped device.
     """
     walk = _Walk(files, table)
     walk.directory(real, number, 0, ())
@@ -72,7 +72,7 @@ def layers_of_path(
 
 
 def layers_of_device(path: str, files: Files = THIS_MACHINE, table: Table = no_table) -> tuple[Layer, ...]:
-    """What lies below a block device, and the device itself; arguments as of `layers_of_path`."""
+    """Return the layers of a block device, itself included; arguments as for `layers_of_path`."""
     walk = _Walk(files, table)
     number = _node_number(path, files)
     if number:
@@ -83,19 +83,19 @@ def layers_of_device(path: str, files: Files = THIS_MACHINE, table: Table = no_t
 
 
 def layers_of_type(filesystem: str) -> tuple[Layer, ...]:
-    """What the type of a file system alone tells, of a host that is not walked; empty if that is nothing."""
+    """Return the layer that the type of a file system alone implies, for other hosts; empty if it implies none."""
     found = _by_type(filesystem, "")
     return (found,) if found is not None else ()
 
 
 def device_of(layers: Iterable[Layer]) -> str | None:
-    """The block device that a file system of this machine lies on, such as /dev/vda1; None if there is none."""
+    """Return the uppermost block device below a local file system, such as /dev/vda1; None if there is none."""
     passing = itertools.takewhile(lambda layer: layer.kind not in ANSWERING, layers)
     return next((layer.name for layer in passing if layer.name.startswith("/dev/")), None)
 
 
 def buffered_loop(layers: Iterable[Layer]) -> str | None:
-    """The uppermost loop device that reads its file through the page cache, in words; None without one."""
+    """Return the uppermost loop device that reads its file through the page cache, in words; None if there is none."""
     found = next((layer for layer in layers if layer.kind == "loop" and layer.detail.startswith(BUFFERED)), None)
     return f"{found.name}, {BUFFERED}" if found is not None else None
 
@@ -104,7 +104,7 @@ def buffered_loop(layers: Iterable[Layer]) -> str | None:
 class _Walk:
     """The layers found so far.
 
-    Every method adds what it finds at a depth; `above` names what the walk came through.
+    Each method adds the layers that it finds at `depth`; `above` names the layers on the way down.
     """
 
     files: Files
@@ -117,7 +117,7 @@ class _Walk:
         self.found.append(layer)
 
     def ended(self, key: str, depth: int, above: tuple[str, ...]) -> bool:
-        """Whether the walk must not go on to `key`; then the reason is added."""
+        """Return whether the walk must not go on to `key`; if so, add a layer with the reason."""
         if key in above:
             self.add("unknown", key, "lies on itself, as far as can be seen from here", depth)
             return True
@@ -127,7 +127,7 @@ class _Walk:
         return False
 
     def directory(self, real: str, number: str, depth: int, above: tuple[str, ...]) -> None:
-        """The file system that a path lies on, and what is below that."""
+        """Add the file system that contains a path, and the layers below it."""
         mount = self._mount_at(real, number)
         if mount is None:
             self.add("unknown", real, "no mount of it is in view", depth)
@@ -145,8 +145,8 @@ class _Walk:
         ]
         # Of two mounts at the same place the later one hides the earlier one.
         longest = max(inside, key=lambda mount: (len(mount.point), inside.index(mount)), default=None)
-        told = [mount for mount in inside if mount.number == number]
-        return max(told, key=lambda mount: len(mount.point), default=longest)
+        of_number = [mount for mount in inside if mount.number == number]
+        return max(of_number, key=lambda mount: len(mount.point), default=longest)
 
     def _mounted(self, mount: Mount, depth: int, above: tuple[str, ...]) -> None:
         name, source = mount.filesystem, mount.source
@@ -169,9 +169,9 @@ class _Walk:
             self._devices(mount, depth + 1, above)
 
     def _overlay(self, mount: Mount, depth: int, above: tuple[str, ...]) -> None:
-        """What is written to an overlay goes to its upper directory (overlayfs, `upperdir`)."""
-        told = (option.partition("=")[2] for option in mount.options if option.startswith("upperdir="))
-        upper = unescaped(next(told, ""))
+        """Add an overlay and the layers below its upper directory, which gets all writes (overlayfs, `upperdir`)."""
+        upper_options = (option.partition("=")[2] for option in mount.options if option.startswith("upperdir="))
+        upper = unescaped(next(upper_options, ""))
         self.add("overlay", mount.filesystem, f"upper directory {upper}" if upper else "no upper directory", depth)
         if upper.startswith("/"):
             self.directory(upper, "", depth + 1, above)
@@ -179,10 +179,10 @@ class _Walk:
             self.add("unknown", upper or "nothing", "not in view", depth + 1)
 
     def _devices(self, mount: Mount, depth: int, above: tuple[str, ...]) -> None:
-        """The devices of a file system; such as btrfs have a number of their own, and only name a device."""
+        """Add the devices of a file system; btrfs has a number of its own and only names a device."""
         numbers = [mount.number] if self._folder(mount.number) is not None else []
         for path in () if numbers else re.split(":(?=/)", mount.source):
-            # Elsewhere may be anything, a dead server too.
+            # A path elsewhere may lead to anything, even to a dead server.
             numbers += filter(None, [_node_number(path, self.files) if path.startswith("/dev/") else ""])
         if mount.filesystem == "btrfs":
             numbers = self._of_btrfs(numbers)
@@ -194,7 +194,7 @@ class _Walk:
             self.add("unknown", what, "the kernel tells of no device below", depth)
 
     def _of_btrfs(self, numbers: list[str]) -> list[str]:
-        """All devices of the btrfs that these are of (Documentation/ABI: /sys/fs/btrfs/UUID/devices)."""
+        """Return all devices of the btrfs that has these (Documentation/ABI: /sys/fs/btrfs/UUID/devices)."""
         names = {folder.name for number in numbers if (folder := self._folder(number)) is not None}
         for one in self.files.names("/sys/fs/btrfs"):
             devices = self.files.names(f"/sys/fs/btrfs/{one}/devices")[:MOST_LAYERS]
@@ -204,14 +204,14 @@ class _Walk:
         return numbers
 
     def _folder(self, number: str) -> Path | None:
-        """Folder of a block device in sysfs; None if there is none."""
+        """Return the sysfs folder of a block device; None if there is none."""
         with contextlib.suppress(OSError, RuntimeError, ValueError):
             folder = self.files.path("/sys/dev/block") / number
             return folder.resolve() if number and folder.exists() else None
         return None
 
     def block(self, number: str, depth: int, above: tuple[str, ...]) -> None:
-        """A block device, and what is below it."""
+        """Add a block device and the layers below it."""
         folder = self._folder(number)
         if folder is None:
             self.add("unknown", f"device {number}", "sysfs does not tell", depth)
@@ -220,14 +220,14 @@ class _Walk:
 
     def _device(self, folder: Path, depth: int, above: tuple[str, ...]) -> None:
         name, place = f"/dev/{folder.name.replace('!', '/')}", len(self.found)
-        if _there(folder / "partition"):
+        if _exists(folder / "partition"):
             self.add("partition", name, "", depth)
             self._devices_at([folder.parent], depth + 1, above)
-        elif _there(folder / "loop" / "backing_file"):
+        elif _exists(folder / "loop" / "backing_file"):
             self._loop(folder, name, depth, above)
-        elif _there(folder / "dm"):
+        elif _exists(folder / "dm"):
             self._mapped(folder, name, depth, above)
-        elif _there(folder / "md"):
+        elif _exists(folder / "md"):
             self.add("array", name, _read(folder / "md", "level"), depth)
             self._devices_at(self._slaves_of(folder), depth + 1, above)
         elif folder.name.startswith("bcache"):
@@ -240,9 +240,9 @@ class _Walk:
             self.found[place] = self.found[place].model_copy(update={"number": number})
 
     def _disk(self, folder: Path, name: str, depth: int, above: tuple[str, ...]) -> None:
-        """A device that says of no other that it is below it: a disk, or what looks like one."""
-        told = [_read(folder / "device", one) for one in ("vendor", "model")]
-        model = " ".join(word for word in told if word and not word.startswith("0x"))
+        """Add a device that names no other device below it: a disk, or what looks like one."""
+        reported = [_read(folder / "device", one) for one in ("vendor", "model")]
+        model = " ".join(word for word in reported if word and not word.startswith("0x"))
         transport = _read(folder / "device", "transport") or _read(folder / "device" / "device", "transport")
         driver = self._driver(folder)
         if RAM_DISK.match(folder.name):
@@ -259,7 +259,7 @@ class _Walk:
             self.add("network disk", name, "across a network", depth)
         elif re.match(r"zd\d", folder.name):
             self.add("cache", name, "a volume of ZFS, which keeps a cache of its own in memory", depth, "may")
-        elif _inside(folder / "slaves"):
+        elif _entries(folder / "slaves"):
             self.add("mapped", name, "", depth)
             self._devices_at(self._slaves_of(folder), depth + 1, above)
         elif driver.startswith("virtio") or re.match(r"vd[a-z]|xvd[a-z]", folder.name) or OF_A_VM.search(model):
@@ -277,13 +277,13 @@ class _Walk:
         return ""
 
     def _loop(self, folder: Path, name: str, depth: int, above: tuple[str, ...]) -> None:
-        """A loop device, on its file (Documentation/ABI/testing/sysfs-block-loop: `backing_file`, `dio`)."""
+        """Add a loop device and its file (Documentation/ABI/testing/sysfs-block-loop: `backing_file`, `dio`)."""
         backing = _read(folder / "loop", "backing_file")
         path = backing.removesuffix(" (deleted)")
         how = {"0": BUFFERED, "1": "a loop device with direct I/O"}.get(_read(folder / "loop", "dio"), "a loop device")
         gone = ", deleted," if path != backing else ""
         self.add("loop", name, f"{how}, its file {path}{gone}" if path else how, depth)
-        # A loop device may be over a block device.
+        # The backing file may be a block device.
         number = _node_number(path, self.files) if path.startswith("/dev/") else ""
         if number:
             self.block(number, depth + 1, above)
@@ -294,18 +294,18 @@ class _Walk:
 
     def _mapped(self, folder: Path, name: str, depth: int, above: tuple[str, ...]) -> None:
         slaves = self._slaves_of(folder)
-        about = kinds_of_mapping(
+        mapping = kinds_of_mapping(
             _read(folder / "dm", "uuid"),
             [_read(slave / "dm", "uuid") for slave in slaves],
             self.table(_read(folder / "dm", "name")),
         )
-        self.add(about.kind, name, about.words, depth, about.compresses)
-        if about.kind != "nothing":
+        self.add(mapping.kind, name, mapping.words, depth, mapping.compresses)
+        if mapping.kind != "nothing":
             self._devices_at(slaves, depth + 1, above)
 
     def _slaves_of(self, folder: Path) -> list[Path]:
         found = []
-        for path in _inside(folder / "slaves"):
+        for path in _entries(folder / "slaves"):
             with contextlib.suppress(OSError, RuntimeError):
                 found.append(path.resolve())
         return found
@@ -318,22 +318,22 @@ class _Walk:
             self.add("unknown", "nothing", "the kernel tells of no device below", depth)
 
 
-def _there(path: Path) -> bool:
+def _exists(path: Path) -> bool:
     try:
         return path.exists()
     except (OSError, RuntimeError):
         return False
 
 
-def _inside(folder: Path) -> list[Path]:
-    """What is in a folder of sysfs, in order; nothing if it cannot be read."""
+def _entries(folder: Path) -> list[Path]:
+    """Return the entries of a sysfs folder, sorted; empty if it cannot be read."""
     with contextlib.suppress(OSError):
         return sorted(folder.iterdir())[:MOST_LAYERS]
     return []
 
 
 def _read(folder: Path, name: str) -> str:
-    """What a file of sysfs says; empty if it cannot be read."""
+    """Return the content of a sysfs file; empty if it cannot be read."""
     try:
         with (folder / name).open("rb") as file:
             return file.read(SYSFS_BYTES).decode(errors="replace").rstrip("\n").strip(" ")
@@ -342,17 +342,17 @@ def _read(folder: Path, name: str) -> str:
 
 
 def _node_number(path: str, files: Files) -> str:
-    """major:minor of a block device, by its node or its name; empty if the path is none."""
+    """Return major:minor of a block device by its node or name; empty if the path is no block device."""
     try:
-        about = files.path(path).stat()
+        status = files.path(path).stat()
     except (OSError, ValueError):
-        told = _read(files.path("/sys/class/block") / Path(path).name, "dev")
-        return told if re.fullmatch(r"\d+:\d+", told) else ""
-    return f"{os.major(about.st_rdev)}:{os.minor(about.st_rdev)}" if stat.S_ISBLK(about.st_mode) else ""
+        number = _read(files.path("/sys/class/block") / Path(path).name, "dev")
+        return number if re.fullmatch(r"\d+:\d+", number) else ""
+    return f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}" if stat.S_ISBLK(status.st_mode) else ""
 
 
 def _by_type(name: str, source: str) -> Layer | None:
-    """The layer of a file system whose type says who answers; None if that is a device."""
+    """Return the layer of a file system that is on no device, by its type; None if it is on a device."""
     if name in MEMORY:
         return Layer(kind="memory", name=name, detail="memory")
     if name in SHARED:
@@ -366,6 +366,6 @@ def _by_type(name: str, source: str) -> Layer | None:
 
 
 def _compression(mount: Mount) -> str:
-    """The options of a mount that make it compress."""
+    """Return the mount options that enable compression."""
     begin = COMPRESSING.get(mount.filesystem)
     return ", ".join(option for option in mount.options if begin and option.startswith(begin))

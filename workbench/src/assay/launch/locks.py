@@ -1,4 +1,4 @@
-"""Locks that keep runs out of each other's way: flock(2) on the very directory or device, gone when its holder dies."""
+"""Locks between runs: flock(2) on the directory or device itself, released when the holder dies."""
 
 import contextlib
 import errno
@@ -12,13 +12,13 @@ from assay.launch.devices import SYS, device_number, let_go, take, whole_disk
 from assay.model.base import EXIT_REFUSED, AssayError
 
 DEVICE_PATIENCE_SECONDS = 2.0
-"""Longest wait for a device: udev locks it for a moment when it looks at it."""
+"""Longest wait for a device: udev locks it for a moment when it probes it."""
 NO_LOCKS = {errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
-"""Errors of file systems that cannot lock a directory, as NFS; there the marker has to do."""
+"""Errors of file systems that cannot lock a directory, such as NFS; there only the marker protects it."""
 
 
 def lock(fd: int, patience: float, shared: bool = False) -> bool:
-    """Lock an open file until it is closed; returns whether that came about within `patience` seconds."""
+    """Lock an open file until it is closed; return whether it was locked within `patience` seconds, or cannot be."""
     end = time.monotonic() + patience
     while True:
         try:
@@ -36,10 +36,10 @@ def lock(fd: int, patience: float, shared: bool = False) -> bool:
 
 
 def hold_device(path: str) -> list[int]:
-    """Lock a block device, whatever name it is given by, for as long as the returned descriptors are open.
+    """Lock a block device, by any of its names, for as long as the returned descriptors are open.
 
-    It is the lock that systemd describes for block devices, so that udev, too, leaves the device alone meanwhile. The
-    disk of a partition is locked along with it, but shared: another partition may be used at the same time.
+    systemd documents this lock for block devices, so udev does not probe the device in that time. The disk of a
+    partition is locked, too, but shared, so that another partition can be used at the same time.
 
     Args:
         path: The device.
@@ -50,21 +50,21 @@ def hold_device(path: str) -> list[int]:
     Raises:
         AssayError: Another run has it, or it cannot be opened.
     """
-    held: list[int] = []
+    descriptors: list[int] = []
     try:
         number = device_number(Path(path).stat().st_rdev)
         for device, shared in ((number, False), *((disk, True) for disk in whole_disk(number))):
-            held.append(os.open(_node(device, path), os.O_RDONLY | os.O_CLOEXEC))
-            if not lock(held[-1], DEVICE_PATIENCE_SECONDS, shared):
+            descriptors.append(os.open(_node(device, path), os.O_RDONLY | os.O_CLOEXEC))
+            if not lock(descriptors[-1], DEVICE_PATIENCE_SECONDS, shared):
                 raise AssayError(f"{path}: is in use by another run", "wait for that run, or stop it", EXIT_REFUSED)
-        take(path, held[0])
+        take(path, descriptors[0])
     except AssayError:
-        close_all(held)
+        close_all(descriptors)
         raise
     except OSError as error:
-        close_all(held)
+        close_all(descriptors)
         raise AssayError(f"{path}: {error.strerror}", "`lsblk` names the block devices", EXIT_REFUSED) from error
-    return held
+    return descriptors
 
 
 def close_all(descriptors: list[int]) -> None:
@@ -75,7 +75,7 @@ def close_all(descriptors: list[int]) -> None:
 
 
 def _node(number: str, path: str) -> str:
-    """The kernel's own name of a device in /dev, the same for everybody; `path` if there is none."""
+    """Return the kernel's own name of a device in /dev, equal for all processes; `path` if there is none."""
     node = Path("/dev", (SYS / number).resolve().name)
     with contextlib.suppress(OSError):
         found = node.stat()

@@ -1,4 +1,4 @@
-"""Looks at targets of this machine, and changes nothing."""
+"""Inspects targets of this machine; changes nothing."""
 
 import os
 
@@ -12,7 +12,7 @@ from assay.model.base import AssayError
 
 
 class MachineLooking:
-    """What kinds of target look with (`assay.kinds.place.Looking`)."""
+    """Inspects places on this machine, for the kinds of targets (`assay.kinds.place.Looking`)."""
 
     def __init__(
         self,
@@ -21,12 +21,12 @@ class MachineLooking:
         launcher: Launcher | None = None,
         patience: float = PATIENCE_SECONDS,
     ) -> None:
-        """Nothing is looked at yet.
+        """Inspect nothing yet.
 
         Args:
             destroy: The user has confirmed that devices may be overwritten.
-            owner: The run that is resumed, whose data is no obstacle.
-            launcher: Starts the engine that looks; the engine of this machine if left out.
+            owner: The run that is resumed, whose data may be there; None for a new run.
+            launcher: Starts the engine that inspects; the engine of this machine if None.
             patience: Seconds after which storage that does not answer counts as hung.
         """
         self.destroy = destroy
@@ -35,14 +35,14 @@ class MachineLooking:
         self.patience = patience
 
     def directory(self, path: str) -> Seen:
-        """Whether a directory may be claimed; whether the run of its mark is at work is not asked.
+        """Inspect a directory; whether the run that marked it is still at work is not checked.
 
         Raises:
             SilentError: The storage does not answer.
         """
-        written = inspect_text(path)
-        if written:
-            return Seen(written)
+        problems = inspect_text(path)
+        if problems:
+            return Seen(problems)
         try:
             look = look_at(path, self.launcher, self.patience)
         except SilentError:
@@ -54,13 +54,13 @@ class MachineLooking:
         return Seen(look_problems(look, self.owner), look.real_path, look.mark, look.space)
 
     def device(self, path: str) -> Seen:
-        """Whether a device may be overwritten."""
-        written = inspect_text(path)
-        size = None if written else device_bytes(path)
-        # All of it can be written.
+        """Inspect a block device."""
+        problems = inspect_text(path)
+        size = None if problems else device_bytes(path)
+        # The whole device can be written.
         room = None if size is None else Space(block_bytes=0, files=0, free_files=0, free_bytes=size, size_bytes=size)
-        return Seen(written or inspect_device(path, self.destroy), os.path.realpath(path), space=room)
+        return Seen(problems or inspect_device(path, self.destroy), os.path.realpath(path), space=room)
 
     def node(self, path: str) -> str:
-        """The kernel's own name of a device that was taken."""
+        """Return the kernel's own name of a device that was taken."""
         return taken_node(path)

@@ -1,8 +1,8 @@
-"""Mounts that a study asks for, made on each host that generates its load, and taken away at the end.
+"""Makes the mounts of a study on each host that generates its load, and unmounts them at the end.
 
-What a study may name is in `model/study/mounts.py`; a host's own answer decides where: in an empty directory that
-nobody but root can put another in the place of, with nothing mounted on it. What is taken away is the mount that was
-made, which the journal knows by its number, device, type and source.
+`model/study/mounts.py` says what a study may name. Each host checks the directory itself: it must be empty, without a
+mount on it, and no other user may be able to replace it. Only the mount that was made is unmounted: the journal has its
+number, device, type and source.
 """
 
 import contextlib
@@ -19,13 +19,13 @@ from assay.model.study.mounts import StudyMount
 
 SECONDS = 60.0
 FLUSH_SECONDS = 600.0
-"""Of a mount that is unmounted while the run goes on: what is dirty is written before, and may be a whole memory."""
+"""Time limit of an unmount during the run: dirty pages are written first, which may be as many as fit in memory."""
 MOST_WORDS = 300
-"""Characters of what mount(8) complains of."""
+"""Most characters of an error message of mount(8)."""
 SEEN = "seen"
-"""In the journal: host -> what is mounted there, as `top` below says it, and whether the directory was made for it."""
+"""Key in the journal: host -> its mount as `top` below prints it, and whether the directory was made for it."""
 CHANGING = "changing"
-"""In the journal, while it is unmounted and mounted again: it then has another number than what `SEEN` says."""
+"""Key in the journal, true while it is remounted: its number may then differ from the one at `SEEN`."""
 _BEGIN = r"""
 set -f
 at=$1 shown=$2
@@ -44,10 +44,10 @@ top() {
 }
 top
 """
-"""For sh, with the directory, and as the kernel shows it. `top` finds what is mounted there last, and counts.
+"""For sh, with the directory, and its name in mountinfo. `top` finds the last mount there, and counts the mounts.
 
-A run that was killed may have left a command under way there: each waits for those before it. What stays, as programs
-do that serve a mount, must not have the lock, hence `9<&-`.
+A killed run may have left a command under way there, so each command takes a lock and waits for those before it.
+Programs that stay, such as those that serve a mount, must not inherit the lock, hence `9<&-`.
 """
 _LOOK = (
     _BEGIN
@@ -82,11 +82,11 @@ case $type,$options in
 esac
 """
 )
-"""The same, with what this run has mounted there before, and type, source and options.
+"""For sh, with the arguments of `_BEGIN`, what this run has mounted there before, and type, source and options.
 
-Without its helper, mount(8) of util-linux knows no server by its name; that of BusyBox does.
+Without its helper, mount(8) of util-linux cannot resolve the name of a server; that of BusyBox can.
 """
-_ASK = _LOOK + "no fit"
+_CHECK = _LOOK + "no fit"
 _MAKE = (
     _LOOK
     + r"""
@@ -116,11 +116,11 @@ sh -c 'grep -q "^mnt_id:[[:blank:]]*$1\$" /proc/self/fdinfo/8 && exec mount -c -
 no done $made "$ours"
 """
 )
-"""The same. Programs, devices and rights of what is served are never the host's.
+"""For sh, with the arguments of `_LOOK`. The mount gets nosuid, nodev and noexec.
 
-The directory above is entered, so that nothing is made elsewhere if a link takes its place. What somebody has mounted
-there at the same moment is not told from ours, and stays. So do its flags: what is limited
-is the mount that a descriptor leads to, where mount(8) can do that.
+The directory above is entered first, so that nothing is made elsewhere if a link takes its place. If another process
+mounts something there at the same moment, ours cannot be identified, and all stays. The flags of that other mount stay,
+too: they are set on the mount that a descriptor leads to, where mount(8) can do that.
 """
 _TAKE = (
     _BEGIN
@@ -135,7 +135,7 @@ done
 no gone
 """
 )
-"""For sh, with what was mounted, and whether the directory was made for it. Servers may take a moment to be done."""
+"""For sh, with the arguments of `_BEGIN`, the mount, and whether the directory was made for it; retries while busy."""
 _WHY = {
     "mounted": "something is mounted there already",
     "busy": "another command for mounts is under way there",
@@ -164,12 +164,12 @@ _PACKAGES = {
     "moosefs": "moosefs-client",
     "lustre": "lustre-client-utils (Debian, Ubuntu) or lustre-client (RHEL, Alma)",
 }
-"""Type -> the package with its helper."""
+"""Type -> the package that contains its mount helper."""
 _HINT = "name an empty directory, or one that does not exist yet, such as /mnt/assay"
 
 
 class Mounting:
-    """The mounts of a run, while it is entered."""
+    """The mounts of a run, between entry and exit."""
 
     def __init__(
         self,
@@ -179,89 +179,98 @@ class Mounting:
         known: Mapping[str, Mapping[str, Any]],
         say: Say,
     ) -> None:
-        """Nothing is mounted yet.
+        """Mount nothing yet.
 
         Args:
-            shells: Of the hosts.
-            mounts: Each is made on each host.
-            journal: Where they are recorded: before they are made, and by what they are known again.
-            known: Point -> details of what this run has recorded before it went on.
-            say: Told of what stays.
+            shells: Shells of the hosts.
+            mounts: Mounts to make on each host.
+            journal: Journal in which they are recorded before they are made, with what identifies them.
+            known: Mount point -> details that this run recorded before it was resumed.
+            say: Called with a warning for each mount that stays.
         """
         self._shells, self.mounts, self._say = list(shells), tuple(mounts), say
         self._journal, self._known = journal, known
-        self._seen: dict[tuple[str, str], tuple[str, str]] = {}
-        """Point and host -> what is mounted there, and whether its directory was made for it."""
+        self._made_mounts: dict[tuple[str, str], tuple[str, str]] = {}
+        """Mount point and host -> the mount, and whether its directory was made for it."""
         self._entries: dict[str, int] = {}
 
     def __enter__(self) -> "Mounting":
-        """Make all of them, when all hosts have said that they can be.
+        """Check all mounts on all hosts, then make them.
 
         Raises:
-            AssayError: One cannot be made; those that were are taken away.
+            AssayError: One cannot be made; those that were made are unmounted.
         """
         for mount in self.mounts:
             for shell in self._shells:
-                _ask(shell, mount, _ASK, self._before(shell, mount)[0], self._changed(mount))
+                _run_script(shell, mount, _CHECK, self._mount_before(shell, mount)[0], self._was_remounting(mount))
         try:
             for mount in self.mounts:
                 for shell in self._shells:
                     self._make(shell, mount)
         except BaseException:
-            self._take_all()
+            self._unmount_all()
             raise
         return self
 
     def __exit__(
         self, _type: type[BaseException] | None, _error: BaseException | None, _where: TracebackType | None
     ) -> None:
-        """Take all of them away; what stays is told."""
-        self._take_all()
+        """Unmount all; warn about those that stay."""
+        self._unmount_all()
 
-    def _before(self, shell: Shell, mount: StudyMount) -> tuple[str, str]:
-        """What this run has mounted on a host before it went on, and whether its directory was made for it."""
+    def _mount_before(self, shell: Shell, mount: StudyMount) -> tuple[str, str]:
+        """Return the mount that this run made on a host before it was resumed, and whether it made the directory."""
         match self._recorded(mount).get(shell.host.name):
-            case [str(seen), str(made)]:
-                return seen, made
+            case [str(mounted), str(made)]:
+                return mounted, made
         return "", ""
 
     def _recorded(self, mount: StudyMount) -> dict[str, Any]:
-        """Host -> what this run has mounted there before it went on, if that was the same."""
+        """Return host -> mount that this run made before it was resumed, if source and type are the same."""
         known = self._known.get(mount.at, {})
-        seen = known.get(SEEN)
-        return seen if isinstance(seen, dict) and (known.get("source"), known.get("type")) == _named(mount) else {}
+        mounted = known.get(SEEN)
+        return (
+            mounted
+            if isinstance(mounted, dict) and (known.get("source"), known.get("type")) == _source_and_type(mount)
+            else {}
+        )
 
-    def _changed(self, mount: StudyMount) -> bool:
-        """Whether this run was ended while it mounted that again."""
+    def _was_remounting(self, mount: StudyMount) -> bool:
+        """Return whether this run ended while it remounted that."""
         return bool(self._known.get(mount.at, {}).get(CHANGING))
 
     def _make(self, shell: Shell, mount: StudyMount) -> None:
-        """Mount one, and write down by what it is known again."""
-        source, kind = _named(mount)
+        """Make one mount, and record what identifies it."""
+        source, kind = _source_and_type(mount)
         if mount.at not in self._entries:
-            details = {"source": source, "type": kind, SEEN: self._recorded(mount), CHANGING: self._changed(mount)}
+            details = {
+                "source": source,
+                "type": kind,
+                SEEN: self._recorded(mount),
+                CHANGING: self._was_remounting(mount),
+            }
             self._entries[mount.at] = self._journal.record(MOUNT, mount.at, details)
-        before, made = self._before(shell, mount)
-        word, *rest = _ask(shell, mount, _MAKE, before, self._changed(mount))
+        before, made = self._mount_before(shell, mount)
+        word, *rest = _run_script(shell, mount, _MAKE, before, self._was_remounting(mount))
         if word == "done":
             before, made = rest[1], "made" if "made" in (made, rest[0]) else "kept"
         elif rest[0]:
             before = rest[0]
-        self._seen[mount.at, shell.host.name] = before, made
-        self._note(mount, changing=self._changed(mount))
+        self._made_mounts[mount.at, shell.host.name] = before, made
+        self._note(mount, changing=self._was_remounting(mount))
 
     def _note(self, mount: StudyMount, *, changing: bool) -> None:
-        """Write down by what a mount is known again on each host, and whether it may be another one in a moment."""
-        source, kind = _named(mount)
-        here = {host: list(seen) for (at, host), seen in self._seen.items() if at == mount.at}
+        """Record what identifies a mount on each host, and whether it is about to be remounted."""
+        source, kind = _source_and_type(mount)
+        here = {host: list(mounted) for (at, host), mounted in self._made_mounts.items() if at == mount.at}
         details = {"source": source, "type": kind, SEEN: {**self._recorded(mount), **here}, CHANGING: changing}
         self._journal.amend(self._entries[mount.at], details)
 
     @contextlib.contextmanager
     def changing(self, mounts: Sequence[StudyMount]) -> Iterator[None]:
-        """Write down that some are unmounted and mounted again meanwhile, by `take` and `put` of several hosts at once.
+        """Record that mounts are being remounted, by `take` and `put` on several hosts at once.
 
-        A run that ends meanwhile knows them again by what is mounted, once it goes on.
+        If the run ends in between, it identifies them by boot, type and source when it is resumed.
         """
         for mount in mounts:
             self._note(mount, changing=True)
@@ -272,48 +281,48 @@ class Mounting:
                 self._note(mount, changing=False)
 
     def take(self, shell: Shell, mounts: Sequence[StudyMount]) -> None:
-        """Unmount some on a host; their directories stay.
+        """Unmount some mounts on a host; their directories stay.
 
         Raises:
-            AssayError: One stays, or something else is mounted there by now.
+            AssayError: One cannot be unmounted, or something else is mounted there by now.
         """
         for mount in reversed(mounts):
-            seen, made = self._seen[mount.at, shell.host.name]
-            if reason := _taken(shell, mount.at, seen, "kept", FLUSH_SECONDS):
+            mounted, made = self._made_mounts[mount.at, shell.host.name]
+            if reason := _unmount(shell, mount.at, mounted, "kept", FLUSH_SECONDS):
                 message = f"host {shell.host.name}: {mount.at}: could not be unmounted: {reason}"
                 raise AssayError(message, "see what uses it there")
-            self._seen[mount.at, shell.host.name] = "", made
+            self._made_mounts[mount.at, shell.host.name] = "", made
 
     def put(self, shell: Shell, mounts: Sequence[StudyMount]) -> None:
-        """Mount on a host what was unmounted.
+        """Mount on a host what `take` unmounted.
 
         Raises:
-            AssayError: It cannot be mounted any more.
+            AssayError: It cannot be mounted again.
         """
         for mount in mounts:
-            _, made = self._seen[mount.at, shell.host.name]
-            seen, _ = self._before(shell, mount)
-            _, *rest = _ask(shell, mount, _MAKE, seen, self._changed(mount))
-            self._seen[mount.at, shell.host.name] = rest[-1], made
+            _, made = self._made_mounts[mount.at, shell.host.name]
+            mounted, _ = self._mount_before(shell, mount)
+            _, *rest = _run_script(shell, mount, _MAKE, mounted, self._was_remounting(mount))
+            self._made_mounts[mount.at, shell.host.name] = rest[-1], made
 
     def restore(self) -> None:
-        """Mount what was unmounted and could not be mounted again.
+        """Try again to mount what could not be mounted again.
 
         Raises:
-            AssayError: It still cannot be.
+            AssayError: It still fails.
         """
         hosts = {shell.host.name: shell for shell in self._shells}
         for mount in self.mounts:
-            for host in [host for host in hosts if self._seen.get((mount.at, host), ("?",))[0] == ""]:
+            for host in [host for host in hosts if self._made_mounts.get((mount.at, host), ("?",))[0] == ""]:
                 with self.changing([mount]):
                     self.put(hosts[host], [mount])
 
-    def _take_all(self) -> None:
+    def _unmount_all(self) -> None:
         left: set[str] = set()
         for mount in reversed(self.mounts):
             for shell in reversed(self._shells):
-                if (seen := self._seen.pop((mount.at, shell.host.name), None)) is not None:
-                    reason = _taken(shell, mount.at, *seen)
+                if (mounted := self._made_mounts.pop((mount.at, shell.host.name), None)) is not None:
+                    reason = _unmount(shell, mount.at, *mounted)
                     if reason:
                         left.add(mount.at)
                         self._say(warning(f"host {shell.host.name}: {mount.at}: could not be unmounted: {reason}"))
@@ -324,33 +333,33 @@ class Mounting:
 
 
 def foresee(shells: Sequence[Shell], mounts: Sequence[StudyMount]) -> None:
-    """Ask hosts whether all that a study has mounted can be; nothing is made.
+    """Check on all hosts that the mounts of a study can be made; nothing is made, and no server is contacted.
 
     Raises:
-        AssayError: One cannot be, as far as is known before a server is asked.
+        AssayError: One cannot be made.
     """
     for mount in mounts:
         for shell in shells:
-            _ask(shell, mount, _ASK)
+            _run_script(shell, mount, _CHECK)
 
 
-def _ask(shell: Shell, mount: StudyMount, script: str, seen: str = "", changed: bool = False) -> list[str]:
-    """What a host answers: `fit`, `ours`, or `done` with whether the directory was made, and what is mounted.
+def _run_script(shell: Shell, mount: StudyMount, script: str, mounted: str = "", changed: bool = False) -> list[str]:
+    """Run a script on a host; return `fit`, `ours`, or `done` with whether the directory was made, and the mount.
 
     Args:
-        shell: Of the host.
-        mount: What there is to be.
-        script: `_ASK` or `_MAKE`.
-        seen: What this run has mounted there before it went on; empty if nothing.
-        changed: That run was ended while it mounted that again, so that it has another number by now.
+        shell: Shell of the host.
+        mount: The mount to make.
+        script: `_CHECK` or `_MAKE`.
+        mounted: The mount that this run made there before it was resumed; empty if none.
+        changed: The run ended while it remounted that, so that its number may have changed.
 
     Raises:
-        AssayError: It cannot be mounted there.
+        AssayError: The mount cannot be made there.
     """
-    words = [mount.at, _shown(mount.at), seen, mount.type, mount.source, mount.all_options]
+    words = [mount.at, _escaped(mount.at), mounted, mount.type, mount.source, mount.all_options]
     answer = shell.run(["sh", "-c", script, "sh", *words], SECONDS)
     word, _, rest = answer.out.strip().partition(" ")
-    if word == "mounted" and changed and _alike(seen, rest):
+    if word == "mounted" and changed and _same_mount(mounted, rest):
         return ["ours", rest]
     if word in ("fit", "ours", "done"):
         return [word, *rest.split(" ", 1)]
@@ -363,10 +372,10 @@ def _ask(shell: Shell, mount: StudyMount, script: str, seen: str = "", changed: 
     raise AssayError(f"{where}: {mount.source} cannot be mounted: {complaint(answer)}", hint, EXIT_REFUSED)
 
 
-def _taken(shell: Shell, at: str, seen: str, made: str, seconds: float = SECONDS) -> str:
-    """Take a mount away; returns why it is still there."""
+def _unmount(shell: Shell, at: str, mounted: str, made: str, seconds: float = SECONDS) -> str:
+    """Unmount a mount, and return why it is still there; empty if it is gone."""
     with contextlib.suppress(AssayError):
-        answer = shell.run(["sh", "-c", _TAKE, "sh", at, _shown(at), seen, made], seconds)
+        answer = shell.run(["sh", "-c", _TAKE, "sh", at, _escaped(at), mounted, made], seconds)
         match answer.out.strip():
             case "gone":
                 return ""
@@ -376,23 +385,23 @@ def _taken(shell: Shell, at: str, seen: str, made: str, seconds: float = SECONDS
     return "it does not answer"
 
 
-def _named(mount: StudyMount) -> tuple[str, str]:
+def _source_and_type(mount: StudyMount) -> tuple[str, str]:
     return mount.source, mount.type
 
 
-def _alike(before: str, now: str) -> bool:
-    """Whether two mounts are of one boot, type and source; numbers and devices are others each time."""
+def _same_mount(before: str, now: str) -> bool:
+    """Return whether two mounts have the same boot, type and source; number and device change each time."""
     words, others = before.split(" "), now.split(" ")
     return len(words) == len(others) > 1 and (words[0], *words[-2:]) == (others[0], *others[-2:])
 
 
 def complaint(answer: Answer) -> str:
-    """What mount(8) and its helpers say, in one line and without passwords."""
+    """Return the errors of mount(8) and its helpers, in one line and without passwords."""
     lines = [line.strip() for line in answer.err.splitlines()]
-    said = "; ".join(dict.fromkeys(line for line in lines if line and not line.startswith("Refer to the ")))
-    return plain(redacted(said))[:MOST_WORDS] or answer.last_line
+    message = "; ".join(dict.fromkeys(line for line in lines if line and not line.startswith("Refer to the ")))
+    return plain(redacted(message))[:MOST_WORDS] or answer.last_line
 
 
-def _shown(path: str) -> str:
-    r"""A path as /proc/self/mountinfo has it: blanks and the like as `\040`."""
+def _escaped(path: str) -> str:
+    r"""Return a path as /proc/self/mountinfo shows it: blanks and the like as `\040`."""
     return "".join(f"\\{ord(sign):03o}" if sign in " \t\n\\" else sign for sign in path)

@@ -1,4 +1,4 @@
-"""What is mounted where, as this process sees it."""
+"""Reads the mounts that this process sees."""
 
 import re
 from pathlib import Path
@@ -14,9 +14,11 @@ class Mount(NamedTuple):
 
     Attributes:
         number: Device as major:minor.
-        root: What of the file system is mounted.
-        point: Where it is seen.
-        options: Of the mount and of the file system, each once.
+        root: The directory of the file system that is mounted.
+        point: Mount point.
+        filesystem: Type of the file system.
+        source: What is mounted, such as a device; `none` if empty.
+        options: Options of the mount and of the file system, each once.
     """
 
     number: str
@@ -28,13 +30,13 @@ class Mount(NamedTuple):
 
 
 def read_mounts(file: Path | None = None) -> list[Mount]:
-    """All mounts that this process sees.
+    """Return all mounts that this process sees.
 
     Args:
-        file: What the kernel shows at `MOUNTS`, if that is elsewhere.
+        file: A file in place of `MOUNTS`.
 
     Raises:
-        OSError: /proc is not there.
+        OSError: /proc is not mounted.
     """
     found = []
     for line in (file or Path(MOUNTS)).read_text(encoding="utf-8", errors="replace").split("\n"):
@@ -48,5 +50,5 @@ def read_mounts(file: Path | None = None) -> list[Mount]:
 
 
 def unescaped(field: str) -> str:
-    r"""Blanks and the like are written as `\040`."""
+    r"""Decode a field of mountinfo, where blanks and the like are written as `\040`."""
     return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), field)

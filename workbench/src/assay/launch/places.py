@@ -1,7 +1,7 @@
-"""Where Assay may write: directories that it has made or marked for a run, and devices the user has given up.
+"""Directories in which Assay may write: those that it has made or marked for a run.
 
-A marked directory holds `.assay-target`, a JSON object; the engine refuses to write below any other. The engine also
-does all that is done to directories: it follows no link, crosses no mount, removes only what jobs of the run have made.
+A marked directory holds `.assay-target`, a JSON object; the engine refuses to write in any other directory. The engine
+also makes and removes everything there: it follows no link, crosses no mount, and removes only what jobs made.
 """
 
 import hashlib
@@ -21,10 +21,10 @@ from assay.model.foreign import plain
 
 MARKER = ".assay-target"
 CLAIM_TRIES = 3
-"""A directory that others make and remove at the same moment is looked at so often."""
+"""Attempts to claim a directory that other processes make and remove at the same moment."""
 
 Problem = tuple[str, str]
-"""What is wrong, and how to mend it."""
+"""What is wrong, and a hint how to mend it."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Owner:
     """The run for which a directory is claimed.
 
     Attributes:
-        run: Its id.
-        folder: Its folder, which tells whether it is still alive.
+        run: Id of the run.
+        folder: Folder of the run, which shows whether it is still at work.
     """
 
     run: str
@@ -41,17 +41,17 @@ class Owner:
 
     @property
     def identity(self) -> str:
-        """What tells the run from every other one, copies of its folder among them: 32 hexadecimal digits."""
+        """Unique identity of the run, different even from copies of its folder: 32 hexadecimal digits."""
         text = "\0".join((self.run, os.path.realpath(self.folder), _machine()))
         return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
     @property
     def name(self) -> str:
-        """What its directories begin with in places that runs of other people share, whose ids may be the same."""
+        """Prefix of its directories in places shared with other users, whose runs may have the same id."""
         return f"{self.run}-{self.identity[:8]}"
 
     def owns(self, mark: Mark | None) -> bool:
-        """Whether a mark is of this run; one without identity was written by an earlier version."""
+        """Return whether a mark is of this run; a mark without identity was written by an earlier version."""
         if mark is None:
             return False
         if mark.identity:
@@ -59,7 +59,7 @@ class Owner:
         return bool(mark.run_folder) and os.path.realpath(mark.run_folder) == os.path.realpath(self.folder)
 
     def mark(self, keep: bool, elsewhere: bool = False) -> Mark:
-        """The mark to write; the folder means nothing on other hosts, and the engine knows who made the directory."""
+        """Return the mark to write; on other hosts (`elsewhere`) without the folder, which is not valid there."""
         folder = "" if elsewhere else os.path.realpath(self.folder)
         return Mark(run=self.run, run_folder=folder, identity=self.identity, created_by_assay=False, keep=keep)
 
@@ -72,7 +72,7 @@ def _machine() -> str:
 
 
 def inspect_text(path: str) -> list[Problem]:
-    """What is wrong with a path as it is written; empty if it can be looked at."""
+    """Return what is wrong with the text of a path; empty if it is valid."""
     if not path.startswith("/"):
         return [(f"{path}: not an absolute path", "write it in full, from /")]
     if any(part in ("..", ".") for part in path.split("/")):
@@ -86,11 +86,11 @@ def inspect_text(path: str) -> list[Problem]:
 
 
 def look_at(path: str, launcher: Launcher | None = None, patience: float = PATIENCE_SECONDS) -> Look:
-    """What stands at a path of this machine.
+    """Inspect a path of this machine.
 
     Raises:
         SilentError: The storage does not answer.
-        AssayError: It cannot be looked at.
+        AssayError: It cannot be inspected.
     """
     found = placing.inspect(launcher or placing.here(), path, patience).look
     if found is None:
@@ -99,7 +99,7 @@ def look_at(path: str, launcher: Launcher | None = None, patience: float = PATIE
 
 
 def look_problems(look: Look, owner: Owner | None) -> list[Problem]:
-    """Why a run must not claim what was seen; empty if it may. Whether another run is at work there is not asked."""
+    """Return why a run must not claim an inspected path; empty if it may. Runs at work there are not checked."""
     path, parent = look.path, str(Path(look.path).parent)
     match look.state:
         case PlaceState.absent:
@@ -128,15 +128,15 @@ def _contents_problems(look: Look, owner: Owner | None) -> list[Problem]:
         shown = plain(", ".join(look.names[:3]) + (", ..." if len(look.names) > 3 else ""))
         message = f"{look.path}: not empty and not made by Assay (holds {shown})"
         return [(message, "name a path that does not exist yet")]
-    own = owner is not None and owner.owns(look.mark)
-    if look.mark.keep and look.has_work and not own:
+    is_own = owner is not None and owner.owns(look.mark)
+    if look.mark.keep and look.has_work and not is_own:
         message = f"{look.path}: holds data that run {plain(look.mark.run, 100)} was told to keep"
         return [(message, "remove it, or choose another path")]
     return []
 
 
 def check_apart(paths: Mapping[str, str]) -> list[Problem]:
-    """Targets must not lie in each other.
+    """Return a problem for each pair of targets where one contains the other, or both are the same.
 
     Args:
         paths: Name of the target -> its directory or device, without symbolic links.
@@ -160,19 +160,19 @@ def claim_target(
 ) -> PlaceAnswer:
     """Make a directory with its mark in one step, or mark the existing one, and remove what a dead run left in it.
 
-    The caller has recorded it in the journal. Of two runs that claim it at the same time one gets it.
+    The caller must record it in the journal first. If two runs claim it at the same time, only one succeeds.
 
     Args:
         path: The directory.
         owner: The run that claims it.
-        alive: Whether the run of such a folder is at work; None if that cannot be told.
-        keep: The run leaves its data here on purpose.
-        launcher: Starts the engine that does it; the engine of this machine if left out.
-        elsewhere: It is on another host, where nobody knows whether another run is at work.
+        alive: Returns whether the run with this folder is at work; None if unknown.
+        keep: The run leaves its data there on purpose.
+        launcher: Starts the engine; the engine of this machine if None.
+        elsewhere: The directory is on another host, where it is unknown whether another run is at work.
         patience: Seconds after which storage that does not answer counts as hung.
 
     Returns:
-        With the mark that is there now, numbers of the directory, and what could not be removed.
+        The new mark, the numbers (device and inode) of the directory, and what could not be removed.
 
     Raises:
         AssayError: It cannot be made or marked, or another run has it.
@@ -188,15 +188,15 @@ def claim_target(
             problem = living_problem(path, over, alive, elsewhere)
             if problem:
                 raise AssayError(*problem, EXIT_REFUSED)
-        asked = Claim(root=path, mark=owner.mark(keep, elsewhere), over=over)
-        claimed = placing.claim(engine, asked, patience)
+        request = Claim(root=path, mark=owner.mark(keep, elsewhere), over=over)
+        claimed = placing.claim(engine, request, patience)
         if claimed.mark is not None:
             return claimed
     raise AssayError(f"{path}: is in use by another run", "try again later", EXIT_REFUSED)
 
 
 def written_elsewhere(mark: Mark) -> bool:
-    """Whether a mark is of a run on another machine, of which nobody here knows whether it is at work."""
+    """Return whether a mark is of a run on another machine, so that its state is unknown here."""
     if not mark.identity:
         return False
     return not mark.run_folder or Owner(mark.run, Path(mark.run_folder)).identity != mark.identity
@@ -205,13 +205,13 @@ def written_elsewhere(mark: Mark) -> bool:
 def living_problem(
     path: str, mark: Mark, alive: Callable[[Path], bool | None], elsewhere: bool = False
 ) -> Problem | None:
-    """Why the mark of another run must not be replaced; None if that run is seen to be over.
+    """Return why the mark of another run must not be replaced; None if that run has ended.
 
     Args:
         path: The directory.
         mark: Its mark.
         alive: As for `claim_target`.
-        elsewhere: It is on another host, where nobody knows whether another run is at work.
+        elsewhere: As for `claim_target`.
     """
     run = plain(mark.run, 100)
     hint = "if that run is over, go on with it (--resume), or unmount what is below the directory and remove it"
@@ -236,25 +236,25 @@ def release_target(
     patience: float = PATIENCE_SECONDS,
     above: str = "",
 ) -> list[str] | None:
-    """Remove what Assay made: directories of jobs, the marker, and the directory itself if Assay made it.
+    """Remove what Assay made in a directory: those of jobs, the marker, and the directory itself if Assay made it.
 
     Args:
         path: The directory.
         owner: The run that claimed it; a directory of another run is left alone.
-        claimed: Numbers of the directory when it was claimed; empty if it was not.
-        launcher: Starts the engine that does it; the engine of this machine if left out.
+        claimed: Numbers (device and inode) of the directory when it was claimed; empty if it was not.
+        launcher: Starts the engine; the engine of this machine if None.
         patience: Seconds after which storage that does not answer counts as hung.
-        above: Numbers of the directory above it before it was claimed (see `above_of`); empty if they are not known.
+        above: Numbers of the parent directory before the claim (see `above_of`); empty if unknown.
 
     Returns:
-        What is still there and should not be, one line each; None if data stays on purpose.
+        One line for each thing that is still there and should not be; None if data stays on purpose.
     """
     engine = launcher or placing.here()
     try:
         answer = placing.release(engine, path, owner.identity, patience)
         if answer.absent and above and above_of(path, engine, patience) != above:
-            gone = f"{path}: the directory above it is another one than before the run: what is in that stays"
-            return [gone, *remains(answer)]
+            message = f"{path}: the directory above it is another one than before the run: what is in that stays"
+            return [message, *remains(answer)]
     except AssayError as error:
         return [f"{path}: {error.message}"]
     if answer.foreign and not claimed:
@@ -263,25 +263,25 @@ def release_target(
 
 
 def above_of(path: str, launcher: Launcher | None = None, patience: float = PATIENCE_SECONDS) -> str:
-    """Numbers of the directory above, by which it is seen that a file system is not mounted there any more.
+    """Return the numbers of the parent directory; they change if its file system is unmounted.
 
     Args:
         path: The directory.
-        launcher: Starts the engine that looks; the engine of this machine if left out.
+        launcher: Starts the engine; the engine of this machine if None.
         patience: Seconds after which storage that does not answer counts as hung.
 
     Returns:
-        Device and inode; empty if there is no such directory, or it is that of the root.
+        Device and inode; empty if the parent does not exist or is the root directory.
 
     Raises:
-        AssayError: It cannot be looked at.
+        AssayError: It cannot be inspected.
     """
     above = str(Path(path).parent)
     return "" if above == "/" else look_at(above, launcher, patience).identity
 
 
 def remains(answer: PlaceAnswer) -> list[str]:
-    """What an engine has left, one line each."""
+    """Return one line for each thing that an engine could not remove."""
     return [plain(f"{left.path}: {left.why}") for left in answer.left]
 
 
@@ -292,21 +292,21 @@ def remove_case_directory(
     hosts: Mapping[str, Launcher] | None = None,
     patience: float = PATIENCE_SECONDS,
 ) -> list[str]:
-    """Remove the directory of one job, which its engine could not.
+    """Remove the directory of one job, if its engine did not.
 
     Args:
         path: The target's directory.
         name: Such as `c0001-r1`.
-        owner: The run that claimed the target; in a directory of another run nothing is removed.
-        hosts: Name of each host that reaches it -> what starts the engine there; None: this machine.
+        owner: The run that claimed the target; nothing is removed in a directory of another run.
+        hosts: Name of each host that reaches it -> launcher of the engine there; None: this machine.
         patience: Seconds after which storage that does not answer counts as hung.
 
     Returns:
-        What is still there, one line each.
+        One line for each thing that is still there.
 
     Raises:
         SilentError: The storage does not answer.
-        AssayError: A host is gone; what is on the others was removed.
+        AssayError: It failed on a host; the other hosts are done.
     """
     left: list[str] = []
     faults: list[AssayError] = []

@@ -1,4 +1,4 @@
-"""Places under test are looked at, claimed and cleaned by an engine: storage that hangs holds up that process only."""
+"""Inspects, claims and cleans directories under test by an engine, so that hanging storage blocks only that process."""
 
 import contextlib
 import os
@@ -17,27 +17,27 @@ from assay.model.foreign import plain
 from assay.model.study.study import Study
 
 PATIENCE_SECONDS = 60.0
-"""Storage on which nothing ends for so long counts as hung."""
+"""Storage without progress for so many seconds counts as hung."""
 SHORT_PATIENCE_SECONDS = 5.0
-"""The same of storage that was silent before."""
+"""The same for storage that has not answered before."""
 MARGIN_SECONDS = 15.0
-"""So much later the engine, or the way to it, counts as hung."""
+"""Extra seconds after which the engine, or the connection to it, counts as hung."""
 MOST_SECONDS = 3600.0
-"""Longest time for an answer, whatever the engine says meanwhile."""
+"""Longest time for an answer, even if the engine reports progress."""
 ANSWER_BYTES = 1 << 20
 LEAVE_SECONDS = 1.0
 WORKING = b'{"working"'
 
 
 class Answered(Protocol):
-    """What all answers have."""
+    """The fields that all answers have."""
 
     error: str
     silent: bool
 
     @classmethod
     def model_validate_json(cls, line: bytes) -> Self:
-        """Reads one."""
+        """Parse an answer."""
         ...
 
 
@@ -45,11 +45,11 @@ Answer = TypeVar("Answer", bound=Answered)
 
 
 def patience_of(study: Study, silent: bool = False) -> float:
-    """Seconds without progress after which storage that is looked at, claimed or cleaned counts as hung.
+    """Return seconds without progress after which storage that is inspected, claimed or cleaned counts as hung.
 
     Args:
-        study: May say so.
-        silent: It did not answer before.
+        study: The study, which may set it.
+        silent: The storage has not answered before.
     """
     patience = (study.patience or 0) / 1e9 or PATIENCE_SECONDS
     return min(patience, SHORT_PATIENCE_SECONDS) if silent else patience
@@ -60,52 +60,52 @@ class SilentError(AssayError):
 
 
 def inspect(launcher: Launcher, root: str, patience: float = PATIENCE_SECONDS) -> PlaceAnswer:
-    """Look at a directory without changing anything; errors as of `ask`."""
+    """Inspect a directory without changing anything; errors as for `ask`."""
     return ask(launcher, ["inspect", root], "", patience)
 
 
 def claim(launcher: Launcher, asked: Claim, patience: float = PATIENCE_SECONDS) -> PlaceAnswer:
-    """Make and mark a directory, or mark the one that is there; errors as of `ask`."""
+    """Make and mark a directory, or mark an existing one; errors as for `ask`."""
     return ask(launcher, ["claim"], asked.model_dump_json(), patience)
 
 
 def release(launcher: Launcher, root: str, run: str, patience: float = PATIENCE_SECONDS) -> PlaceAnswer:
-    """Give a claimed directory back; errors as of `ask`."""
+    """Release a claimed directory; errors as for `ask`."""
     target = FileTarget(kind="file", root=root, directory="any", run=run)
     return ask(launcher, ["clean", "--root"], target.model_dump_json(), patience)
 
 
 def clean(launcher: Launcher, root: str, name: str, run: str, patience: float = PATIENCE_SECONDS) -> PlaceAnswer:
-    """Remove the directory of one job; errors as of `ask`."""
+    """Remove the directory of one job; errors as for `ask`."""
     target = FileTarget(kind="file", root=root, directory=name, run=run)
     return ask(launcher, ["clean"], target.model_dump_json(), patience)
 
 
 def ask(launcher: Launcher, words: Sequence[str], question: str, patience: float) -> PlaceAnswer:
-    """What an engine answers about a place; arguments and errors as of `answered`."""
+    """Return an engine's answer about a place; arguments and errors as for `answered`."""
     return answered(launcher, words, question, patience, PlaceAnswer)
 
 
 def answered(launcher: Launcher, words: Sequence[str], question: str, patience: float, kind: type[Answer]) -> Answer:
-    """What an engine answers.
+    """Run a command of an engine and return its answer.
 
     Args:
-        launcher: Where the engine runs.
-        words: Its command; the option for its patience is added.
-        question: For its standard input.
+        launcher: Starts the engine.
+        words: The command; the option `--patience` is added.
+        question: Its standard input.
         patience: Seconds without progress after which the storage counts as hung; at least 1.
-        kind: Of the answer.
+        kind: Type of the answer.
 
     Raises:
-        SilentError: The storage does not answer, or the engine itself.
-        AssayError: The engine says no, or cannot be started.
+        SilentError: The storage or the engine does not answer.
+        AssayError: The engine reports an error, or cannot be started.
     """
     command = [words[0], "--patience", str(max(1, round(patience))), *words[1:]]
     process = launcher.start(command)
     try:
-        line, complaint = _heard(process, question.encode(), patience + MARGIN_SECONDS)
+        line, complaint = _read_answer(process, question.encode(), patience + MARGIN_SECONDS)
         if line is None:
-            raise AssayError(_why(words[0], complaint, _left(process)), "", EXIT_REFUSED)
+            raise AssayError(_failure(words[0], complaint, _exit_code(process)), "", EXIT_REFUSED)
     finally:
         _end(process)
     try:
@@ -123,26 +123,26 @@ def answered(launcher: Launcher, words: Sequence[str], question: str, patience: 
     return answer
 
 
-def _why(command: str, complaint: bytes, code: int | None) -> str:
-    """Why there was no answer, in one line."""
-    said = last_line(complaint)
-    if said.startswith("nsenter: "):
-        return f"the host cannot be entered, it is gone: {said.removeprefix('nsenter: ')}"
+def _failure(command: str, complaint: bytes, code: int | None) -> str:
+    """Return why there was no answer, in one line."""
+    message = last_line(complaint)
+    if message.startswith("nsenter: "):
+        return f"the host cannot be entered, it is gone: {message.removeprefix('nsenter: ')}"
     ended = f"ended with exit code {code}" if code is not None else "does not end"
-    return f"assay-engine {command}: {said or ended}"
+    return f"assay-engine {command}: {message or ended}"
 
 
-def _heard(process: Process, question: bytes, patience: float) -> tuple[bytes | None, bytes]:
-    """The line with the answer, None if there is none; and what was said on standard error.
+def _read_answer(process: Process, question: bytes, patience: float) -> tuple[bytes | None, bytes]:
+    """Return the line with the answer (None if there is none), and the end of standard error.
 
-    The pipes of an engine that waits for storage stay open after it has answered, so that their end is not waited for.
+    The pipes of an engine that waits for storage stay open after its answer, so their end is not waited for.
     """
     assert process.stdin and process.stdout and process.stderr
     with contextlib.suppress(OSError):
         os.write(process.stdin.fileno(), question)
     with contextlib.suppress(OSError):
         process.stdin.close()
-    said, complaint, end = b"", b"", time.monotonic() + MOST_SECONDS
+    buffer, complaint, end = b"", b"", time.monotonic() + MOST_SECONDS
     with selectors.DefaultSelector() as selector:
         for pipe in (process.stdout, process.stderr):
             os.set_blocking(pipe.fileno(), False)
@@ -162,27 +162,27 @@ def _heard(process: Process, question: bytes, patience: float) -> tuple[bytes | 
                 elif key.fileobj is process.stderr:
                     complaint = (complaint + chunk)[-8192:]
                 else:
-                    said += chunk
-            *lines, said = said.split(b"\n")
+                    buffer += chunk
+            *lines, buffer = buffer.split(b"\n")
             for line in lines:
                 if line.strip() and not line.startswith(WORKING):
                     return line, complaint
-            if len(said) > ANSWER_BYTES or time.monotonic() > end:
+            if len(buffer) > ANSWER_BYTES or time.monotonic() > end:
                 raise AssayError("assay-engine says too much, and no answer", "", EXIT_REFUSED)
     return None, complaint
 
 
-def _left(process: Process) -> int | None:
+def _exit_code(process: Process) -> int | None:
     with contextlib.suppress(Exception):
         return process.wait(LEAVE_SECONDS)
     return None
 
 
 def _end(process: Process) -> None:
-    """Leave no process that can be ended, and wait for none that cannot."""
-    if _left(process) is None:
+    """Kill the process if it still runs, without waiting for one that cannot be killed, and close its pipes."""
+    if _exit_code(process) is None:
         process.kill()
-        _left(process)
+        _exit_code(process)
     for pipe in (process.stdin, process.stdout, process.stderr):
         if pipe is not None:
             with contextlib.suppress(OSError):
@@ -190,7 +190,7 @@ def _end(process: Process) -> None:
 
 
 def here() -> Launcher:
-    """What starts the engine of this machine.
+    """Return the launcher of the engine of this machine.
 
     Raises:
         AssayError: There is none.

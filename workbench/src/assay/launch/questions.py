@@ -1,4 +1,4 @@
-"""Short questions to an engine, wherever it is: what can be done at a place, and removing what is left there."""
+"""Short commands of an engine on any host: probe a target, and clean it."""
 
 import json
 from collections.abc import Sequence
@@ -12,33 +12,33 @@ from assay.launch.launcher import Launcher
 from assay.model.base import EXIT_REFUSED, AssayError
 
 ANSWER_SECONDS = 90.0
-"""Longest time for an answer; a server that does not reply is waited for by the engine itself, for less."""
+"""Longest time for an answer; the engine itself gives up on a silent server earlier."""
 
 
 def ask_engine(launcher: Launcher, arguments: Sequence[str], question: str = "", seconds: float | None = None) -> str:
-    """What an engine prints for these arguments.
+    """Run an engine command and return its output.
 
     Args:
-        launcher: Where it runs.
-        arguments: Of `assay-engine`.
-        question: For its standard input.
-        seconds: Longest time for the answer; `ANSWER_SECONDS` if left out.
+        launcher: Starts the engine.
+        arguments: Arguments of `assay-engine`.
+        question: Its standard input.
+        seconds: Time limit; `ANSWER_SECONDS` if None.
 
     Raises:
-        AssayError: It says no, does not answer in time, or cannot be started.
+        AssayError: It fails, does not answer in time, or cannot be started.
     """
     longest = ANSWER_SECONDS if seconds is None else seconds
-    heard = collect(launcher.start(arguments), question.encode(), longest, MOST_ANSWER)
-    return answer_of(f"assay-engine {' '.join(arguments)}", heard, longest)
+    result = collect(launcher.start(arguments), question.encode(), longest, MOST_ANSWER)
+    return answer_of(f"assay-engine {' '.join(arguments)}", result, longest)
 
 
 def probe_target(launcher: Launcher, target: str, seconds: float | None = None) -> BackendCapabilities:
-    """What can be done at a target, found by trying from there.
+    """Return what an engine can do with a target, found by trying it from the engine's host.
 
     Args:
-        launcher: Where the engine runs.
-        target: The target of a job as JSON.
-        seconds: Longest time for the answer; `ANSWER_SECONDS` if left out.
+        launcher: Starts the engine.
+        target: The target of a job, as JSON.
+        seconds: Time limit; `ANSWER_SECONDS` if None.
 
     Raises:
         AssayError: The engine refuses it.
@@ -59,14 +59,14 @@ def _of_place(text: str, kind: str) -> BackendCapabilities:
 def clean_target(
     launcher: Launcher, target: str, whole: bool = False, patience: float | None = None, seconds: float | None = None
 ) -> PlaceAnswer:
-    """Remove what a job that was killed has left.
+    """Remove what a killed job has left.
 
     Args:
-        launcher: Where the engine runs.
-        target: The job's target as JSON, or the job with what its engines have told (`LeftJob`).
-        whole: Remove the marked directory too, if nothing else is in it.
-        patience: Seconds in which something must be removed, else the service counts as one that has no end.
-        seconds: Longest time for all of it; `ANSWER_SECONDS` if left out.
+        launcher: Starts the engine.
+        target: The job's target as JSON, or the job with what its engines reported (`LeftJob`).
+        whole: Also remove the marked directory, if nothing else is in it.
+        patience: Seconds without a removal after which it gives up; the engine's default if None.
+        seconds: Time limit; `ANSWER_SECONDS` if None.
 
     Raises:
         AssayError: It could not be removed.

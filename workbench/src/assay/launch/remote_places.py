@@ -1,4 +1,4 @@
-"""Directories under test on other hosts: how each has mounted what holds them."""
+"""Reads how other hosts have mounted the file system of a directory under test."""
 
 from collections.abc import Iterable, Sequence
 
@@ -15,18 +15,18 @@ _MOUNT = (
 
 
 def mount_facts(shells: Iterable[Shell], path: str) -> dict[str, str]:
-    """How each host has mounted what holds a directory: host -> device, type and options."""
+    """Return host -> device, type and options of the mount that contains a directory."""
     found = {}
     for shell in shells:
         try:
-            told = _said(shell, _MOUNT, (path,), SECONDS)
-            found[shell.host.name] = redacted(told) or "unknown: the host does not tell"
+            mount = _run_script(shell, _MOUNT, (path,), SECONDS)
+            found[shell.host.name] = redacted(mount) or "unknown: the host does not tell"
         except AssayError as error:
             found[shell.host.name] = f"unknown: {error.message}"
     return found
 
 
-def _said(shell: Shell, script: str, words: Sequence[str], seconds: float) -> str:
+def _run_script(shell: Shell, script: str, words: Sequence[str], seconds: float) -> str:
     answer = shell.run(["sh", "-c", script, "sh", *words], seconds)
     if answer.code:
         raise AssayError(f"host {shell.host.name}: {answer.last_line}", "", EXIT_REFUSED)

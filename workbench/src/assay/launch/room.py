@@ -1,4 +1,4 @@
-"""On which file system a target lies, whether what a study keeps there at once fits, and whether it is meant at all."""
+"""Checks the file system of each target: whether the test data fits, and whether it is the intended file system."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,27 +13,27 @@ from assay.model.study.study import Study
 from assay.model.units import about_size
 
 RESERVE_PARTS = 20
-"""One part in so many of a file system is kept free ..."""
+"""One part in so many of a file system is left free ..."""
 MOST_RESERVE = 2 << 30
-"""... and no more than this: full file systems are slow, and other programs fail on them."""
+"""... but at most this many bytes: full file systems are slow, and other programs fail on them."""
 MEMORY_INFO = OsPath("/proc/meminfo")
 FSTAB = OsPath("/etc/fstab")
 MOUNT_FOLDERS = ("/mnt", "/media", "/run/media", "/net", "/nfs")
-"""Below these people mount things (hier(7), FHS 3.0: /mnt and /media)."""
+"""Folders for mount points (hier(7), FHS 3.0: /mnt and /media)."""
 IN_MEMORY = ("tmpfs", "ramfs")
 BY_SECTORS = ("ext2", "ext3", "ext4", "xfs")
-"""File systems whose direct I/O is in whole sectors of the device (open(2), O_DIRECT); others have their own rules."""
+"""File systems whose direct I/O must be in whole sectors of the device (open(2), O_DIRECT); others have other rules."""
 
 Problem = tuple[str, str]
 
 
 class Lying(NamedTuple):
-    """Where a directory lies, or would lie.
+    """The file system of a directory that exists or will be made.
 
     Attributes:
-        path: Without links.
-        mount: What is mounted there; None if nobody knows.
-        space: Room of the file system; None if unknown, or if it has no size of its own.
+        path: The directory, without symbolic links.
+        mount: The mount that contains it; None if unknown.
+        space: Space of the file system; None if unknown, or if it has no size of its own.
     """
 
     path: str
@@ -42,7 +42,7 @@ class Lying(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Such as `ext4 on /dev/vda at /, 72.1 GB free`."""
+        """In words, such as `ext4 on /dev/vda, mounted at /, 72.1 GB free`."""
         where = "an unknown file system"
         if self.mount is not None:
             source = f" on {self.mount.source}" if self.mount.source not in ("none", self.mount.filesystem) else ""
@@ -51,17 +51,17 @@ class Lying(NamedTuple):
 
     @property
     def in_memory(self) -> bool:
-        """What it holds takes memory of the host."""
+        """Whether its files are in memory of the host."""
         return self.mount is not None and self.mount.filesystem in IN_MEMORY
 
 
 def lying(path: str, space: Space | None, mounts: Sequence[Mount] | None = None) -> Lying:
-    """Where a directory lies; only names are looked at, so that storage that hangs holds nobody up.
+    """Return the file system of a directory, by its path alone: storage that hangs is not touched.
 
     Args:
-        path: Absolute, without links.
-        space: Of its file system, as an engine saw it.
-        mounts: All there are; those of this machine if left out.
+        path: The directory, absolute and without symbolic links.
+        space: Space of its file system, as the engine reported it.
+        mounts: All mounts; those of this machine if None.
     """
     if mounts is None:
         try:
@@ -69,7 +69,7 @@ def lying(path: str, space: Space | None, mounts: Sequence[Mount] | None = None)
         except OSError:
             mounts = ()
     above = [mount for mount in mounts if _within(path, mount.point)]
-    # Of several at one point the last one hides the others.
+    # Of several mounts on one point the last one hides the others.
     found = max(enumerate(above), key=lambda pair: (len(pair[1].point), pair[0]), default=(0, None))[1]
     return Lying(path, found, space)
 
@@ -79,17 +79,17 @@ def _within(path: str, folder: str) -> bool:
 
 
 def reserve(size: int) -> int:
-    """Bytes of a file system of this size that stay free."""
+    """Return the bytes of a file system of this size that are left free."""
     return min(size // RESERVE_PARTS, MOST_RESERVE)
 
 
 def room_problems(needs: Mapping[str, int], places: Mapping[str, Lying], adds_up: bool) -> dict[str, Problem]:
-    """Target -> why what is kept there at once does not fit.
+    """Return target -> why its test data does not fit.
 
     Args:
-        needs: Target -> bytes of test data at once.
-        places: Target -> where it lies.
-        adds_up: Data is kept, so that of all targets of a file system it adds up; else one has some at a time.
+        needs: Target -> most bytes of test data at any time.
+        places: Target -> its file system.
+        adds_up: Data is kept, so the needs of all targets of a file system add up; else only one has data at a time.
     """
     groups: dict[object, list[str]] = {}
     for name, place in places.items():
@@ -100,29 +100,29 @@ def room_problems(needs: Mapping[str, int], places: Mapping[str, Lying], adds_up
         every = [needs[name] for name in names]
         need = sum(every) if adds_up else max(every)
         worst = max(names, key=lambda name: needs[name])
-        problem = _too_little(need, places[worst])
+        problem = _space_problem(need, places[worst])
         if problem is not None:
             found[worst] = problem
     return found
 
 
-def _too_little(need: int, place: Lying) -> Problem | None:
-    kept, free, what = 0, None, f"of {place.words}"
+def _space_problem(need: int, place: Lying) -> Problem | None:
+    reserved, free, what = 0, None, f"of {place.words}"
     if place.space is not None:
-        kept, free = reserve(place.space.size_bytes), place.space.free_bytes
-    memory = _available() if place.in_memory else None
+        reserved, free = reserve(place.space.size_bytes), place.space.free_bytes
+    memory = _available_memory() if place.in_memory else None
     if memory is not None and (free is None or memory < free):
         free, what = memory, f"of {place.words}; but only {about_size(memory)} of this machine's memory are available"
-    if free is None or need <= free - kept:
+    if free is None or need <= free - reserved:
         return None
-    usable = f"{about_size(max(0, free - kept))} can be used" if free > kept else "nothing can be used"
+    usable = f"{about_size(max(0, free - reserved))} can be used" if free > reserved else "nothing can be used"
     message = f"{about_size(need)} of test data at once do not fit: {usable} {what}"
-    reason = f" (Assay leaves {about_size(kept)} free)" if kept else ""
+    reason = f" (Assay leaves {about_size(reserved)} free)" if reserved else ""
     return f"{message}{reason}", "free some space there, use less data (file_size, lanes, hosts), or name another place"
 
 
-def _available() -> int | None:
-    """Bytes of memory that programs can still get (proc_meminfo(5), MemAvailable); None if unknown."""
+def _available_memory() -> int | None:
+    """Return the bytes of memory that programs can still get (proc_meminfo(5), MemAvailable); None if unknown."""
     try:
         lines = MEMORY_INFO.read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:
@@ -132,11 +132,11 @@ def _available() -> int | None:
 
 
 def not_mounted(place: Lying, fstab: Iterable[str] | None = None) -> Problem | None:
-    """Why a directory is not where its path says: it is one for mounts, and lies on the root file system.
+    """Return the problem that a directory is below a mount point but on the root file system; None if it is not.
 
     Args:
-        place: Where it lies.
-        fstab: Lines of /etc/fstab; those of this machine if left out.
+        place: The file system of the directory.
+        fstab: Lines of /etc/fstab; those of this machine if None.
     """
     if place.mount is None or place.mount.point != "/":
         return None
@@ -155,7 +155,7 @@ def not_mounted(place: Lying, fstab: Iterable[str] | None = None) -> Problem | N
 
 
 def _points(fstab: Iterable[str] | None) -> list[str]:
-    """Mount points of /etc/fstab (fstab(5)), the longest first."""
+    """Return the mount points of /etc/fstab (fstab(5)), the longest first."""
     if fstab is None:
         try:
             fstab = FSTAB.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -167,30 +167,30 @@ def _points(fstab: Iterable[str] | None) -> list[str]:
 
 
 def by_place(general: BackendCapabilities, place: Lying) -> BackendCapabilities:
-    """What can be done in a directory, as far as the kernel tells what it lies on; its engine finds out the rest.
+    """Return the capabilities in a directory that are known from its file system, without touching it.
 
     Args:
-        general: What can be done in directories anywhere.
-        place: Where it lies.
+        general: What the engine can do in any directory.
+        place: The file system of the directory.
     """
     if place.mount is None:
         return general
     filesystem = place.mount.filesystem
-    told = PlaceCapabilities(path=place.path, filesystem=filesystem, limits=[])
-    able: dict[str, object] = {"place": told}
+    known = PlaceCapabilities(path=place.path, filesystem=filesystem, limits=[])
+    changes: dict[str, object] = {"place": known}
     if filesystem in IN_MEMORY:
-        able |= {"direct_bypasses_cache": False, "cache": [CacheAction.keep]}
+        changes |= {"direct_bypasses_cache": False, "cache": [CacheAction.keep]}
     if filesystem in BY_SECTORS:
-        able["direct_alignment_bytes"] = sector_bytes(place.mount.number) or general.direct_alignment_bytes
-    return general.model_copy(update=able)
+        changes["direct_alignment_bytes"] = sector_bytes(place.mount.number) or general.direct_alignment_bytes
+    return general.model_copy(update=changes)
 
 
 def sector_bytes(number: str, blocks: OsPath = OsPath("/sys/dev/block")) -> int | None:
-    """Bytes of a logical sector of a block device; None if the kernel does not tell.
+    """Return the bytes of a logical sector of a block device; None if unknown.
 
     Args:
         number: The device as major:minor.
-        blocks: Where the kernel tells.
+        blocks: Folder of the block devices in sysfs.
     """
     folder = blocks / number
     for queue in (folder / "queue", folder.resolve().parent / "queue"):
@@ -203,10 +203,10 @@ def sector_bytes(number: str, blocks: OsPath = OsPath("/sys/dev/block")) -> int 
 
 @dataclass(frozen=True)
 class Needs:
-    """What is asked of places besides the right to write there.
+    """What a study requires of its targets' file systems.
 
     Attributes:
-        space: Target -> bytes of test data at once.
+        space: Target -> most bytes of test data at any time.
         on_root: The user has confirmed that directories for mounts may lie on the root file system.
     """
 
@@ -215,7 +215,7 @@ class Needs:
 
 
 def lying_of(study: Study, seen: Mapping[str, Seen]) -> dict[str, Lying]:
-    """Directory of this machine -> where it lies."""
+    """Return target -> its file system, for targets that are directories of this machine."""
     return {
         name: lying(found.real_path, found.space)
         for name, found in seen.items()
@@ -224,7 +224,7 @@ def lying_of(study: Study, seen: Mapping[str, Seen]) -> dict[str, Lying]:
 
 
 def place_problems(study: Study, seen: Mapping[str, Seen], needs: Needs) -> dict[str, list[tuple[str, str]]]:
-    """Target -> what is wrong with where it lies: nothing is mounted there, or what is to be kept does not fit."""
+    """Return target -> problems of its file system: nothing is mounted there, or the test data does not fit."""
     places = lying_of(study, seen)
     found: dict[str, list[tuple[str, str]]] = {}
     for name, place in places.items():

@@ -1,7 +1,7 @@
-"""How a command gets to a host: started here, by OpenSSH's own client, by srun, or inside a host of a box.
+"""Runs commands on hosts: on this machine, by OpenSSH's own client, by srun, or inside a host of a box.
 
-OpenSSH's own client, so that the user's configuration, jump hosts, agents and hardware keys work as ever. One
-connection is shared by all commands to a host.
+OpenSSH's own client is used so that the user's configuration, jump hosts, agents and hardware keys work. All commands
+to a host share one connection.
 """
 
 import atexit
@@ -40,10 +40,10 @@ LEAVE_SECONDS = 5.0
 NOT_FOUND = 127
 """Exit code of a shell, of env(1) and of nsenter(1) when there is no such command."""
 FOLDER = "assay-ssh-"
-"""How the name begins of the folder of a workbench's shared connections in /tmp; only its user can enter it."""
+"""Beginning of the name of the folder in /tmp with a workbench's shared connections; only its user can enter it."""
 _FOLDER = re.compile(r"assay-ssh-(?P<pid>\d+)-[a-z0-9_]{8}")
 _SOCKET = re.compile(r"\d+(\.\w+)?")
-"""Names of sockets, also while ssh makes them."""
+"""Names of sockets, including the temporary ones that ssh makes first."""
 CONNECTION = 255
 """Exit code of ssh(1) when the connection failed, or the command was killed by a signal."""
 
@@ -55,7 +55,7 @@ SSH_OPTIONS = {
     "ControlMaster": "auto",
     "ControlPersist": "60s",
     "LogLevel": "ERROR",
-    # What users set for their own logins and is in the way of ours.
+    # Settings of users for their own logins, which would disturb ours.
     "ClearAllForwardings": "yes",
     "ForwardAgent": "no",
     "ForwardX11": "no",
@@ -67,7 +67,7 @@ SSH_OPTIONS = {
 
 @dataclass(frozen=True)
 class Answer:
-    """How a command ended.
+    """Exit code and output of a command.
 
     Attributes:
         code: Exit code; negative if it was killed by a signal; `NOT_FOUND` if there is no such command.
@@ -81,7 +81,7 @@ class Answer:
 
     @property
     def last_line(self) -> str:
-        """The last line on standard error that says something; else how it ended."""
+        """The last line of standard error that is not blank; else the exit code."""
         lines = [line.strip() for line in self.err.splitlines() if line.strip()]
         return plain(redacted(lines[-1])) if lines else f"exit code {self.code}"
 
@@ -94,9 +94,9 @@ class Shell(Protocol):
     def popen(
         self, argv: Sequence[str], *, stdin: Stream = None, stdout: Stream = None, stderr: Stream = None
     ) -> Process:
-        """Start a command; what is returned is the process on this machine, whose pipes lead to the command's.
+        """Start a command, and return the process on this machine; its pipes are connected to the command.
 
-        Killing it does not always kill the command: end of input does, if the command heeds it.
+        Killing that process does not always kill the command; end of input ends it, if the command reads its input.
 
         Raises:
             AssayError: It cannot be started, or the host cannot be reached.
@@ -107,9 +107,9 @@ class Shell(Protocol):
         """Execute a command to its end.
 
         Args:
-            argv: Words; no shell looks at them.
+            argv: Program and arguments; no shell interprets them.
             timeout: Seconds.
-            given: For its standard input.
+            given: Its standard input.
 
         Raises:
             AssayError: The host cannot be reached, or the command took longer.
@@ -117,7 +117,7 @@ class Shell(Protocol):
         ...
 
     def close(self) -> None:
-        """Give up what is kept between commands; the next command may make it again."""
+        """Close what is kept open between commands; the next command may open it again."""
         ...
 
 
@@ -125,7 +125,7 @@ class LocalShell:
     """Commands on this machine."""
 
     def __init__(self, host: Host) -> None:
-        """Of kind `local`."""
+        """Use a host of kind `local`."""
         self.host = host
 
     def popen(
@@ -141,14 +141,14 @@ class LocalShell:
         return _converse(self.host, self.popen, argv, timeout, given)
 
     def close(self) -> None:
-        """Nothing is kept."""
+        """Do nothing: no connection is kept open."""
 
 
 class BoxShell:
-    """Commands in a host of a cluster in a box, whose namespaces they enter first."""
+    """Commands in a host of a cluster in a box; they enter its namespaces first."""
 
     def __init__(self, host: Host) -> None:
-        """Of kind `box`."""
+        """Use a host of kind `box`."""
         self.host = host
 
     def popen(
@@ -169,14 +169,14 @@ class BoxShell:
         return answer
 
     def close(self) -> None:
-        """Nothing is kept."""
+        """Do nothing: no connection is kept open."""
 
 
 class SlurmShell:
-    """Commands on a node of this process's allocation, each a step of its own beside whatever runs there."""
+    """Commands on a node of this process's allocation; each is a step of its own that shares the node with others."""
 
     def __init__(self, host: Host) -> None:
-        """Of kind `slurm`."""
+        """Use a host of kind `slurm`."""
         self.host = host
 
     def popen(
@@ -190,9 +190,11 @@ class SlurmShell:
     def run(self, argv: Sequence[str], timeout: float, given: bytes | None = None) -> Answer:
         """See `Shell`."""
         answer = _converse(self.host, self.popen, argv, timeout, given)
-        if answer.code and (told := [line for line in answer.err.splitlines() if line.startswith("srun: error: ")]):
-            complaint = plain(told[0].removeprefix("srun: error: "))
-            # That of a command which has failed comes from srun, too.
+        if answer.code and (
+            srun_errors := [line for line in answer.err.splitlines() if line.startswith("srun: error: ")]
+        ):
+            complaint = plain(srun_errors[0].removeprefix("srun: error: "))
+            # If the command itself failed, srun reports that in the same form.
             if not re.search(r": task 0: ", complaint):
                 raise AssayError(
                     f"host {self.host.name}: srun cannot start anything there: {complaint}",
@@ -202,14 +204,14 @@ class SlurmShell:
         return answer
 
     def close(self) -> None:
-        """Nothing is kept."""
+        """Do nothing: no connection is kept open."""
 
 
 class SshShell:
-    """Commands over one shared ssh connection, which is made for the first of them."""
+    """Commands over one shared ssh connection, which the first command opens."""
 
     def __init__(self, host: Host) -> None:
-        """Of kind `ssh`; nothing is connected yet."""
+        """Use a host of kind `ssh`; connect nothing yet."""
         self.host = host
         self._control: Path | None = None
         self._connecting = threading.Lock()
@@ -232,7 +234,7 @@ class SshShell:
         """Make the shared connection unless there is one.
 
         Raises:
-            AssayError: The host cannot be reached, explained.
+            AssayError: The host cannot be reached; the message explains why.
         """
         with self._connecting:
             if self._control is not None:
@@ -242,7 +244,7 @@ class SshShell:
             if code == 0:
                 return
             if code == CONNECTION and self.host.jump and ("onnection closed" in err or not err.strip()):
-                # Of a shared connection the jump host's complaints are not shown.
+                # With a shared connection ssh does not show the errors of the jump host.
                 code, err = self._try_login(self._ssh(share=False))
                 if code == 0:
                     return
@@ -253,7 +255,7 @@ class SshShell:
         raise AssayError(message, f"try it by hand: {self.by_hand()}", EXIT_REFUSED)
 
     def alive(self) -> bool:
-        """Whether the shared connection stands."""
+        """Return whether the shared connection works."""
         return self._tell_master("check")
 
     def close(self) -> None:
@@ -265,7 +267,7 @@ class SshShell:
             self._control = None
 
     def by_hand(self) -> str:
-        """What a user would type to log in."""
+        """Return the ssh command by which a user would log in."""
         return shlex.join(["ssh", *self._way(), self.host.address])
 
     def _try_login(self, ssh: list[str]) -> tuple[int, str]:
@@ -291,7 +293,7 @@ class SshShell:
             return False
 
     def _ssh(self, share: bool = True) -> list[str]:
-        """The client with its options; the last word is the address."""
+        """Return the client with its options; the last word is the address."""
         path = str(self._control).replace("%", "%%") if share else "none"
         options = {**SSH_OPTIONS, "ControlPath": path}
         if not share:
@@ -310,7 +312,7 @@ class SshShell:
 
     @staticmethod
     def _remote(argv: Sequence[str]) -> str:
-        """One text, because sshd gives it to the user's login shell."""
+        """Return the command as one string, because sshd passes it to the user's login shell."""
         return shlex.join(["env", f"LC_ALL={LOCALE}", *argv])
 
 
@@ -331,15 +333,15 @@ def _start(host: Host, command: Sequence[str], stdin: Stream, stdout: Stream, st
 
 
 def missing_program(host: Host, program: str, error: OSError | None = None) -> AssayError:
-    """That a program cannot be started.
+    """Return the error that a program cannot be started.
 
     Args:
-        host: Where, or on the way to which.
-        program: Its name.
-        error: What came of starting it; None: it was looked for, and is not there.
+        host: The host where it should run, or to which it should connect.
+        program: Name of the program.
+        error: The error when it was started; None: the program was not found.
     """
-    gone = error is None or isinstance(error, FileNotFoundError)
-    reason = "was not found" if gone or error is None else f"cannot be started: {error.strerror}"
+    is_missing = error is None or isinstance(error, FileNotFoundError)
+    reason = "was not found" if is_missing or error is None else f"cannot be started: {error.strerror}"
     hint = "apt-get install openssh-client" if program == "ssh" else "install it there"
     return AssayError(f"host {host.name}: `{program}` {reason}", hint, EXIT_REFUSED)
 
@@ -351,22 +353,22 @@ class _Starter(Protocol):
 def _converse(host: Host, start: _Starter, argv: Sequence[str], timeout: float, given: bytes | None) -> Answer:
     source = subprocess.DEVNULL if given is None else subprocess.PIPE
     process = start(argv, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    heard = collect(process, given, timeout)
+    result = collect(process, given, timeout)
     name = Path(argv[0]).name
-    if heard.long:
+    if result.long:
         message = f"host {host.name}: `{name}` printed more than {about_size(MOST_OUT)}"
         raise AssayError(message, "try it there by hand", EXIT_REFUSED)
-    if heard.late or heard.code is None:
+    if result.late or result.code is None:
         raise AssayError(
             f"host {host.name}: `{name}` did not end within {timeout:.0f} s",
             "see what the host is waiting for",
             EXIT_REFUSED,
         )
-    return Answer(heard.code, heard.out.decode("utf-8", "replace"), heard.err.decode("utf-8", "replace"))
+    return Answer(result.code, result.out.decode("utf-8", "replace"), result.err.decode("utf-8", "replace"))
 
 
 class _Open:
-    """What this process has open: one shell for each host, and the folder of the connections' sockets."""
+    """The open shells of this process, one for each host, and the folder of their connections' sockets."""
 
     shells: ClassVar[dict[Host, Shell]] = {}
     folder: Path | None = None
@@ -375,7 +377,7 @@ class _Open:
 
 
 def make_shell(host: Host) -> Shell:
-    """The shell of a host: the same each time until `close_shells`, so that its connection is shared."""
+    """Return the shell of a host: the same one until `close_shells`, so that its connection is shared."""
     kinds: dict[str, Callable[[Host], Shell]] = {
         "local": LocalShell,
         "box": BoxShell,
@@ -402,9 +404,9 @@ atexit.register(close_shells)
 
 
 def _new_control() -> Path:
-    """Where the socket of a new shared connection goes.
+    """Return the path for the socket of a new shared connection.
 
-    The path is short, because a socket's is at most 107 bytes long and ssh adds 17 while it makes it (unix(7)).
+    The path is short, because the path of a socket has at most 107 bytes (unix(7)) and ssh appends 17 at first.
     """
     with _Open.lock:
         if _Open.folder is None:
@@ -415,7 +417,7 @@ def _new_control() -> Path:
 
 
 def _remove_stale(parent: Path) -> None:
-    """Remove the folders of workbenches that were killed, unless a connection in them still stands."""
+    """Remove the folders of workbenches that were killed, unless a connection in them still works."""
     for folder in parent.glob(f"{FOLDER}*"):
         found = _FOLDER.fullmatch(folder.name)
         if found is not None and not Path("/proc", found["pid"]).exists():
@@ -423,7 +425,7 @@ def _remove_stale(parent: Path) -> None:
 
 
 def _remove_sockets(folder: Path) -> None:
-    """Remove a folder of this user's with the sockets in it that nobody answers at; whatever else it holds stays."""
+    """Remove the dead sockets in a folder of this user, and the folder if it is then empty."""
     with contextlib.suppress(OSError):
         fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
@@ -439,5 +441,5 @@ def _remove_sockets(folder: Path) -> None:
 
 
 def _answers(path: Path) -> bool:
-    with contextlib.closing(socket.socket(socket.AF_UNIX)) as asking:
-        return asking.connect_ex(str(path)) == 0
+    with contextlib.closing(socket.socket(socket.AF_UNIX)) as client:
+        return client.connect_ex(str(path)) == 0

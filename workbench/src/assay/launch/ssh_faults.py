@@ -1,4 +1,4 @@
-"""What ssh complains about, told apart, with the remedy."""
+"""Explains errors of ssh, with the remedy."""
 
 import re
 
@@ -7,7 +7,7 @@ from assay.model.foreign import plain
 from assay.model.secret import redacted
 from assay.model.site.host import Host
 
-_BY_HAND = "log in once by hand: ssh {address}"
+_LOG_IN_ONCE = "log in once by hand: ssh {address}"
 
 FAULTS: tuple[tuple[str, str, str], ...] = (
     (
@@ -23,7 +23,7 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     (
         r"Host key verification failed|No \S+ host key is known",
         "its host key is not known",
-        _BY_HAND + ", compare the fingerprint, and accept it",
+        _LOG_IN_ONCE + ", compare the fingerprint, and accept it",
     ),
     (
         r"Permission denied|Too many authentication failures|No more authentication methods",
@@ -34,7 +34,7 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
         r"Bad configuration option|Bad owner or permissions|bad configuration options|Can't open user config file"
         r"|garbage at end of line|UNPROTECTED PRIVATE KEY|Load key .*:",
         "ssh does not accept its configuration or key",
-        _BY_HAND + " and mend what it complains about",
+        _LOG_IN_ONCE + " and mend what it complains about",
     ),
     (r"Connection refused", "refuses the connection: no sshd listens there", "start sshd, or check address and port"),
     (
@@ -51,32 +51,32 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     (
         r"no matching .* found|Unable to negotiate",
         "and this machine's ssh have no algorithm in common",
-        _BY_HAND + " and see what it offers",
+        _LOG_IN_ONCE + " and see what it offers",
     ),
 )
-"""Pattern in ssh's complaint -> what it means of the host, and what to do; the first that is found counts."""
+"""Pattern in the errors of ssh, what it means for the host, and the remedy; the first match counts."""
 
 
 def explain(host: Host, complaint: str) -> AssayError:
-    """Why a host cannot be reached.
+    """Return the error that explains why a host cannot be reached.
 
     Args:
-        host: That one.
-        complaint: ssh's standard error.
+        host: The host.
+        complaint: Standard error of ssh.
     """
     lines = [text for line in complaint.splitlines() if (text := line.strip().strip("@ "))]
     for pattern, meaning, remedy in FAULTS:
         line = next((line for line in lines if re.search(pattern, line)), None)
         if line is not None:
             return _error(host, meaning, line, remedy)
-    return _error(host, "the connection failed", lines[-1] if lines else "ssh does not say why", _BY_HAND)
+    return _error(host, "the connection failed", lines[-1] if lines else "ssh does not say why", _LOG_IN_ONCE)
 
 
 def _error(host: Host, meaning: str, line: str, remedy: str) -> AssayError:
     user = host.user or "this user"
     words = {"address": host.address, "user": user}
     way = f" through {host.jump}" if host.jump else ""
-    said = plain(redacted(line.removeprefix("ssh: ").rstrip(".")))
+    quoted = plain(redacted(line.removeprefix("ssh: ").rstrip(".")))
     return AssayError(
-        f"host {host.name}: {meaning.format(**words)}{way} (ssh: {said})", remedy.format(**words), EXIT_REFUSED
+        f"host {host.name}: {meaning.format(**words)}{way} (ssh: {quoted})", remedy.format(**words), EXIT_REFUSED
     )

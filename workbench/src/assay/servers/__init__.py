@@ -1,1 +1,1 @@
-"""Servers, one description each, whatever the hosts are that they run on."""
+"""Descriptions of storage servers, one file each, independent of the hosts that they run on."""

@@ -1,13 +1,13 @@
-"""What becomes of a description on a host: its words filled in, its configuration and its commands.
+"""The description of a server, filled in for a host: its configuration and its commands.
 
-In texts and commands these words are filled in: `$host`, `$address`, `$port`, `$access` and `$secret` (keys that are
-no secret), `$configuration` (path of the written configuration), `$log`, `$data`, `$mount`, `$source` (name of what
-it passes on), `$upstream` (address of the host that serves that), `$python` (Assay's own interpreter), `$assay` (the
-words that start Assay), `$exports`, `$devices`, `$buckets`, `$tables` and `$users` (the parts of all of them),
-`$peers` (the parts, or else the addresses, of all other servers of the kind), `$members` (addresses of all, itself
-among them), `$first` (that of the first), and each word of `find`, `options` and `numbers`. In the part or command
-for one thing there are `$number` and `$name`, of exports and devices `$path`, of exports `$base`, its last part, of
-users `$user`, of peers `$peer`; on standard input `$password`.
+These words are filled in: `$host`, `$address`, `$port`, `$access` and `$secret` (keys that are no secret),
+`$configuration` (path of the written configuration), `$log`, `$data`, `$mount`, `$source` (name of the storage that
+the server passes on), `$upstream` (address of the host that serves that storage), `$python` (Assay's own interpreter),
+`$assay` (the command that starts Assay), `$exports`, `$devices`, `$buckets`, `$tables` and `$users` (the parts of all
+of them), `$peers` (the parts, or else the addresses, of all other servers of the kind), `$members` (addresses of all
+servers of the kind, this one included), `$first` (address of the first), and each word of `find`, `options` and
+`numbers`. The part or command for one thing also has `$number` and `$name`; for exports and devices `$path`; for
+exports `$base`, the last part of the path; for users `$user`; for peers `$peer`; on standard input `$password`.
 """
 
 import hashlib
@@ -26,22 +26,22 @@ from assay.servers.kinds import ACCESS, OFFERS, SECRET_KEY, ServerKind, Step
 
 Words = Mapping[str, str]
 SECRET = "password"
-"""Word that is filled in on standard input only."""
+"""The word that is filled in only on standard input."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where one server is, and what is beside it.
+    """Where one server runs, and the other servers of its kind.
 
     Attributes:
         host: Name of its host.
-        address: That host's.
-        configuration: Path of its configuration; the log goes beside it.
-        peers: Host -> address of all servers of the kind in the order of the box, this one among them.
+        address: Address of its host.
+        configuration: Path of its configuration; the log is in the same folder.
+        peers: Host -> address of all servers of the kind in the order of the box, including this one.
         devices: Name of a device -> its path.
-        passwords: User -> password; empty once the server has begun.
-        port: Where it answers, if that is not the port of its description.
-        upstream: Address of the host whose servers it passes on; empty if it does not.
+        passwords: User -> password; empty once the server has started.
+        port: The port where it answers; None for the port of its description.
+        upstream: Address of the host whose storage it passes on; empty if it passes on none.
     """
 
     host: str
@@ -55,21 +55,21 @@ class Place:
 
     @property
     def log(self) -> Path:
-        """Where it writes what happens."""
+        """Path of its log."""
         return self.configuration.with_suffix(".log")
 
     @property
     def first(self) -> bool:
-        """Whether no server of its kind stands before it."""
+        """Whether it is the first server of its kind."""
         return next(iter(self.peers), self.host) == self.host
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command whose words are filled in.
+    """A command with all words filled in.
 
     Attributes:
-        argv: Its words.
+        argv: Program and arguments.
         given: Its standard input.
     """
 
@@ -78,13 +78,13 @@ class Command:
 
 
 class Filled:
-    """A kind of server at its place."""
+    """A kind of server, filled in for one host."""
 
     def __init__(self, kind: ServerKind, server: Server, place: Place) -> None:
-        """Find what the description looks for.
+        """Fill in the words, and find the paths that the description looks for.
 
         Raises:
-            AssayError: It is not there.
+            AssayError: A path does not exist.
         """
         self.kind, self.server, self.place = kind, server, place
         self.things = {thing: self._each(thing, getattr(server, key)) for thing, key in OFFERS.items()}
@@ -97,31 +97,31 @@ class Filled:
         self.words = self._words()
 
     def configuration(self) -> str:
-        """The text of its configuration.
+        """Return the text of its configuration.
 
         Raises:
-            AssayError: It has a word that is not known.
+            AssayError: It has an unknown word.
         """
         return fill(self.kind.configuration, {**self.words, **self._parts()})
 
     def commands(self, steps: Iterable[Step]) -> list[Command]:
-        """The commands of some steps that are for this server.
+        """Return the commands of those steps that apply to this server.
 
         Raises:
-            AssayError: One has a word that is not known.
+            AssayError: One has an unknown word.
         """
         words, found = {**self.words, **self._parts()}, []
         for step in steps:
             if step.on == "first" and not self.place.first:
                 continue
             for own in self.things[step.each] if step.each is not None else [{}]:
-                shown = {name: value for name, value in own.items() if name != SECRET}
-                argv = tuple(fill(word, {**words, **shown}) for word in step.run)
+                public_words = {name: value for name, value in own.items() if name != SECRET}
+                argv = tuple(fill(word, {**words, **public_words}) for word in step.run)
                 found.append(Command(argv, fill(step.given, {**words, **own})))
         return found
 
     def services(self) -> list[str]:
-        """What `assay-switch ready` is to ask."""
+        """Return the addresses that `assay-switch ready` checks: HOST:PORT or a URL."""
         filled = [fill(service, self.words) for service in self.kind.ready or ()]
         return [one if one.startswith("http://") else f"{self.place.address}:{one}" for one in filled]
 
@@ -148,18 +148,18 @@ class Filled:
         return words | {word: value for word, value in stated.items() if value}
 
     def _parts(self) -> dict[str, str]:
-        """`$exports` and the like: what the description says of each, one after the other."""
+        """Return `$exports` and the like: the part of the configuration for each thing, joined."""
         parts = {}
         for thing, things in self.things.items():
             text = getattr(self.kind, thing)
-            shown = [{name: value for name, value in own.items() if name != SECRET} for own in things]
-            parts[f"{thing}s"] = "".join(fill(text or "", {**self.words, **own}) for own in shown)
+            public_words = [{name: value for name, value in own.items() if name != SECRET} for own in things]
+            parts[f"{thing}s"] = "".join(fill(text or "", {**self.words, **own}) for own in public_words)
         if self.kind.peer is None:
             parts["peers"] = ",".join(own["peer"] for own in self.things["peer"])
         return parts
 
     def _each(self, thing: str, names: Sequence[str]) -> list[dict[str, str]]:
-        """The words of each of some things."""
+        """Return the words of each thing of a kind."""
         found = []
         for number, name in enumerate(names, start=1):
             own = {"number": str(number), "name": name}
@@ -172,10 +172,10 @@ class Filled:
 
 
 def found_words(kind: ServerKind) -> dict[str, str]:
-    """The words of `find` with what was found.
+    """Return the words of `find`, each with the first path that exists.
 
     Raises:
-        AssayError: Nothing fits one of them.
+        AssayError: No path matches a word.
     """
     words = {}
     for word, patterns in kind.find.items():
@@ -187,17 +187,17 @@ def found_words(kind: ServerKind) -> dict[str, str]:
 
 
 def how_to_get(kind: ServerKind) -> str:
-    """What to do so that the server is there."""
+    """Return how to install the server, as a hint."""
     ways = [f"apt-get install {' '.join(kind.packages)}"] if kind.packages else []
     ways += [how_to_install(kind.python)] if kind.python else []
     return "; ".join([*ways, *([kind.obtain.strip()] if kind.obtain else [])])
 
 
 def fill(text: str, words: Words) -> str:
-    """The text with its `$words` filled in.
+    """Return the text with its `$words` filled in.
 
     Raises:
-        AssayError: It has a word that is not known.
+        AssayError: It has an unknown word.
     """
     try:
         return Template(text).substitute(words)
@@ -207,5 +207,5 @@ def fill(text: str, words: Words) -> str:
 
 
 def digest(text: str) -> str:
-    """SHA-256 of a text, in hex."""
+    """Return the SHA-256 of a text, in hex."""
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Kinds of servers: each is a file beside this one, or in the folder $ASSAY_SERVERS, and nothing else knows them."""
+"""Kinds of servers: each is one YAML file in this folder or in $ASSAY_SERVERS; no other code names them."""
 
 import functools
 import os
@@ -19,26 +19,26 @@ from assay.model.written import MOST_BYTES
 
 FOLDER = Path(__file__).parent
 OWN_FOLDER = "ASSAY_SERVERS"
-"""Variable that names a folder of the user's own descriptions. What they say is executed: no box's file may name it."""
+"""Environment variable: folder of the user's own descriptions. They hold commands, so no box file may set it."""
 GUIDE = "docs/guides/testbed.md"
 
 Words = tuple[str, ...]
 Thing = Literal["export", "device", "bucket", "table", "user", "peer"]
 OFFERS: dict[str, str] = {"export": "exports", "device": "devices", "bucket": "buckets", "table": "tables"}
-"""What a server may offer, each -> the key of a box's server that lists them."""
+"""Thing that a server can offer -> key of a server in a box file that lists those things."""
 ACCESS, SECRET_KEY = "assay", "assay-in-a-box"
-"""The keys of servers that ask for some. They are no secret: whoever is in the box, or here, may use them."""
+"""Access keys for servers that require some. No secret: everyone in the box or on this machine may use them."""
 STATED = {
     "data": ("keeps what it has in a directory", "/export"),
     "mount": ("mounts what it offers at a directory", "/files"),
     "source": ("passes on what another server has", "server1:my-bucket"),
 }
-"""Key of a box's server that is also a word of descriptions -> what a server with it does, and an example."""
+"""Key of a server in a box file that is also a word of descriptions -> what such a server does, and an example."""
 _PASSWORD = re.compile(r"\$(password\b|\{password\})")
 
 
 class Step(Frozen):
-    """A command of a description."""
+    """A command in a description."""
 
     run: Words = Field(min_length=1, description="The command.")
     each: Thing | None = Field(None, description="Run it once for each of these.")
@@ -48,12 +48,12 @@ class Step(Frozen):
     given: str = Field("", description="Text on its standard input; the only place for $password.")
 
 
-def _step(written: Any) -> Any:
-    """A step; a plain list is a command without more."""
+def _parse_step(written: Any) -> Any:
+    """Return a step as a mapping; a plain list is a command without other keys."""
     return {"run": written} if isinstance(written, list | tuple) else written
 
 
-Steps = tuple[Annotated[Step, BeforeValidator(_step)], ...]
+Steps = tuple[Annotated[Step, BeforeValidator(_parse_step)], ...]
 
 
 class ServerKind(Frozen):
@@ -126,17 +126,17 @@ class ServerKind(Frozen):
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """All commands."""
+        """The commands of all stages."""
         return (*self.before, *self.start, *self.then)
 
     @property
     def not_alone(self) -> str:
-        """Why it cannot be started on this machine itself, outside of a box; empty if it can."""
+        """Why it cannot be started outside of a box, on this machine itself; empty if it can."""
         if self.only_in_box:
             return self.only_in_box
-        asked = [service.startswith("http://$address:$port") for service in self.ready or ()]
+        answers_by_http = [service.startswith("http://$address:$port") for service in self.ready or ()]
         if (
-            not (self.stays and self.port is not None and asked == [True])
+            not (self.stays and self.port is not None and answers_by_http == [True])
             or sum(step.each is None for step in self.steps) > 1
             or self.configuration
             or self.private
@@ -147,38 +147,38 @@ class ServerKind(Frozen):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """All in which words are filled in, but what is given on standard input."""
+        """All texts in which words are filled in, except those for standard input."""
         parts = (getattr(self, thing) or "" for thing in (*OFFERS, "user", "peer"))
         return (self.configuration, *parts, *(word for step in self.steps for word in step.run), *(self.ready or ()))
 
     def needs(self, word: str) -> bool:
-        """Whether a word such as `mount` stands in it, which only a box's file can say."""
+        """Whether it uses a word such as `mount`, whose value only a box file has."""
         return any(re.search(rf"\$({word}\b|{{{word}}})", text) for text in self.texts)
 
     def takes(self, thing: str) -> bool:
-        """Whether its configuration or its commands make something of each export, device, bucket, table or user."""
+        """Whether its configuration or a command has a part for each `thing`, such as each bucket."""
         return getattr(self, thing) is not None or any(step.each == thing for step in self.steps)
 
 
-def _paths() -> dict[str, Path]:
-    """Kind -> its file; the user's own go first."""
+def _kind_paths() -> dict[str, Path]:
+    """Return kind -> its file; the user's own files override ours."""
     own = os.environ.get(OWN_FOLDER)
     folders = [FOLDER, *([Path(own)] if own else [])]
     return {path.stem: path for folder in folders for path in sorted(folder.glob("*.yaml"))}
 
 
 def kind_names() -> list[str]:
-    """All kinds."""
-    return sorted(_paths())
+    """Return the names of all kinds, sorted."""
+    return sorted(_kind_paths())
 
 
 def load_kind(name: str) -> ServerKind:
-    """The kind of this name.
+    """Return the kind of this name.
 
     Raises:
-        AssayError: There is none, or its file is wrong.
+        AssayError: There is none, or its file is invalid.
     """
-    paths = _paths()
+    paths = _kind_paths()
     if name not in paths:
         raise AssayError(f"no kind of server is called `{name}`", one_of(name, sorted(paths)))
     return _read(paths[name])
@@ -195,14 +195,14 @@ def _read(path: Path) -> ServerKind:
 
 
 def startable_fault(name: str, thing: Thing) -> tuple[str, str] | None:
-    """Why a kind of server cannot be started on this machine for a bucket or a table, and what to do; None if it can.
+    """Return why a kind of server cannot be started here for a bucket or a table, and a hint; None if it can.
 
     Raises:
-        AssayError: There is no such kind, or its file is wrong.
+        AssayError: There is no such kind, or its file is invalid.
     """
     kind = load_kind(name) if name in kind_names() else None
     if kind is not None and kind.takes(thing) and not kind.not_alone:
-        # Of the others nothing is read: a command waits for it.
+        # The other files are not read: the command should start quickly.
         return None
     able = [other for other in kind_names() if (known := load_kind(other)).takes(thing) and not known.not_alone]
     if kind is None:
@@ -214,14 +214,14 @@ def startable_fault(name: str, thing: Thing) -> tuple[str, str] | None:
 
 
 def check_server(server: Server, where: str) -> None:
-    """See whether there is such a kind of server, and it can offer what it is to.
+    """Check that the kind of a server exists and that it can offer what the box file requires.
 
     Args:
-        server: As a box's file has it.
+        server: The server in the box file.
         where: Its host, for the message.
 
     Raises:
-        AssayError: It cannot.
+        AssayError: A check failed.
     """
     kind = load_kind(server.kind)
     able = [key for thing, key in OFFERS.items() if kind.takes(thing)]

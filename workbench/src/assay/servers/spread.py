@@ -1,4 +1,4 @@
-"""Whether servers of a box can keep copies on different hosts as they are to."""
+"""Checks that the servers of a box can keep copies on different hosts, as their options require."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,14 +12,14 @@ Servers = Mapping[str, Sequence[Server]]
 
 
 def check_spread(servers: Servers, where: str) -> None:
-    """See whether what servers keep twice, or more often, can lie on so many hosts.
+    """Check that replicated data can be spread over enough hosts.
 
     Args:
-        servers: Of the box.
+        servers: Servers of the box.
         where: Name of the box, for the message.
 
     Raises:
-        AssayError: It cannot.
+        AssayError: It cannot, for a server.
     """
     for host, found in servers.items():
         for server in found:
@@ -42,7 +42,7 @@ def _check(servers: Servers, where: str, kind: ServerKind, server: Server) -> No
 
 
 def _holders(servers: Servers, server: Server) -> list[str]:
-    """The host of each thing that a server keeps data on: its own kind's, or those that it passes on."""
+    """Return the host of each thing that a server keeps data on: things of its own kind, or those it passes on."""
     kind = server.kind
     if server.source is not None:
         upstream = (one for one in servers.get(server.upstream, ()) if server.passed in [o.name for o in one.offers])

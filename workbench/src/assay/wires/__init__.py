@@ -1,1 +1,1 @@
-"""What the links between hosts carry: bandwidth by iperf3, round trips, packet sizes, interfaces."""
+"""Measures the links between hosts: bandwidth with iperf3, round trips, packet sizes, interfaces."""

@@ -1,4 +1,4 @@
-"""What hosts tell of themselves: whether two names are one machine, and the interfaces between them."""
+"""What hosts report about themselves: whether two names are one machine, and the interfaces between them."""
 
 import re
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ _WAY = (
     "echo mac=$(cat $n/address 2>/dev/null); echo speed=$(cat $n/speed 2>/dev/null); "
     "[ -e $n/device ] && echo real=1; echo type=$(cat $n/uevent 2>/dev/null); true"
 )
-"""One line each, without newlines, because any login shell may have to pass it on."""
+"""The scripts are single lines, because any login shell may have to pass them on."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Machine:
     """A host as it sees itself.
 
     Attributes:
-        identity: The same for two names of one machine; empty if unknown.
+        identity: Boot id and network namespace: equal for two names of one machine; empty if unknown.
         tools: Which of iperf3 and ping it has.
     """
 
@@ -41,16 +41,16 @@ class Machine:
 
 @dataclass(frozen=True)
 class Way:
-    """How packets leave a host for an address.
+    """The route of packets from a host to an address.
 
     Attributes:
         address: The IP address; empty if the name is unknown there.
         interface: Name of the interface; empty if unknown.
-        source: Our own address on that way; empty if unknown.
-        mtu: Of the interface in bytes; None if unknown.
-        bits_per_s: What the interface tells, if it can be believed; else None.
+        source: The host's own address on that route; empty if unknown.
+        mtu: MTU of the interface in bytes; None if unknown.
+        bits_per_s: Speed of the interface; None if it reports none, or one that is made up.
         why_unknown: Why there is no rate; empty if there is one.
-        loops: The address is the host's own.
+        loops: The address is the host's own, so packets do not leave it.
     """
 
     address: str
@@ -63,7 +63,7 @@ class Way:
 
 
 def look(leashes: Leashes, shell: Shell) -> Machine:
-    """Ask a host what it is.
+    """Find the identity and the tools of a host.
 
     Raises:
         AssayError: It cannot be reached, or does not answer.
@@ -71,13 +71,13 @@ def look(leashes: Leashes, shell: Shell) -> Machine:
     answer = leashes.run(shell, ["sh", "-c", _IDENTITY], SECONDS)
     if answer.code != 0:
         raise AssayError(f"host {shell.host.name}: cannot execute sh: {answer.last_line}")
-    said = _said(answer.out)
-    boot, net = said.get("boot", [""])[0], said.get("net", [""])[0]
-    return Machine(f"{boot} {net}".strip() if boot and net else "", frozenset(said.get("tool", ())))
+    facts = _parse_pairs(answer.out)
+    boot, net = facts.get("boot", [""])[0], facts.get("net", [""])[0]
+    return Machine(f"{boot} {net}".strip() if boot and net else "", frozenset(facts.get("tool", ())))
 
 
 def find_way(leashes: Leashes, shell: Shell, address: str) -> Way:
-    """How packets leave a host for `address`, a name or an IP address.
+    """Find the route from a host to `address`, a name or an IP address.
 
     Raises:
         AssayError: It cannot be reached, or does not answer.
@@ -85,11 +85,11 @@ def find_way(leashes: Leashes, shell: Shell, address: str) -> Way:
     answer = leashes.run(shell, ["sh", "-c", _WAY, "sh", address], SECONDS)
     if answer.code != 0:
         raise AssayError(f"host {shell.host.name}: cannot execute sh: {answer.last_line}")
-    return parse_way({key: values[0] for key, values in _said(answer.out).items()})
+    return parse_way({key: values[0] for key, values in _parse_pairs(answer.out).items()})
 
 
 def parse_way(said: Mapping[str, str]) -> Way:
-    """What the script said, understood; `ip route get` as iproute2 prints it on one line."""
+    """Parse the output of the route script; `ip route get` as iproute2 prints it on one line."""
     route = said.get("route", "")
     interface, source = re.search(r"\bdev (\S+)", route), re.search(r"\bsrc (\S+)", route)
     mtu = re.search(r"\bmtu (\d+)", said.get("link", ""))
@@ -105,24 +105,27 @@ def parse_way(said: Mapping[str, str]) -> Way:
     )
 
 
-def _rate(said: Mapping[str, str]) -> tuple[float | None, str]:
-    """Virtual interfaces make up a rate (veth says 10 Gb/s whatever it does); bonds and VLANs pass on a real one."""
-    speed, mac = said.get("speed", ""), said.get("mac", "")
-    # A container may see the files of its host, whose interface of this name is another one.
-    if not mac or mac not in said.get("link", "").split():
+def _rate(facts: Mapping[str, str]) -> tuple[float | None, str]:
+    """Return the rate of the interface in bits/s, or why it is unknown.
+
+    Virtual interfaces make up a rate (veth reports 10 Gb/s always); bonds and VLANs pass on a real one.
+    """
+    speed, mac = facts.get("speed", ""), facts.get("mac", "")
+    # A container may see the /sys of its host, where this name is another interface.
+    if not mac or mac not in facts.get("link", "").split():
         return None, "the interface is not seen in /sys"
-    believed = "real" in said or re.search(r"DEVTYPE=(bond|vlan|team)", said.get("type", ""))
-    if not believed:
+    is_real = "real" in facts or re.search(r"DEVTYPE=(bond|vlan|team)", facts.get("type", ""))
+    if not is_real:
         return None, "the interface is virtual"
     if not speed.isdigit() or int(speed) in (0, 2**32 - 1):
         return None, "the driver does not tell"
     return int(speed) * 1e6, ""
 
 
-def _said(text: str) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def _parse_pairs(text: str) -> dict[str, list[str]]:
+    pairs: dict[str, list[str]] = {}
     for line in text.splitlines():
         key, equals, value = line.partition("=")
         if equals:
-            found.setdefault(key, []).append(value.strip())
-    return found
+            pairs.setdefault(key, []).append(value.strip())
+    return pairs

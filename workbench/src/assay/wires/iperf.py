@@ -1,4 +1,4 @@
-"""Bandwidth by iperf3: its server started over there for each test, or one that somebody keeps running."""
+"""Bandwidth with iperf3: we start a server on the host for each test, or use one that is already running."""
 
 import contextlib
 import itertools
@@ -16,16 +16,16 @@ from assay.wires.leash import Leashes
 FIRST_PORT = 5201
 """iperf3's own default."""
 PORTS = 512
-"""Ports tried from the first on."""
+"""Number of ports to choose from, starting at the first."""
 READY_SECONDS = 8.0
 SPARE_SECONDS = 8.0
-"""For connecting, and for the exchange of results at the end."""
+"""Seconds added to a test for connecting and for the exchange of results at the end."""
 INTERVAL = 0.5
 """Length in seconds of the intervals that iperf3 reports."""
 TRIES = 5
 
 Span = tuple[float, float, float]
-"""Begin and end in seconds, and bits in between."""
+"""Begin and end of an interval in seconds, and the bits sent or received in it."""
 
 _LINE = re.compile(
     r"\[ *(SUM|\d+)\] +([\d.]+)-([\d.]+) +sec +[\d.]+ [KMGT]?Bytes +([\d.]+) ([KMGT]?)bits/sec.*?(receiver|sender)?\s*$"
@@ -35,12 +35,13 @@ _ports = itertools.count()
 
 @dataclass(frozen=True)
 class Rate:
-    """What a test found.
+    """Result of one bandwidth test.
 
     Attributes:
-        bits_per_s: Payload; None if it failed.
-        seconds: Of the part that counts.
-        error: Why it failed.
+        bits_per_s: Payload rate; None if the test failed.
+        retransmits: TCP segments sent again; None if unknown.
+        seconds: Length of the part that counts.
+        error: Why the test failed; empty if it did not.
     """
 
     bits_per_s: float | None
@@ -51,23 +52,23 @@ class Rate:
 
 @contextlib.contextmanager
 def server_at(leashes: Leashes, shell: Shell, address: str, first_port: int, seconds: float) -> Iterator[int]:
-    """An iperf3 server for one test, gone at the end of the `with` block; gives its port.
+    """Run an iperf3 server for one test and yield its port; it is ended with the `with` block.
 
     Args:
-        leashes: Who ends it.
-        shell: Where.
-        address: To listen at, so that nobody else is served.
+        leashes: Runs the command and ends it.
+        shell: Shell of the server's host.
+        address: Address to listen at, so that only our clients are served.
         first_port: The first port to try.
-        seconds: After which it ends in any case.
+        seconds: Time limit, after which it is ended in any case.
 
     Raises:
         AssayError: It does not start.
     """
     bind: tuple[str, ...] = ("-B", address)
-    complaint = ""
+    problem = ""
     for _ in range(TRIES):
         port = first_port + next(_ports) % PORTS
-        # -1: it takes one client, and ends.
+        # -1: serve one client, then end.
         command = ["iperf3", "-s", "-1", "-i", str(INTERVAL), "-f", "k", "--forceflush", "-p", str(port), *bind]
         with leashes.hold(shell, command, seconds) as leash:
             if leash.hear(b"listening", READY_SECONDS):
@@ -75,15 +76,15 @@ def server_at(leashes: Leashes, shell: Shell, address: str, first_port: int, sec
                 return
             leash.end_input()
             answer = leash.answer()
-        complaint = answer.last_line
+        problem = answer.last_line
         if answer.code == NOT_FOUND:
             raise AssayError(f"host {shell.host.name}: iperf3 was not found", "install iperf3 there")
-        if "assign" in complaint:
+        if "assign" in problem:
             # Behind address translation the host does not have the address under which clients see it.
             bind = ()
-        elif "in use" not in complaint:
+        elif "in use" not in problem:
             break
-    raise AssayError(f"host {shell.host.name}: iperf3 -s does not start: {complaint}")
+    raise AssayError(f"host {shell.host.name}: iperf3 -s does not start: {problem}")
 
 
 def measure(
@@ -96,16 +97,16 @@ def measure(
     seconds: int,
     trim: tuple[float, float],
 ) -> Rate:
-    """Run an iperf3 client; what fails is in the result.
+    """Run an iperf3 client; a failure is part of the result.
 
     Args:
-        leashes: Who ends it.
-        shell: The client.
-        address: Of the server.
-        port: Of the server.
+        leashes: Runs the command and ends it.
+        shell: Shell of the client.
+        address: Address of the server.
+        port: Port of the server.
         direction: `read`: the server sends (iperf3 -R).
-        streams: TCP connections.
-        seconds: To send for.
+        streams: Number of TCP connections.
+        seconds: Time to send for.
         trim: Seconds at the beginning and at the end that do not count.
     """
     command = ["iperf3", "-J", "-c", address, "-p", str(port), "-t", str(seconds), "-P", str(streams)]
@@ -119,11 +120,11 @@ def measure(
 
 
 def parse(answer: Answer, trim: tuple[float, float] = (0.0, 0.0)) -> Rate:
-    """The rate in what iperf3 -J printed.
+    """Return the rate in the output of `iperf3 -J`.
 
-    The intervals between the trimmed ends count, where there are such: in the first fraction of a second TCP finds its
-    speed and fills buffers, and tests that run at the same time do not begin and end at the very same moment. They are
-    the receiver's where it told: what a sender has sent is partly still in buffers, one or two percent in a second.
+    Only whole intervals between the trimmed ends count, if there are any: in the first fraction of a second TCP finds
+    its speed and fills buffers, and simultaneous tests do not begin and end at the very same moment. The receiver's
+    intervals are preferred: of what a sender sent in a second, one or two percent are still in buffers.
     Source of the format: iperf_api.c, iperf_print_results.
     """
     if answer.code == NOT_FOUND:
@@ -137,17 +138,17 @@ def parse(answer: Answer, trim: tuple[float, float] = (0.0, 0.0)) -> Rate:
     if not isinstance(end, dict):
         return Rate(None, error="iperf3: its result has no end")
     retransmits = _number(end, "sum_sent", "retransmits")
-    sent_again = int(retransmits) if retransmits is not None else None
+    retransmitted = int(retransmits) if retransmits is not None else None
     text = document.get("server_output_text")
-    received = _middle(_told_spans(text), trim) if isinstance(text, str) else None
-    middle = received or _middle(_own_spans(document.get("intervals")), trim)
-    if middle is not None:
-        bits, length = middle
-        return Rate(bits / length, sent_again, length)
-    rate, whole = _number(end, "sum_received", "bits_per_second"), _number(end, "sum_received", "seconds")
-    if not rate or not whole:
-        return Rate(None, sent_again, error="iperf3: nothing arrived")
-    return Rate(rate, sent_again, whole)
+    received = _middle(_server_spans(text), trim) if isinstance(text, str) else None
+    inner = received or _middle(_client_spans(document.get("intervals")), trim)
+    if inner is not None:
+        bits, length = inner
+        return Rate(bits / length, retransmitted, length)
+    rate, duration = _number(end, "sum_received", "bits_per_second"), _number(end, "sum_received", "seconds")
+    if not rate or not duration:
+        return Rate(None, retransmitted, error="iperf3: nothing arrived")
+    return Rate(rate, retransmitted, duration)
 
 
 def _document(text: str) -> dict[str, Any] | None:
@@ -157,8 +158,8 @@ def _document(text: str) -> dict[str, Any] | None:
     return None
 
 
-def _own_spans(intervals: object) -> list[Span]:
-    """What the client says of each interval."""
+def _client_spans(intervals: object) -> list[Span]:
+    """Return the intervals that the client reports."""
     sums = [item.get("sum") for item in intervals if isinstance(item, dict)] if isinstance(intervals, list) else []
     spans = []
     for item in sums:
@@ -169,8 +170,8 @@ def _own_spans(intervals: object) -> list[Span]:
     return spans
 
 
-def _told_spans(text: str) -> list[Span]:
-    """What the server says of each interval: the sum of the streams, or the only one."""
+def _server_spans(text: str) -> list[Span]:
+    """Return the intervals in the server's output: the sum of the streams, or the only stream."""
     spans = []
     found = [match.groups() for match in map(_LINE.match, text.splitlines()) if match]
     several = any(name == "SUM" for name, *_ in found)
@@ -182,15 +183,15 @@ def _told_spans(text: str) -> list[Span]:
 
 
 def _middle(spans: list[Span], trim: tuple[float, float]) -> tuple[float, float] | None:
-    """Bits and seconds of the whole intervals that are left when both ends are trimmed; None if there is no such."""
+    """Return bits and seconds of the whole intervals between the trimmed ends; None if there are none."""
     if not spans:
         return None
-    # Rounded by the timer to within some hundredths of an interval.
+    # The timer is off by some hundredths of an interval.
     slack = INTERVAL / 10
     first, last = trim[0] - slack, max(end for _, end, _ in spans) - trim[1] + slack
-    kept = [span for span in spans if span[0] >= first and span[1] <= last and span[1] - span[0] >= INTERVAL / 2]
-    length = sum(end - start for start, end, _ in kept)
-    bits = sum(bits for _, _, bits in kept)
+    inner = [span for span in spans if span[0] >= first and span[1] <= last and span[1] - span[0] >= INTERVAL / 2]
+    length = sum(end - start for start, end, _ in inner)
+    bits = sum(bits for _, _, bits in inner)
     return (bits, length) if length and bits else None
 
 

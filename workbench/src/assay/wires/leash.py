@@ -1,7 +1,7 @@
-"""Commands on other hosts that end when they should: in time, when told to, and when nobody is there any more.
+"""Commands on other hosts that always end: after a time limit, on request, and when this process dies.
 
-Killing an ssh client or an `nsenter` leaves the command behind it alone. So a command runs beside a reader of its
-standard input, which ends it at the end of input: that comes when we close the pipe, and also when we are killed.
+Killing an ssh client or an `nsenter` does not kill the command behind it. So a second process reads the standard input
+and ends the command at the end of input, which comes when we close the pipe or are killed.
 """
 
 import contextlib
@@ -29,28 +29,28 @@ SCRIPT = (
     ">/dev/null 2>&1 & t=$!; "
     "wait $p; c=$?; kill $r $t 2>/dev/null; wait; exit $c"
 )
-"""For sh: seconds, then the command; its exit code is the command's. POSIX only, in one line, for any login shell."""
+"""For sh, with seconds and a command; exits with the command's code. POSIX only and one line, for any login shell."""
 
 RUDE_SECONDS = 3.0
-"""From the end of input to SIGKILL of the process on this side."""
+"""Seconds from the end of input to SIGKILL of the process on this machine."""
 SPARE_SECONDS = 5.0
-"""A command that reaches its limit is ended over there first, and says so; then here."""
+"""Seconds that the limit here is longer: the command is ended on its host first, so that its output arrives."""
 
 
 class StoppedError(Exception):
-    """The leashes were let go; nothing more is started."""
+    """`end_all` was called; no more commands are started."""
 
 
 class Leash:
-    """One command, which ends at the latest when this is released."""
+    """A command on a host; it ends at the latest when this object is released."""
 
     def __init__(self, shell: Shell, argv: Sequence[str], seconds: float) -> None:
-        """Start it.
+        """Start the command.
 
         Args:
-            shell: Where.
+            shell: Shell of the host.
             argv: The command.
-            seconds: After which it is ended.
+            seconds: Time limit, after which the command is ended.
 
         Raises:
             AssayError: The host cannot be reached.
@@ -58,62 +58,64 @@ class Leash:
         self.shell = shell
         self.argv = argv
         self.seconds = seconds
-        theirs, self._ours = os.pipe()
+        read_end, self._input_fd = os.pipe()
         self._lock = threading.Lock()
-        self._heard = b""
+        self._output = b""
         try:
             self.process: Process = shell.popen(
                 ["sh", "-c", SCRIPT, "sh", str(max(1, round(seconds))), *argv],
-                stdin=theirs,
+                stdin=read_end,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
             )
         except BaseException:
-            os.close(self._ours)
+            os.close(self._input_fd)
             raise
         finally:
-            os.close(theirs)
+            os.close(read_end)
 
     def hear(self, word: bytes, seconds: float) -> bool:
-        """Wait for a word on its standard output, which stays in `answer`; False if it ends or takes longer."""
+        """Wait until the output contains `word`, and keep the output for `answer`; False if it ends or takes longer."""
         assert self.process.stdout is not None
         limit = time.monotonic() + seconds
-        while word not in self._heard:
+        while word not in self._output:
             ready, _, _ = select.select([self.process.stdout], [], [], max(0.0, limit - time.monotonic()))
             chunk = os.read(self.process.stdout.fileno(), 4096) if ready else b""
             if not chunk:
                 return False
-            self._heard += chunk
+            self._output += chunk
         return True
 
     def answer(self) -> Answer:
-        """Wait for its end.
+        """Wait for the end of the command.
 
         Raises:
-            AssayError: It did not end in time.
+            AssayError: It did not end in time, printed too much, or the connection broke.
         """
-        heard = collect(self.process, None, self.seconds + SPARE_SECONDS)
-        code = heard.code
-        if heard.late or heard.long or code is None:
+        result = collect(self.process, None, self.seconds + SPARE_SECONDS)
+        code = result.code
+        if result.late or result.long or code is None:
             self.release()
-            how = f"says more than {about_size(MOST_OUT)}" if heard.long else f"did not end within {self.seconds:.0f} s"
+            how = (
+                f"says more than {about_size(MOST_OUT)}" if result.long else f"did not end within {self.seconds:.0f} s"
+            )
             raise AssayError(f"host {self.shell.host.name}: `{self.argv[0]}` {how}")
-        text, complaints = (self._heard + heard.out).decode("utf-8", "replace"), heard.err.decode("utf-8", "replace")
+        output, errors = (self._output + result.out).decode("utf-8", "replace"), result.err.decode("utf-8", "replace")
         if code == CONNECTION and self.shell.host.kind == "ssh":
             raise AssayError(
-                f"host {self.shell.host.name}: the connection broke ({Answer(code, '', complaints).last_line})"
+                f"host {self.shell.host.name}: the connection broke ({Answer(code, '', errors).last_line})"
             )
-        return Answer(code, text, complaints)
+        return Answer(code, output, errors)
 
     def end_input(self) -> None:
-        """Tell it to end."""
+        """End the command, by the end of its input; does not wait."""
         with self._lock:
-            if self._ours >= 0:
-                os.close(self._ours)
-                self._ours = -1
+            if self._input_fd >= 0:
+                os.close(self._input_fd)
+                self._input_fd = -1
 
     def release(self) -> None:
-        """End it and wait until it is gone from this side; a second call does nothing."""
+        """End the command and wait until the process on this machine is gone; a second call does nothing."""
         self.end_input()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(RUDE_SECONDS)
@@ -123,7 +125,7 @@ class Leash:
                 self.process.wait(RUDE_SECONDS)
 
     def close(self) -> None:
-        """Close the pipes that lead from it."""
+        """Close the pipes of its output."""
         for pipe in (self.process.stdout, self.process.stderr):
             if pipe is not None:
                 with contextlib.suppress(OSError):
@@ -131,17 +133,17 @@ class Leash:
 
 
 class Leashes:
-    """All commands of a measurement, so that they can be ended together from another thread."""
+    """The running commands of a measurement; another thread can end them together."""
 
     def __init__(self) -> None:
-        """None yet."""
-        self._held: set[Leash] = set()
+        """Start with no commands."""
+        self._running: set[Leash] = set()
         self._closed = False
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
     def hold(self, shell: Shell, argv: Sequence[str], seconds: float) -> Iterator[Leash]:
-        """A command for the length of a `with` block; see `Leash`.
+        """Run a command for the length of a `with` block; see `Leash`.
 
         Raises:
             StoppedError: `end_all` was called.
@@ -150,7 +152,7 @@ class Leashes:
             raise StoppedError
         leash = Leash(shell, argv, seconds)
         with self._lock:
-            self._held.add(leash)
+            self._running.add(leash)
         try:
             if self._closed:
                 raise StoppedError
@@ -159,13 +161,13 @@ class Leashes:
             leash.release()
             leash.close()
             with self._lock:
-                self._held.discard(leash)
+                self._running.discard(leash)
 
     def end_all(self) -> None:
-        """End every command and start no more; those who wait for one see it end."""
+        """End every command and start no more; a thread that waits for one sees it end."""
         self._closed = True
         with self._lock:
-            for leash in self._held:
+            for leash in self._running:
                 leash.end_input()
 
     def run(self, shell: Shell, argv: Sequence[str], seconds: float) -> Answer:

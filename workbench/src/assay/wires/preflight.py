@@ -1,4 +1,4 @@
-"""Measures what the network between clients and servers can carry, before storage is measured over it."""
+"""Measures the network between clients and servers, before storage is measured over it."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,9 +22,9 @@ from assay.wires.leash import Leashes, StoppedError
 from assay.wires.rounds import Flow, Rounds
 
 MOST_THREADS = 64
-"""Hosts that are asked at the same time."""
+"""Hosts that are measured at the same time."""
 OVERHEAD_SECONDS = 0.4
-"""Of one test of bandwidth, besides sending: start, connect, exchange of results."""
+"""Seconds that one bandwidth test takes in addition to sending: start, connect, exchange of results."""
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
@@ -32,16 +32,16 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class Server:
-    """Something that serves storage.
+    """A host that serves storage.
 
     Attributes:
-        name: As in results.
+        name: Name of the host in results.
         address: A name or an IP address, as clients use it.
-        shell: To start an iperf3 server there; None if the host cannot be entered.
-        iperf_port: Of an iperf3 server that somebody keeps running there; None to start our own.
-        tcp_port: To connect to where ICMP is closed; None for that of iperf3.
-        link: Bytes per second of its network link, as stated; None if nothing was.
-        closed: It is only asked how far away it is: nobody runs iperf3 there.
+        shell: Starts an iperf3 server there; None if the host cannot be entered.
+        iperf_port: Port of an iperf3 server that already runs there; None to start our own.
+        tcp_port: Port to connect to where ICMP is closed; None for that of iperf3.
+        link: Bytes per second of its network link, as stated; None if not stated.
+        closed: Measure only round trip and packet size: iperf3 cannot run there.
     """
 
     name: str
@@ -58,13 +58,13 @@ class Options:
     """What is measured, and for how long.
 
     Attributes:
-        seconds: Length of each measurement of bandwidth, whole.
+        seconds: Length of each bandwidth test, in whole seconds.
         streams: Numbers of TCP connections to try between one client and one server; the last is used where several
             pairs send at once.
-        pings: Round trips that count.
-        bandwidth: Measure bandwidth.
+        pings: Number of round trips to measure.
+        bandwidth: Whether to measure bandwidth.
         first_port: First port for our own iperf3 servers.
-        tell: Called with a line before each step.
+        tell: Called with a progress line before each step.
     """
 
     seconds: int = 2
@@ -76,7 +76,7 @@ class Options:
 
 
 def estimate_seconds(clients: int, servers: int, options: Options, closed: int = 0) -> float:
-    """About how long a preflight takes; so many of the servers are closed."""
+    """Estimate the seconds of a preflight; `closed` of the servers are measured without bandwidth."""
     quiet = 1.0 + servers * ((options.pings + 1) * rtt.GAP + 0.5)
     servers -= closed
     alone = clients * servers * 2 * len(options.streams) * (options.seconds + OVERHEAD_SECONDS)
@@ -88,13 +88,13 @@ def estimate_seconds(clients: int, servers: int, options: Options, closed: int =
 def run_preflight(clients: Sequence[Shell], servers: Sequence[Server], options: Options | None = None) -> Network:
     """Measure bandwidth, round trips, packet sizes and links between each client and each server.
 
-    A host that cannot be reached, or lacks a tool, is named in the result, and the others are measured. Nothing that
+    A host that cannot be reached, or lacks a tool, is named in the result, and the others are measured. No process that
     was started outlives the call.
 
     Args:
         clients: Hosts that will generate load.
-        servers: Those that will serve it.
-        options: What is measured.
+        servers: Hosts that will serve it.
+        options: What to measure; defaults if None.
 
     Raises:
         KeyboardInterrupt: The user stopped it; everything that was started is ended.
@@ -110,7 +110,7 @@ def run_preflight(clients: Sequence[Shell], servers: Sequence[Server], options: 
 
 
 class _Preflight:
-    """One preflight and what it has found so far."""
+    """One preflight and its results so far."""
 
     def __init__(self, clients: Sequence[Shell], servers: Sequence[Server], options: Options) -> None:
         self.clients = list(clients)
@@ -121,7 +121,7 @@ class _Preflight:
         self.machines: dict[str, facts.Machine] = {}
         self.ways: dict[tuple[str, str], facts.Way] = {}
         self.faults: dict[tuple[str, str], str] = {}
-        self.served: dict[str, facts.Machine] = {}
+        self.server_machines: dict[str, facts.Machine] = {}
         self.rtts: list[RttMeasurement] = []
         self.mtus: list[MtuMeasurement] = []
         self.paths: list[PathMeasurement] = []
@@ -131,7 +131,7 @@ class _Preflight:
         self.options.tell("looking at the hosts")
         self._look()
         self.options.tell("round trips and packet sizes")
-        for pairs in self._each(self._quiet, self.able_clients()):
+        for pairs in self._each(self._latency_and_mtu, self.able_clients()):
             for round_trip, size in pairs:
                 self.rtts.append(round_trip)
                 self.mtus.append(size)
@@ -151,7 +151,7 @@ class _Preflight:
         )
 
     def _lines(self) -> Iterator[Line]:
-        """The narrower line of the two sites, for each pair at different ones."""
+        """Yield the slower of the two stated site links, for each client and server at different sites."""
         for shell in self.clients:
             for server in self.servers:
                 there = server.shell.host if server.shell is not None else None
@@ -161,11 +161,11 @@ class _Preflight:
                         yield Line(client=shell.host.name, server=server.name, bits_per_s=8 * min(stated))
 
     def able_clients(self) -> list[Shell]:
-        """Clients that answer."""
+        """Return the clients that answered."""
         return [shell for shell in self.clients if shell.host.name in self.machines]
 
     def _each(self, do: Callable[[Item], Found], items: Iterable[Item]) -> list[Found]:
-        """The same for all, at the same time; in order."""
+        """Call `do` for all items at the same time, and return the results in order."""
         futures = [self.pool.submit(do, item) for item in items]
         return [future.result() for future in futures]
 
@@ -178,7 +178,7 @@ class _Preflight:
             if isinstance(found, str):
                 self.faults[side, name] = found
             else:
-                (self.machines if side == "client" else self.served)[name] = found
+                (self.machines if side == "client" else self.server_machines)[name] = found
         pairs = [(shell, server) for shell in self.able_clients() for server in self.servers]
         for (shell, server), way in zip(pairs, self._each(self._way, pairs), strict=True):
             self.ways[shell.host.name, server.name] = way
@@ -195,8 +195,8 @@ class _Preflight:
         except AssayError as error:
             return facts.Way("", why_unknown=error.message)
 
-    def _quiet(self, shell: Shell) -> list[tuple[RttMeasurement, MtuMeasurement]]:
-        """What hardly loads the network: each client does this on its own."""
+    def _latency_and_mtu(self, shell: Shell) -> list[tuple[RttMeasurement, MtuMeasurement]]:
+        """Measure round trips and packet sizes from one client; this hardly loads the network."""
         found = []
         for server in self.servers:
             way = self.ways[shell.host.name, server.name]
@@ -219,7 +219,7 @@ class _Preflight:
         flows = []
         for shell in self.able_clients():
             for server in (server for server in self.servers if not server.closed):
-                error = self._why_not(shell, server)
+                error = self._bandwidth_fault(shell, server)
                 if error:
                     self.paths += [_unmeasured(shell, server, direction, error) for direction in ("write", "read")]
                 else:
@@ -234,8 +234,8 @@ class _Preflight:
         port = server.iperf_port or self.options.first_port
         return Flow(shell, server.name, way.address or server.address, entered, port)
 
-    def _why_not(self, shell: Shell, server: Server) -> str:
-        """Why bandwidth cannot be measured between the two; empty if it can."""
+    def _bandwidth_fault(self, shell: Shell, server: Server) -> str:
+        """Return why bandwidth cannot be measured between the two; empty if it can."""
         if "iperf3" not in self.machines[shell.host.name].tools:
             return f"iperf3 was not found on {shell.host.name}"
         way = self.ways[shell.host.name, server.name]
@@ -245,9 +245,9 @@ class _Preflight:
             return ""
         if server.shell is None:
             return f"{server.name} cannot be entered, and no iperf3 server is named there"
-        if server.name not in self.served:
+        if server.name not in self.server_machines:
             return self.faults["server", server.name]
-        return "" if "iperf3" in self.served[server.name].tools else f"iperf3 was not found on {server.name}"
+        return "" if "iperf3" in self.server_machines[server.name].tools else f"iperf3 was not found on {server.name}"
 
     def _hosts(self) -> Iterable[NetworkHost]:
         for shell in self.clients:
@@ -257,17 +257,17 @@ class _Preflight:
             yield NetworkHost(side="client", name=name, identity=identity, error=error)
         for server in self.servers:
             ways = [self.ways[shell.host.name, server.name] for shell in self.able_clients()]
-            served = self.served.get(server.name)
+            machine = self.server_machines.get(server.name)
             yield NetworkHost(
                 side="server",
                 name=server.name,
-                identity=served.identity if served else "",
+                identity=machine.identity if machine else "",
                 addresses=tuple(dict.fromkeys(way.address for way in ways if way.address)),
                 error=self.faults.get(("server", server.name), ""),
             )
 
     def _links(self) -> Iterable[Link]:
-        """Each client's and server's interface on the way to the first of the others."""
+        """Yield the link of each client and server, by its interface towards the other side."""
         for shell in self.able_clients():
             ways = [self.ways[shell.host.name, server.name] for server in self.servers]
             outward = [way for way in ways if not way.loops] or ways
@@ -278,11 +278,11 @@ class _Preflight:
             yield _link("server", server.name, self._way_back(server), stated)
 
     def _way_back(self, server: Server) -> facts.Way:
-        """How the server's packets leave for the first client that has another address."""
+        """Find the route from the server to the first client that has another address."""
         sources = [
             way.source for (_, name), way in self.ways.items() if name == server.name and way.source and not way.loops
         ]
-        if server.shell is None or server.name not in self.served or not sources:
+        if server.shell is None or server.name not in self.server_machines or not sources:
             return facts.Way("", why_unknown="the host cannot be entered" if sources else "the way to it is unknown")
         try:
             return facts.find_way(self.leashes, server.shell, sources[0])

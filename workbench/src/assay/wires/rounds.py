@@ -1,4 +1,4 @@
-"""Tests of bandwidth in rounds: each pair alone, then those that share a client or a server, then all at once."""
+"""Bandwidth tests in rounds: each pair alone, then the pairs that share a client or a server, then all at once."""
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,9 +11,9 @@ from assay.wires import iperf
 from assay.wires.leash import Leashes
 
 SETTLE = 0.5
-"""Seconds at the beginning that do not count: TCP finds its speed."""
+"""Seconds at the beginning that do not count, while TCP finds its speed."""
 OVERLAP = 1.0
-"""Seconds by which tests at the same time are longer: half at each end, so that all send in the part that counts."""
+"""Extra seconds of simultaneous tests, half at each end, so that all send during the part that counts."""
 DIRECTIONS: tuple[Direction, ...] = ("write", "read")
 
 
@@ -22,11 +22,11 @@ class Flow:
     """A client and a server that can measure bandwidth.
 
     Attributes:
-        shell: The client.
+        shell: Shell of the client.
         server: Name of the server.
-        address: Of the server, as the client sees it.
-        entered: Where our own iperf3 server is started; None if somebody keeps one running.
-        port: Of that one, or the first to try for ours.
+        address: Address of the server, as the client sees it.
+        entered: Shell to start our own iperf3 server with; None to use one that already runs.
+        port: Port of the running server, or the first to try for ours.
     """
 
     shell: Shell
@@ -42,19 +42,19 @@ class Flow:
 
 
 class Rounds:
-    """Executes the tests."""
+    """Runs the bandwidth tests of all rounds."""
 
     def __init__(self, leashes: Leashes, pool: ThreadPoolExecutor, tell: Callable[[str], None]) -> None:
-        """Nothing is started yet."""
+        """Start nothing yet; `tell` is called with a progress line before each round."""
         self._leashes = leashes
         self._pool = pool
-        self._tell = tell
+        self._report = tell
 
     def measure(self, flows: Sequence[Flow], seconds: int, streams: Sequence[int]) -> list[PathMeasurement]:
-        """All rounds.
+        """Run all rounds.
 
-        An iperf3 server serves one client at a time: where only somebody's own is there, pairs that share it are left
-        out of the rounds in which they would send at once.
+        An iperf3 server serves one client at a time: pairs that share a server which is not ours are left out of the
+        rounds in which they would send at once.
 
         Args:
             flows: Pairs of client and server.
@@ -63,16 +63,16 @@ class Rounds:
         """
         found: list[PathMeasurement] = []
         for flow in flows:
-            self._tell(f"bandwidth: {flow.client} and {flow.server}, alone")
-            # Where the first test cannot even connect, seven more would only take their time.
+            self._report(f"bandwidth: {flow.client} and {flow.server}, alone")
+            # If the first test cannot even connect, seven more would only cost time.
             for direction, count in ((direction, count) for direction in DIRECTIONS for count in streams):
                 found.append(self._test(flow, direction, "alone", count, 1, seconds))
                 if found[-1].bits_per_s is None:
                     break
         broken = {(item.client, item.server) for item in found if item.bits_per_s is None}
-        able = [flow for flow in flows if (flow.client, flow.server) not in broken]
-        for scope, group in rounds(able):
-            self._tell(f"bandwidth: {_described(scope, group)}")
+        working = [flow for flow in flows if (flow.client, flow.server) not in broken]
+        for scope, group in rounds(working):
+            self._report(f"bandwidth: {_round_label(scope, group)}")
             for direction in DIRECTIONS:
                 found += self._together(group, direction, scope, streams[-1], seconds)
         return found
@@ -107,19 +107,19 @@ class Rounds:
     def _rate(
         self, flow: Flow, direction: Direction, streams: int, seconds: int, trim: tuple[float, float]
     ) -> iperf.Rate:
-        words = flow.shell, flow.address
+        path = flow.shell, flow.address
         if flow.entered is None:
-            return iperf.measure(self._leashes, *words, flow.port, direction, streams, seconds, trim)
+            return iperf.measure(self._leashes, *path, flow.port, direction, streams, seconds, trim)
         limit = seconds + iperf.SPARE_SECONDS + iperf.READY_SECONDS
         try:
             with iperf.server_at(self._leashes, flow.entered, flow.address, flow.port, limit) as port:
-                return iperf.measure(self._leashes, *words, port, direction, streams, seconds, trim)
+                return iperf.measure(self._leashes, *path, port, direction, streams, seconds, trim)
         except AssayError as error:
             return iperf.Rate(None, error=error.message)
 
 
 def rounds(flows: Sequence[Flow]) -> Iterable[tuple[Scope, list[Flow]]]:
-    """The groups of pairs that send at once: of each client, of each server, and all."""
+    """Yield the groups of pairs that send at once: those of each client, those of each server, and all."""
     clients = list(dict.fromkeys(flow.client for flow in flows))
     servers = list(dict.fromkeys(flow.server for flow in flows))
     if len(servers) > 1:
@@ -135,7 +135,7 @@ def rounds(flows: Sequence[Flow]) -> Iterable[tuple[Scope, list[Flow]]]:
         yield "all", shared
 
 
-def _described(scope: Scope, group: Sequence[Flow]) -> str:
+def _round_label(scope: Scope, group: Sequence[Flow]) -> str:
     if scope == "client":
         return f"{group[0].client} and all servers at once"
     if scope == "server":

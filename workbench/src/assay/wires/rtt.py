@@ -1,4 +1,4 @@
-"""Round-trip times, by ping or, where ICMP is closed, by connecting; and the largest packet on the way, by ping."""
+"""Round-trip times, by ping or, where ICMP is closed, by TCP connects; and the path MTU, by ping."""
 
 import re
 import statistics
@@ -10,13 +10,13 @@ from assay.model.result.network import MtuMeasurement, RttMeasurement
 from assay.wires.leash import Leashes
 
 GAP = 0.2
-"""Seconds between two pings; less is for root only."""
+"""Seconds between two pings; only root may use less."""
 PATIENCE = 2.0
 """Seconds to wait for one answer."""
 LEAST_MTU = 576
-"""What every host must take (RFC 791)."""
+"""Bytes of a packet that every host must accept (RFC 791)."""
 MOST_MTU = 9216
-"""Jumbo frames as switches have them, where the interface does not say."""
+"""Bytes of the jumbo frames of common switches; used where the MTU of the interface is unknown."""
 LARGEST_PACKET = 65_535
 
 _ECHO = re.compile(r"(?:seq|req)=(\d+)\b.*?\btime[=<]([0-9.]+) ?ms")
@@ -41,23 +41,23 @@ for _ in range(count):
         print(time.perf_counter() - start)
     time.sleep(0.02)
 """
-"""A refusal takes a round trip, too."""
+"""A refused connection also takes one round trip, so it counts."""
 CONNECT_BASH = (
     "for i in $(seq $3); do s=$EPOCHREALTIME; e=$( { exec 3<>/dev/tcp/$1/$2; } 2>&1 ); t=$EPOCHREALTIME; "
     'case "$e" in ""|*refused*) echo "$s $t";; *) echo "$e" >&2;; esac; done'
 )
-"""With the time of a fork in it, some tenths of a millisecond; needs bash 5."""
+"""Its times include a fork, some tenths of a millisecond; needs bash 5."""
 
 
 def ping(leashes: Leashes, shell: Shell, server: str, address: str, count: int) -> RttMeasurement:
-    """Round trips of ICMP echoes; the first, which may wait for ARP, is not counted.
+    """Measure round trips of ICMP echoes; the first is not counted, because it may wait for ARP.
 
     Args:
-        leashes: Who ends it.
-        shell: The client.
-        server: Its name.
-        address: Its address.
-        count: How many.
+        leashes: Runs the command and ends it.
+        shell: Shell of the client.
+        server: Name of the server.
+        address: Address of the server.
+        count: Number of round trips that count.
     """
     command = ["ping", "-n", "-c", str(count + 1), "-i", str(GAP), "-W", str(round(PATIENCE)), address]
     try:
@@ -74,7 +74,7 @@ def ping(leashes: Leashes, shell: Shell, server: str, address: str, count: int) 
 
 
 def echo_times(text: str) -> dict[int, float]:
-    """Number of the echo -> round-trip time in seconds, as iputils and busybox print them; duplicates do not count."""
+    """Return sequence number -> round trip in seconds, from output of iputils or busybox; duplicates are ignored."""
     found: dict[int, float] = {}
     for line in text.splitlines():
         match = _ECHO.search(line)
@@ -84,7 +84,7 @@ def echo_times(text: str) -> dict[int, float]:
 
 
 def ping_fault(answer: Answer) -> str:
-    """Why no echo came back."""
+    """Return why no echo came back."""
     for line in (*answer.err.splitlines(), *answer.out.splitlines()):
         if re.search(r"Unreachable|not permitted|ping: |prohibited|exceeded", line):
             return line.removeprefix("ping: ").strip()
@@ -92,7 +92,7 @@ def ping_fault(answer: Answer) -> str:
 
 
 def connect(leashes: Leashes, shell: Shell, server: str, address: str, port: int, count: int) -> RttMeasurement:
-    """Round trips of TCP handshakes, or of refusals, by whatever the client has: Python, or bash 5."""
+    """Measure round trips of TCP handshakes, or of refusals, with Python or bash 5, whichever the client has."""
     words = [address, str(port), str(count)]
     problem = "neither python3 nor bash was found"
     for program in (["python3", "-I", "-c", CONNECT_PYTHON], ["bash", "-c", CONNECT_BASH, "bash"]):
@@ -110,7 +110,7 @@ def connect(leashes: Leashes, shell: Shell, server: str, address: str, port: int
 
 
 def connect_times(text: str) -> list[float]:
-    """Seconds, from lines with a duration or with a beginning and an end."""
+    """Return seconds, from lines that hold a duration, or a start and an end."""
     times = []
     for line in text.splitlines():
         try:
@@ -137,18 +137,18 @@ def _summary(shell: Shell, server: str, method: str, times: Sequence[float], sen
 
 
 def path_mtu(leashes: Leashes, shell: Shell, server: str, address: str, interface_mtu: int | None) -> MtuMeasurement:
-    """The largest packet that must not be split and comes back, or what tracepath says.
+    """Find the largest packet that reaches the server unfragmented, by ping or else by tracepath.
 
-    One ping is enough where the whole way takes what the interface takes.
+    One ping is enough where the whole path takes what the interface takes.
     """
     search = _Search(leashes, shell, address)
     error = ""
-    # The loopback interface takes more than an IP packet can have.
+    # The MTU of the loopback interface is larger than any IP packet.
     interface_mtu = min(interface_mtu, LARGEST_PACKET) if interface_mtu is not None else None
     try:
         mtu = search.largest(LEAST_MTU, interface_mtu or MOST_MTU)
         if mtu is None:
-            mtu, error = _traced(leashes, shell, address), search.fault
+            mtu, error = _tracepath_mtu(leashes, shell, address), search.fault
     except AssayError as problem:
         mtu, error = None, problem.message
     if mtu is None:
@@ -157,12 +157,12 @@ def path_mtu(leashes: Leashes, shell: Shell, server: str, address: str, interfac
 
 
 def unknown_mtu(shell: Shell, server: str, interface_mtu: int | None, error: str) -> MtuMeasurement:
-    """For that reason the largest packet is not known."""
+    """Return a measurement without a result, with the reason in `error`."""
     return MtuMeasurement(client=shell.host.name, server=server, mtu=None, interface_mtu=interface_mtu, error=error)
 
 
 class _Search:
-    """Pings of chosen sizes."""
+    """Searches the path MTU by pings of chosen sizes."""
 
     def __init__(self, leashes: Leashes, shell: Shell, address: str) -> None:
         self._leashes, self._shell, self._address = leashes, shell, address
@@ -171,18 +171,18 @@ class _Search:
         self.fault = ""
 
     def largest(self, low: int, high: int) -> int | None:
-        """The largest size from `low` to `high` that gets through; None if not even the least does."""
+        """Return the largest size from `low` to `high` that gets through; None if not even `low` does."""
         if self._passes(high):
             return high
         if self.fault or not self._passes(low):
             return None
         while high - low > 1:
-            # What a router, or the interface, said is right nearly always; then one more ping shows it.
-            told = self.hint if self.hint is not None and low < self.hint < high else None
-            middle = told or (low + high) // 2
+            # The size that a router or the interface reported is nearly always right; one more ping confirms it.
+            hinted = self.hint if self.hint is not None and low < self.hint < high else None
+            middle = hinted or (low + high) // 2
             if self._passes(middle):
                 low = middle
-                if middle == told and not self._passes(middle + 1):
+                if middle == hinted and not self._passes(middle + 1):
                     return middle
             else:
                 high = middle
@@ -196,14 +196,14 @@ class _Search:
             self.fault = "ping was not found"
         elif re.search(r"invalid option|unrecognized option|Usage:", text):
             self.fault = "this ping cannot forbid splitting (-M do)"
-        told = _TOO_LONG.search(text)
-        if told:
-            self.hint = int(told[1])
+        too_long = _TOO_LONG.search(text)
+        if too_long:
+            self.hint = int(too_long[1])
         return bool(echo_times(answer.out))
 
 
-def _traced(leashes: Leashes, shell: Shell, address: str) -> int | None:
+def _tracepath_mtu(leashes: Leashes, shell: Shell, address: str) -> int | None:
     answer = leashes.run(shell, ["tracepath", "-n", "-m", "12", address], 15.0)
     found = _PATH_MTU.findall(answer.out)
-    # Without an answer from the other end it only knows its own interface.
+    # Without an answer from the other end, tracepath only knows its own interface.
     return int(found[-1]) if found and "reached" in answer.out else None

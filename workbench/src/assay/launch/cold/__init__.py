@@ -1,1 +1,1 @@
-"""Takes what hosts have in memory from them, so that what is read next comes from storage."""
+"""Empties the caches of hosts, so that the next reads come from storage."""

@@ -1,4 +1,4 @@
-"""Unmounts file systems on hosts and mounts them again: nothing of them stays in the hosts' memory."""
+"""Unmounts file systems on hosts and mounts them again, so that nothing of them stays in memory."""
 
 import contextlib
 import threading
@@ -19,46 +19,50 @@ while mounted "$1"; do
   said=$(umount "$1" 2>&1) || { n=$((n+1)); [ $n -lt 20 ] || { echo "$said" >&2; exit 1; }; sleep 0.5; }
 done
 """
-"""For sh, with the point; below it a host may have a directory of its own, empty and in memory."""
+"""For sh, with the mount point. A tmpfs there does not count: a host may have an empty one below the mount."""
 
 
 class Remounting:
-    """All that Assay has mounted on the hosts of a run, those of the study and those that came with the hosts."""
+    """Remounts what Assay has mounted on the hosts of a run: mounts of the study and of the site."""
 
     def __init__(self, mounting: Mounting | None, made: Mapping[str, Sequence[HostMount]]) -> None:
-        """Nothing is done yet.
+        """Do nothing yet.
 
         Args:
-            mounting: What the study has mounted; None if it has nothing mounted.
-            made: Host -> what came with it.
+            mounting: The mounts of the study; None if it has none.
+            made: Host -> mounts that Assay made when it set up the host.
         """
         self._mounting, self._made = mounting, made
-        self._gone: dict[tuple[str, str], tuple[Shell, HostMount]] = {}
-        """Host and point -> what was unmounted, and could not be mounted again."""
+        self._unmounted: dict[tuple[str, str], tuple[Shell, HostMount]] = {}
+        """Host and mount point -> what is unmounted and not mounted again yet."""
 
     def __call__(self, paths: Sequence[str], shells: Sequence[Shell]) -> None:
-        """Unmount what some directories lie in, and whatever has the same source, on all hosts, and mount it again.
+        """Unmount the mounts of some directories on all hosts, and all of the same sources, and mount them again.
 
-        Two mounts of one source may share what is in memory of it.
+        Two mounts of one source may share their cache.
 
         Raises:
-            AssayError: It cannot be done on a host, or a directory lies in nothing that Assay has mounted there.
+            AssayError: It fails on a host, or a directory is in no mount that Assay has made there.
         """
-        ours = self._mounting.mounts if self._mounting is not None else ()
-        of_study = [mount for mount in ours if mount.source in {one.source for one in ours if holds(one.at, paths)}]
+        of_mounting = self._mounting.mounts if self._mounting is not None else ()
+        of_study = [
+            mount
+            for mount in of_mounting
+            if mount.source in {one.source for one in of_mounting if holds(one.at, paths)}
+        ]
         work: list[tuple[Shell, list[HostMount]]] = []
         for shell in shells:
             made = self._made.get(shell.host.name, ())
-            both: list[HostMount | StudyMount] = [*made, *of_study]
-            sources = {one.source for one in both if holds(one.at, paths)}
+            candidates: list[HostMount | StudyMount] = [*made, *of_study]
+            sources = {one.source for one in candidates if holds(one.at, paths)}
             chosen = [one for one in made if one.source in sources]
-            points = [one.at for one in both if one.source in sources]
+            points = [one.at for one in candidates if one.source in sources]
             if missing := next((path for path in paths if not any(holds(at, [path]) for at in points)), None):
                 raise AssayError(f"host {shell.host.name}: {missing} lies in nothing that Assay has mounted", "")
             work.append((shell, chosen))
         problems: list[AssayError] = []
         with self._mounting.changing(of_study) if self._mounting is not None else contextlib.nullcontext():
-            threads = [threading.Thread(target=self._one, args=(*one, of_study, problems)) for one in work]
+            threads = [threading.Thread(target=self._remount, args=(*one, of_study, problems)) for one in work]
             for thread in threads:
                 thread.start()
             for thread in threads:
@@ -67,27 +71,27 @@ class Remounting:
             raise problems[0]
 
     def restore(self) -> None:
-        """Mount what could not be mounted again, so that what lies there can be removed.
+        """Try again to mount what could not be mounted again, so that the files in it can be removed.
 
         Raises:
             AssayError: It cannot be mounted.
         """
-        for shell, mount in list(self._gone.values()):
+        for shell, mount in list(self._unmounted.values()):
             self._mount(shell, mount)
         if self._mounting is not None:
             self._mounting.restore()
 
-    def _one(
+    def _remount(
         self, shell: Shell, made: Sequence[HostMount], of_study: Sequence[StudyMount], problems: list[AssayError]
     ) -> None:
-        """All of one host: nothing is mounted before everything is unmounted."""
+        """Remount on one host: everything is unmounted before anything is mounted."""
         try:
             for mount in reversed(made):
                 answer = shell.run(["sh", "-c", _UNMOUNT, "sh", mount.at], FLUSH_SECONDS)
                 if answer.code != 0:
                     message = f"host {shell.host.name}: {mount.at}: could not be unmounted: {complaint(answer)}"
                     raise AssayError(message, HINT)
-                self._gone[shell.host.name, mount.at] = shell, mount
+                self._unmounted[shell.host.name, mount.at] = shell, mount
             if self._mounting is not None:
                 self._mounting.take(shell, of_study)
             for mount in made:
@@ -102,9 +106,9 @@ class Remounting:
         if answer.code != 0:
             message = f"host {shell.host.name}: {mount.at}: {mount.source} could not be mounted: {complaint(answer)}"
             raise AssayError(message, HINT)
-        del self._gone[shell.host.name, mount.at]
+        del self._unmounted[shell.host.name, mount.at]
 
 
 def holds(at: str, paths: Iterable[str]) -> bool:
-    """Whether one of some paths lies in what is mounted at a point."""
+    """Return whether one of the paths is in the mount at `at`."""
     return any(f"{path}/".startswith(f"{at}/") for path in paths)

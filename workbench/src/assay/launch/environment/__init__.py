@@ -1,6 +1,6 @@
-"""What a result depends on besides the study: the machine, its kernel and its storage.
+"""Records what results depend on in addition to the study: the machine, its kernel and its storage.
 
-Everything is text. `unknown: why` could not be found out, `none: why` is known not to be there.
+All values are text. `unknown: why` could not be read; `none: why` does not exist.
 """
 
 from collections.abc import Mapping
@@ -39,16 +39,16 @@ def capture_environment(
     service: str = SERVICE,
     looks: Mapping[str, Look] = MappingProxyType({}),
 ) -> dict[str, Section]:
-    """Look at this machine.
+    """Return the environment of this machine and of its targets.
 
     Args:
-        targets: Name -> whether it is a block device, and its path, of each target that this machine can look at.
-        files: Where the kernel tells.
-        service: Base address of a cloud's metadata service; asked only if the firmware names a cloud.
-        looks: Name of a target -> what an engine has seen of its directory, which is not touched then.
+        targets: Name of each target on this machine -> whether it is a block device, and its path.
+        files: The files of /proc and /sys.
+        service: Base address of a cloud's metadata service; queried only if the firmware names a cloud.
+        looks: Name of a target -> an engine's report on its directory, which is then not touched.
 
     Returns:
-        Section -> name -> value, without what looks like a password: `host`, `cloud`, `kernel`, `cpu`, `memory`,
+        Section -> name -> value, without words that look like passwords: `host`, `cloud`, `kernel`, `cpu`, `memory`,
         `control groups`, `limits`, `sysctl`, `network` and `network NAME` for each interface that is up, and
         `target NAME` for each target; `modules` where environment modules are in use.
     """

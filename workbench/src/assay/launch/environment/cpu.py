@@ -1,4 +1,4 @@
-"""The processors: how many, how fast they may run, and what the kernel does for safety that costs time."""
+"""The processors: how many, how fast they may run, and which mitigations slow them down."""
 
 import os
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ NO_POLICY = "the kernel does not govern the frequency here (no cpufreq)"
 
 
 def describe_cpu(files: Files) -> Section:
-    """Model, topology, frequency policy, idle states, mitigations and load."""
+    """Return model, topology, frequency policy, idle states, mitigations and load."""
     first = first_processor(files)
     usable = os.sched_getaffinity(0)
     return {
@@ -30,7 +30,7 @@ def describe_cpu(files: Files) -> Section:
 
 
 def first_processor(files: Files) -> dict[str, str]:
-    """What /proc/cpuinfo says of its first processor; of a machine with many the rest takes long to read."""
+    """Return the first processor of /proc/cpuinfo; with many processors the whole file takes long to read."""
     found: dict[str, str] = {}
     try:
         with files.path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as lines:
@@ -54,7 +54,7 @@ def _model(first: Mapping[str, str]) -> str:
 
 
 def _topology(files: Files) -> Section:
-    """Sockets, cores and threads of the CPUs that are online."""
+    """Return the numbers of sockets, cores and threads that are online."""
     cores = set()
     threads = 0
     for name in files.names(CPUS):
@@ -81,7 +81,7 @@ def _first_of(files: Files, *names: str) -> str:
 
 
 def _frequency(files: Files) -> Section:
-    """The frequency policy.
+    """Return the frequency policy.
 
     Source: Documentation/admin-guide/pm/cpufreq.rst and intel_pstate.rst.
     """
@@ -100,7 +100,7 @@ def _frequency(files: Files) -> Section:
 
 
 def _of_policies(files: Files, policies: list[str], name: str, mhz: bool = False) -> str:
-    """One value if all policies agree; otherwise each with its CPUs."""
+    """Return one value if all policies agree; otherwise each value with its CPUs."""
     if not policies:
         return f"none: {NO_POLICY}"
     cpus: dict[str, set[int]] = {}
@@ -115,7 +115,7 @@ def _of_policies(files: Files, policies: list[str], name: str, mhz: bool = False
 
 
 def _boost(files: Files) -> str:
-    """Whether CPUs may run faster than their nominal frequency."""
+    """Return whether CPUs may exceed their nominal frequency: yes, no, or why that is unknown."""
     no_turbo = files.read(f"{CPUS}/intel_pstate/no_turbo")
     if no_turbo in ("0", "1"):
         return yes_or_no("1" if no_turbo == "0" else "0")
@@ -123,7 +123,7 @@ def _boost(files: Files) -> str:
 
 
 def _vulnerabilities(files: Files) -> Section:
-    """What the kernel does against flaws of the CPU, and against which it does nothing."""
+    """Return the CPU flaws that the kernel mitigates, and those that it does not."""
     folder = f"{CPUS}/vulnerabilities"
     mitigated, vulnerable = [], []
     for name in files.names(folder):

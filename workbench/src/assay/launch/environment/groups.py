@@ -1,6 +1,6 @@
 """Control groups: the limits that apply to this process and to the engine it starts.
 
-A limit of a group holds for all groups below it, so each is looked for from the group of the process up to the root.
+A limit of a group applies to all groups below it, so limits are read from the group of the process up to the root.
 Sources: Documentation/admin-guide/cgroup-v1 and cgroup-v2.rst.
 """
 
@@ -11,14 +11,14 @@ from assay.launch.environment.reading import Files, Section
 from assay.launch.mounts import MOUNTS, read_mounts
 
 NO_LIMIT = 1 << 60
-"""Version 1 writes "no limit" as a number of bytes about as large as this or larger."""
+"""Bytes from which on a limit of version 1 means "no limit"."""
 THROTTLES = {
     "blkio.throttle.read_bps_device": "rbps",
     "blkio.throttle.write_bps_device": "wbps",
     "blkio.throttle.read_iops_device": "riops",
     "blkio.throttle.write_iops_device": "wiops",
 }
-"""File of version 1 -> what version 2 calls it in io.max."""
+"""File of version 1 -> name of the same limit in io.max of version 2."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,9 @@ class Group:
     """The group of this process in the hierarchy of one controller.
 
     Attributes:
-        mount: Where the hierarchy is mounted.
-        name: Of the group below there, such as `/system.slice/x`.
+        version: Version of control groups, 1 or 2.
+        mount: Mount point of the hierarchy.
+        name: Path of the group below the mount point, such as `/system.slice/x`.
     """
 
     version: int
@@ -35,7 +36,7 @@ class Group:
     name: str
 
     def folders(self) -> Iterator[tuple[str, str]]:
-        """(name, folder) of the group and of all above it, the root last."""
+        """Yield (name, folder) of the group and of all groups above it, the root last."""
         name = self.name.rstrip("/")
         while name:
             yield name, self.mount + name
@@ -44,7 +45,7 @@ class Group:
 
 
 def describe_groups(files: Files) -> Section:
-    """The limits on memory, CPU and I/O; `no limit` where there is none."""
+    """Return the limits of memory, CPU and I/O; `no limit` where there is none."""
     groups = find_groups(files)
     if not groups:
         return {"version": "none: no control groups are mounted"}
@@ -54,10 +55,10 @@ def describe_groups(files: Files) -> Section:
     return {
         "version": " and ".join(map(str, versions)) + (f" ({', '.join(v1)} in 1)" if len(versions) > 1 else ""),
         "groups": ", ".join(dict.fromkeys(group.name for group in groups.values())),
-        "memory": _least(files, memory, ("memory.limit_in_bytes", "memory.max")),
-        "memory_high": _least(files, memory, ("", "memory.high")),
-        "memory_and_swap": _least(files, memory, ("memory.memsw.limit_in_bytes", "")),
-        "swap": _least(files, memory, ("", "memory.swap.max")),
+        "memory": _lowest_limit(files, memory, ("memory.limit_in_bytes", "memory.max")),
+        "memory_high": _lowest_limit(files, memory, ("", "memory.high")),
+        "memory_and_swap": _lowest_limit(files, memory, ("memory.memsw.limit_in_bytes", "")),
+        "swap": _lowest_limit(files, memory, ("", "memory.swap.max")),
         "cpu_quota": _quota(files, cpu),
         "cpu_weight": _weight(files, cpu, ("cpu.shares", "cpu.weight"), ("1024", "100")),
         "cpus": _nearest(files, cpuset, ("cpuset.effective_cpus", "cpuset.cpus.effective")),
@@ -68,7 +69,7 @@ def describe_groups(files: Files) -> Section:
 
 
 def find_groups(files: Files) -> dict[str, Group]:
-    """Controller (memory, cpu, cpuset, io) -> the group of this process, of the version that has that controller."""
+    """Return controller (memory, cpu, cpuset, io) -> group of this process, in the version that has the controller."""
     mounts: dict[str, tuple[str, str]] = {}
     unified = ("", "")
     for mount in read_mounts(files.path(MOUNTS)) if files.exists(MOUNTS) else ():
@@ -83,29 +84,29 @@ def find_groups(files: Files) -> dict[str, Group]:
         _, controllers, name = line.split(":", 2)
         for controller in controllers.split(","):
             if controller in mounts:
-                group = Group(1, mounts[controller][1], _inside(name, mounts[controller][0]))
+                group = Group(1, mounts[controller][1], _relative_name(name, mounts[controller][0]))
                 found["io" if controller == "blkio" else controller] = group
         if not controllers and unified[1]:
-            group = Group(2, unified[1], _inside(name, unified[0]))
+            group = Group(2, unified[1], _relative_name(name, unified[0]))
             for controller in files.read(f"{unified[1]}/cgroup.controllers").split():
                 found.setdefault(controller, group)
     return {name: found[name] for name in ("memory", "cpu", "cpuset", "io") if name in found}
 
 
-def _inside(name: str, root: str) -> str:
-    """Name of a group as seen from the group that is mounted; in a container that is not the real root."""
+def _relative_name(name: str, root: str) -> str:
+    """Return the name of a group relative to the mounted group, which in a container is not the real root."""
     root = root.rstrip("/")
     return name[len(root) :] or "/" if name == root or name.startswith(f"{root}/") else name
 
 
 def _values(files: Files, group: Group, file: str) -> Iterator[tuple[str, str]]:
-    """(name of the group, content) of this file in the group and those above it, where it is and can be read."""
+    """Yield (name of the group, content) of a file, for the group and all above it that have the file."""
     for name, folder in group.folders():
         if files.exists(f"{folder}/{file}"):
             yield name, files.read(f"{folder}/{file}")
 
 
-def _file(group: Group, names: tuple[str, str]) -> str:
+def _file_name(group: Group, names: tuple[str, str]) -> str:
     return names[group.version - 1]
 
 
@@ -113,11 +114,11 @@ def _bytes(text: str) -> int | None:
     return int(text) if text.isdigit() and int(text) < NO_LIMIT else None
 
 
-def _least(files: Files, group: Group | None, names: tuple[str, str]) -> str:
-    """The least of the limits of the group and those above it."""
+def _lowest_limit(files: Files, group: Group | None, names: tuple[str, str]) -> str:
+    """Return the lowest limit of the group and those above it."""
     if group is None:
         return "none: no such controller"
-    file = _file(group, names)
+    file = _file_name(group, names)
     if not file:
         return f"none: not in version {group.version}"
     limits = [(value, name) for name, text in _values(files, group, file) if (value := _bytes(text)) is not None]
@@ -128,7 +129,7 @@ def _least(files: Files, group: Group | None, names: tuple[str, str]) -> str:
 
 
 def _quota(files: Files, group: Group | None) -> str:
-    """CPU time per period, as a number of CPUs."""
+    """Return the lowest limit of CPU time per period, as a number of CPUs."""
     if group is None:
         return "none: no such controller"
     found = []
@@ -147,15 +148,15 @@ def _quota(files: Files, group: Group | None) -> str:
 
 
 def _nearest(files: Files, group: Group | None, names: tuple[str, str]) -> str:
-    """The value of the group, or of the nearest above it that has one."""
+    """Return the value of the group, or of the nearest group above it that has one."""
     if group is None:
         return "none: no such controller"
-    file = _file(group, names)
+    file = _file_name(group, names)
     return next((text for _, text in _values(files, group, file)), f"none: no group has {file}")
 
 
 def _weight(files: Files, group: Group | None, names: tuple[str, str], defaults: tuple[str, str]) -> str:
-    """Share among the groups beside it; where no group has a weight all have the default."""
+    """Return the weight among sibling groups; `default` if it is the default or no group has one."""
     text = _nearest(files, group, names)
     if group is None or not (text.startswith("none") or text == defaults[group.version - 1]):
         return text
@@ -163,7 +164,7 @@ def _weight(files: Files, group: Group | None, names: tuple[str, str], defaults:
 
 
 def _throttles(files: Files, group: Group | None) -> str:
-    """Limits of block devices, all that hold: `major:minor rbps=... (group)`."""
+    """Return all limits of block devices: `major:minor rbps=... (group)`."""
     if group is None:
         return "none: no such controller"
     found = []

@@ -15,7 +15,7 @@ HUGE = "/sys/kernel/mm/transparent_hugepage"
 NODES = "/sys/devices/system/node"
 
 INITIAL_NAMESPACES = {"ipc": 4026531839, "uts": 4026531838, "user": 4026531837, "pid": 4026531836, "cgroup": 4026531835}
-"""Numbers of the namespaces that the kernel starts with. Source: include/linux/proc_ns.h of Linux."""
+"""Inode numbers of the initial namespaces of the kernel. Source: include/linux/proc_ns.h of Linux."""
 
 CONTAINER_SIGNS = {"docker": "/.dockerenv", "podman": "/run/.containerenv", "apptainer": "/.singularity.d"}
 
@@ -49,7 +49,7 @@ NFS_SETTINGS = ("sunrpc.tcp_slot_table_entries", "sunrpc.tcp_max_slot_table_entr
 
 
 def describe_host(files: Files) -> Section:
-    """Name, operating system, make, and whether the machine is virtual."""
+    """Return name, operating system and make of the machine, and whether it is virtual."""
     no_dmi = "the firmware tells nothing (no DMI)"
     return {
         "name": platform.node(),
@@ -74,7 +74,7 @@ def _hypervisor(files: Files) -> str:
 
 
 def _container(files: Files) -> str:
-    """A hint that this is a container."""
+    """Return the signs that this is a container."""
     signs = []
     if files.exists("/run/systemd/container"):
         signs.append(files.read("/run/systemd/container"))
@@ -95,7 +95,7 @@ def _container(files: Files) -> str:
 
 
 def describe_kernel(files: Files) -> Section:
-    """Version, command line and clock source."""
+    """Return kernel version, command line and clock source."""
     return {
         "release": platform.release(),
         "version": platform.version(),
@@ -107,7 +107,7 @@ def describe_kernel(files: Files) -> Section:
 
 
 def describe_memory(files: Files) -> Section:
-    """Sizes, NUMA nodes and huge pages."""
+    """Return memory sizes, NUMA nodes and huge pages."""
     wanted = {"MemTotal": "total", "MemAvailable": "available", "SwapTotal": "swap"}
     pairs = (line.partition(":")[::2] for line in files.lines("/proc/meminfo"))
     sizes = {wanted[name]: value.strip().replace("kB", "KiB") for name, value in pairs if name in wanted}
@@ -133,7 +133,7 @@ def _nodes(files: Files) -> Section:
 
 
 def _huge_pages(files: Files) -> Section:
-    """Huge pages reserved, by their size."""
+    """Return the numbers of reserved huge pages, by size."""
     folder = "/sys/kernel/mm/hugepages"
     found = {}
     for name in files.names(folder):
@@ -143,13 +143,13 @@ def _huge_pages(files: Files) -> Section:
 
 
 def describe_settings(files: Files) -> Section:
-    """Kernel settings (sysctl) that storage and network results depend on."""
+    """Return the kernel settings (sysctl) that storage and network results depend on."""
     names = SETTINGS + (NFS_SETTINGS if files.exists("/proc/sys/sunrpc") else ())
     return {name: files.read(f"/proc/sys/{name.replace('.', '/')}", NOT_OFFERED) for name in names}
 
 
 def describe_limits() -> Section:
-    """Limits of this process (getrlimit(2)) that the engine inherits, and its priority."""
+    """Return the limits of this process (getrlimit(2)), which the engine inherits, and its priority."""
     kinds = {
         "open_files": resource.RLIMIT_NOFILE,
         "locked_memory": resource.RLIMIT_MEMLOCK,

@@ -1,4 +1,4 @@
-"""Environment modules (Lmod, Environment Modules) that were loaded where Assay was started."""
+"""Environment modules (Lmod, Environment Modules) that are loaded in the environment of Assay."""
 
 import os
 from collections.abc import Mapping
@@ -7,13 +7,13 @@ from assay.launch.environment.reading import Section
 
 
 def describe_modules(environment: Mapping[str, str] = os.environ) -> Section:
-    """What is loaded, in the order of loading, and by which program; empty where there are no modules.
+    """Return the loaded modules in the order of loading, and the program; empty where modules are not in use.
 
     Sources: module(1) of Environment Modules (LOADEDMODULES, MODULES_CMD, MODULEPATH), and Lmod's user guide
     (LMOD_VERSION).
 
     Args:
-        environment: Variables of the process.
+        environment: Environment variables of the process.
     """
     signs = ("LOADEDMODULES", "MODULEPATH", "MODULESHOME", "LMOD_CMD")
     if not any(environment.get(name) for name in signs):

@@ -1,4 +1,4 @@
-"""Network interfaces that are up: speed, MTU, driver and what they take off the kernel's hands."""
+"""Network interfaces that are up: speed, MTU, driver and offloads."""
 
 import array
 import contextlib
@@ -22,31 +22,31 @@ OFFLOADS = {
     "generic_segmentation": 0x23,
     "generic_receive": 0x2B,
 }
-"""Our name -> number of the question (ETHTOOL_GRXCSUM ... ETHTOOL_GGRO). Source: include/uapi/linux/ethtool.h."""
+"""Our name -> ethtool command that reads it, ETHTOOL_GRXCSUM ... ETHTOOL_GGRO. Source: uapi/linux/ethtool.h."""
 NOT_TOLD = "the driver does not tell"
 
 
 def describe_network(files: Files) -> Section:
-    """The names of the interfaces that are up."""
-    shown, ports = _find_interfaces(files)
-    names = ", ".join(shown) or "none but lo is up"
+    """Return the names of the interfaces that are up."""
+    described, ports = _find_interfaces(files)
+    names = ", ".join(described) or "none but lo is up"
     if ports:
         names += f"; left out: {ports} virtual port{'s' * (ports != 1)} of bridges or bonds"
     return {"interfaces": names}
 
 
 def describe_interfaces(files: Files) -> dict[str, Section]:
-    """`network NAME` -> what is known of this interface.
+    """Return `network NAME` -> facts of this interface.
 
-    Left out are those that are down, `lo`, and virtual ports of bridges and bonds, of which a host of containers has
-    hundreds.
+    Interfaces that are down, `lo`, and virtual ports of bridges and bonds are left out; a host of containers has
+    hundreds of such ports.
     """
-    shown, _ = _find_interfaces(files)
-    return {f"network {name}": _interface(name, files) for name in shown}
+    described, _ = _find_interfaces(files)
+    return {f"network {name}": _interface(name, files) for name in described}
 
 
 def _find_interfaces(files: Files) -> tuple[list[str], int]:
-    """Names of those to describe, and how many ports are left out."""
+    """Return the names of the interfaces to describe, and the number of ports that are left out."""
     up = [name for name in files.names(INTERFACES) if name != "lo" and _is_up(name, files)]
     ports = {name for name in up if files.exists(f"{INTERFACES}/{name}/master")}
     ports = {name for name in ports if not files.exists(f"{INTERFACES}/{name}/device")}
@@ -76,7 +76,7 @@ def _interface(name: str, files: Files) -> Section:
 
 
 def _speed(name: str, files: Files) -> str:
-    """A driver that cannot tell gives -1, or an error when asked."""
+    """Return the speed; a driver that does not know it reports -1 or an error."""
     speed = files.read(f"{INTERFACES}/{name}/speed")
     return f"{speed} Mbit/s" if speed.isdigit() else f"unknown: {NOT_TOLD}"
 
@@ -88,19 +88,19 @@ def _queues(name: str, files: Files) -> str:
 
 
 def _ask(name: str, question: bytes) -> bytes:
-    """Ask a driver (SIOCETHTOOL, netdevice(7)); the answer replaces the question.
+    """Query a driver (SIOCETHTOOL, netdevice(7)); the answer overwrites the query.
 
     Raises:
         OSError: It does not answer.
     """
     buffer = array.array("B", question)
-    with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as asking:
-        fcntl.ioctl(asking, SIOCETHTOOL, struct.pack("16sP16x", name.encode()[:15], buffer.buffer_info()[0]))
+    with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as control:
+        fcntl.ioctl(control, SIOCETHTOOL, struct.pack("16sP16x", name.encode()[:15], buffer.buffer_info()[0]))
     return buffer.tobytes()
 
 
 def _driver(name: str) -> str:
-    """Name, version and firmware (struct ethtool_drvinfo)."""
+    """Return name, version and firmware of the driver (struct ethtool_drvinfo)."""
     try:
         answer = _ask(name, struct.pack("I192x", GET_DRIVER))
     except OSError as error:
@@ -111,7 +111,7 @@ def _driver(name: str) -> str:
 
 
 def _offloads(name: str) -> Section:
-    """`on`, `off`, or why not known; offloads are what the interface does instead of the kernel."""
+    """Return each offload (work that the interface does for the kernel): `on`, `off`, or why it is unknown."""
     found = {}
     for offload, number in (*OFFLOADS.items(), ("large_receive", GET_FLAGS)):
         try:

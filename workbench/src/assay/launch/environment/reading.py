@@ -1,4 +1,4 @@
-"""Read the files in which Linux tells about a machine."""
+"""Reads the files in which Linux describes a machine."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 Section = dict[str, str]
-"""Name -> value as text. `unknown: why` could not be found out; `none: why` is known not to be there."""
+"""Name -> value as text. `unknown: why` could not be read; `none: why` does not exist."""
 
 
 @dataclass(frozen=True)
@@ -14,30 +14,30 @@ class Files:
     """The files of a machine.
 
     Attributes:
-        root: `/`, or a folder that stands for it.
+        root: `/`, or a folder in its place.
     """
 
     root: Path = Path("/")
 
     def path(self, name: str) -> Path:
-        """Where the file of this absolute name is."""
+        """Return the path of the file with this absolute name, below `root`."""
         return self.root / name.lstrip("/")
 
     def text(self, name: str) -> str:
-        """Content with single spaces between words.
+        """Return the content with single spaces between words.
 
         Raises:
-            OSError: It is not there or cannot be read.
+            OSError: It does not exist or cannot be read.
         """
         found = self.path(name).read_text(encoding="utf-8", errors="replace")
         return re.sub(r"\s+", " ", found, flags=re.ASCII).strip(" ")
 
     def read(self, name: str, missing: str = "") -> str:
-        """Content, or why there is none.
+        """Return the content, or `none: ...` or `unknown: ...` with the reason.
 
         Args:
-            name: Absolute.
-            missing: What it means that there is no such file; `unknown` if empty.
+            name: Absolute name of the file.
+            missing: Reason to report if the file does not exist; empty: its absence is an unknown value.
         """
         try:
             return self.text(name) or "none"
@@ -47,14 +47,14 @@ class Files:
             return f"unknown: {name}: {error.strerror}"
 
     def lines(self, name: str) -> list[str]:
-        """Lines of a file; none if it cannot be read."""
+        """Return the lines of a file; empty if it cannot be read."""
         try:
             return self.path(name).read_text(encoding="utf-8", errors="replace").splitlines()
         except OSError:
             return []
 
     def names(self, folder: str) -> list[str]:
-        """Names in a folder, sorted with numbers as numbers; none if there is no such folder."""
+        """Return the names in a folder, sorted with numbers as numbers; empty if there is no such folder."""
         try:
             found = [entry.name for entry in self.path(folder).iterdir()]
         except OSError:
@@ -62,7 +62,7 @@ class Files:
         return sorted(found, key=lambda name: re.sub(r"\d+", lambda digits: digits[0].zfill(8), name))
 
     def exists(self, name: str) -> bool:
-        """Whether there is such a file or folder that this user can see."""
+        """Return whether a file or folder exists and this user can see it."""
         try:
             return self.path(name).exists()
         except OSError:
@@ -73,7 +73,7 @@ THIS_MACHINE = Files()
 
 
 def attempt(find: Callable[[], str]) -> str:
-    """What `find` returns, or why it fails."""
+    """Return what `find` returns, or `unknown: ...` with the reason if it fails."""
     try:
         return find()
     except (OSError, ValueError, LookupError) as error:
@@ -81,17 +81,17 @@ def attempt(find: Callable[[], str]) -> str:
 
 
 def chosen(text: str) -> str:
-    """The value in brackets of a sysfs file such as `always [madvise] never`."""
+    """Return the value in brackets of a text such as `always [madvise] never`; the text if it has no brackets."""
     return text.split("[")[1].split("]")[0] if "[" in text and "]" in text else text
 
 
 def yes_or_no(text: str) -> str:
-    """`yes` for `1` and `no` for `0`; anything else as it is."""
+    """Return `yes` for `1` and `no` for `0`; any other text unchanged."""
     return {"0": "no", "1": "yes"}.get(text, text)
 
 
 def number_list(numbers: Iterable[int]) -> str:
-    """Such as `0-3,6`, as the kernel writes lists of CPUs."""
+    """Return numbers as ranges such as `0-3,6`, as the kernel writes lists of CPUs."""
     parts: list[list[int]] = []
     for number in sorted(numbers):
         if parts and number == parts[-1][1] + 1:

@@ -1,4 +1,4 @@
-"""What the other hosts of a run are: asked of each over its shell, in one command."""
+"""The environment of the other hosts of a run, read over their shells."""
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -35,22 +35,22 @@ done
 
 
 def capture_hosts(shells: Sequence[Shell]) -> dict[str, Section]:
-    """One section `host NAME` for each host, or `hosts A, B, C` for those that are alike.
+    """Return a section `host NAME` for each host; hosts with equal facts share one section `hosts NODESET`.
 
     Args:
-        shells: Of the hosts, in order.
+        shells: Shells of the hosts, in order.
     """
     with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
-        found = list(pool.map(_ask, shells))
+        found = list(pool.map(_read_host, shells))
     alike: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for shell, section in zip(shells, found, strict=True):
         alike.setdefault(tuple(section.items()), []).append(shell.host.name)
     return {_title(names): dict(facts) for facts, names in alike.items()}
 
 
-def _ask(shell: Shell) -> Section:
+def _read_host(shell: Shell) -> Section:
     found: Section = {}
-    # Programs of servers may hang: what the kernel says is known all the same.
+    # Programs of servers may hang; the kernel facts are kept in that case.
     for what, text in (("all", _SCRIPT), ("mounts and servers", script())):
         try:
             found |= _facts(shell.run(["sh", "-c", f"{text}true"], SECONDS).out.splitlines())

@@ -1,6 +1,6 @@
-"""What a host has mounted and serves, and how that is set: text for the shell that is asked of each host.
+"""The shell script that reads a host's mounts, servers and their settings.
 
-Each line is a name, a tab and a value. What a host does not have, or a user may not see, is left out.
+Each line of its output is a name, a tab and a value. What a host lacks, or the user may not read, is left out.
 """
 
 SAMBA = (
@@ -11,7 +11,7 @@ SAMBA = (
     *("aio read size", "aio write size", "use sendfile", "min receivefile size", "strict sync", "sync always"),
     *("strict allocate", "max open files", "deadtime", "keepalive", "case sensitive", "vfs objects"),
 )
-"""Settings of Samba that decide how fast a share is, by the names of smb.conf(5)."""
+"""Settings of Samba that affect the speed of a share, by their names in smb.conf(5)."""
 SMB_CLIENT = {
     "ConnectionCountPerRssNetworkInterface": "max_channels",
     "DirectoryCacheLifetime": "acdirmax actimeo",
@@ -29,7 +29,7 @@ SMB_CLIENT = {
     "SessionTimeout": "echo_interval",
     "UseOpportunisticLocking": "nolease cache",
 }
-"""Setting that Get-SmbClientConfiguration of Windows lists -> options of mount.cifs(8) that decide the same."""
+"""Setting of Get-SmbClientConfiguration of Windows -> options of mount.cifs(8) that control the same."""
 SERVERS = {
     "smbd": "smbd -V",
     "ganesha.nfsd": "ganesha.nfsd -v",
@@ -40,7 +40,7 @@ SERVERS = {
     "beegfs-storage": "beegfs-ctl --version",
     "lctl": "lctl get_param -n version",
 }
-"""Program -> the command that says its version; it is asked where a process of that name runs."""
+"""Program -> command that prints its version; used where a process of that name runs."""
 
 _STORAGE = r"""
 PATH=$PATH:/usr/sbin:/sbin
@@ -121,7 +121,7 @@ if runs glusterd; then item 'gluster volumes' "$(ask gluster --mode=script volum
 
 
 def script() -> str:
-    """The text, for sh; it reads files and asks programs, and changes nothing."""
+    """Return the script, for sh; it reads files and queries programs, and changes nothing."""
     names = "|".join(f'"{name}"' for name in SAMBA)
     chosen = f"wanted() {{ case $1 in {names}) ;; *) false ;; esac; }}\n"
     client = "smb() {\n"

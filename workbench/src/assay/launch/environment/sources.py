@@ -1,4 +1,4 @@
-"""Which workbench this is, to the byte."""
+"""Hash of the workbench's own source files."""
 
 import hashlib
 from pathlib import Path
@@ -7,7 +7,7 @@ PACKAGE = Path(__file__).resolve().parents[2]
 
 
 def sources_sha256(package: Path = PACKAGE) -> str:
-    """Hash of the names and contents of a package's Python files, in hex."""
+    """Return the SHA-256 over names and contents of a package's Python files, in hex."""
     total = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
         content = hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,4 +1,4 @@
-"""What lies below a target: its mount, its file system, its block device, and the devices below that."""
+"""What is below a target: its mount, its file system, its block device, and the devices below that."""
 
 import os
 import stat
@@ -19,10 +19,10 @@ from assay.model.secret import redacted_word
 NOT_OFFERED = "not offered for this device"
 UNSIZED = "unknown: this file system has no size of its own"
 MOST_LAYERS = 8
-"""Devices are not followed deeper than this."""
+"""Most levels of devices that are followed."""
 
 OVERLAY_FOLDERS = ("lowerdir", "upperdir", "workdir")
-"""Options of overlayfs that name the folders of one container; long, other for each, and of no effect on speed."""
+"""Options of overlayfs that name the folders of a container: long, different each time, without effect on speed."""
 
 QUEUE = {
     "scheduler": "scheduler",
@@ -46,11 +46,11 @@ COMPLETION = {"0": "any", "1": "of the same group", "2": "the one that asked"}
 
 
 def describe_target(is_device: bool, path: str, files: Files, look: Look | None = None) -> Section:
-    """Where a device or directory lies; a directory that an engine has looked at is not touched."""
+    """Describe what is below a device or directory; with a `look` of the engine, the directory is not touched."""
     section = {"path": path}
     if not is_device:
         real = look.real_path if look is not None else os.path.realpath(path)
-        section |= _mount(real, files) | (_space(path) if look is None else _told_space(look.space))
+        section |= _mount(real, files) | (_space(path) if look is None else _look_space(look.space))
         number = attempt(lambda: _number_below(mount_at(real, files), files))
     else:
         number = attempt(lambda: _number(Path(path).stat().st_rdev))
@@ -59,11 +59,11 @@ def describe_target(is_device: bool, path: str, files: Files, look: Look | None 
 
 
 def _of_btrfs(number: str, files: Files) -> Section:
-    """The devices that a btrfs is spread over, and how. Source: fs/btrfs/sysfs.c of the kernel, /sys/fs/btrfs/UUID.
+    """Return the devices of a btrfs and its profiles. Source: fs/btrfs/sysfs.c of the kernel, /sys/fs/btrfs/UUID.
 
     Args:
         number: major:minor of one of its devices.
-        files: Where the kernel tells.
+        files: The files of /proc and /sys.
     """
     for folder in files.path("/sys/fs/btrfs").glob("*/devices"):
         disks = {path.name: path for path in sorted(folder.iterdir())}
@@ -92,7 +92,7 @@ def _number(device: int) -> str:
 
 
 def _number_below(mount: Section, files: Files) -> str:
-    """major:minor of what is mounted; file systems such as btrfs have one of their own, and only name the device."""
+    """Return major:minor of the mounted device; btrfs has a number of its own, and only names its device."""
     if not _folder(mount["number"], files).exists() and mount["source"].startswith("/dev/"):
         found = files.path(mount["source"])
         if found.exists() and stat.S_ISBLK(found.stat().st_mode):
@@ -109,24 +109,24 @@ def _mount(path: str, files: Files) -> Section:
 
 
 def mount_of(path: str, files: Files = THIS_MACHINE) -> Section:
-    """The mount that a path lies on, from /proc/self/mountinfo (proc_pid_mountinfo(5)).
+    """Return the mount that a path is on, from /proc/self/mountinfo (proc_pid_mountinfo(5)).
 
     Args:
-        path: A path; if it does not exist, its nearest ancestor counts.
-        files: Where /proc is.
+        path: A path; it need not exist.
+        files: The files of /proc.
 
     Returns:
         number (major:minor), mount_point, filesystem, source, options; without credentials.
 
     Raises:
-        OSError: /proc is not there.
-        LookupError: No mount fits.
+        OSError: /proc is not mounted.
+        LookupError: No mount contains the path.
     """
     return mount_at(os.path.realpath(path), files)
 
 
 def mount_at(real: str, files: Files = THIS_MACHINE) -> Section:
-    """The same of a path without symbolic links, which is not touched."""
+    """Return the mount of a path without symbolic links, as `mount_of` does; the path is not touched."""
     best: Section = {}
     for mount in read_mounts(files.path(MOUNTS)):
         inside = real == mount.point or real.startswith(mount.point.rstrip("/") + "/")
@@ -146,7 +146,7 @@ def mount_at(real: str, files: Files = THIS_MACHINE) -> Section:
 
 
 def _space(path: str) -> Section:
-    """Size and free space of the file system, from statvfs(3)."""
+    """Return size and free space of the file system, from statvfs(3)."""
     place = Path(os.path.realpath(path))
     while not place.exists() and place != place.parent:
         place = place.parent
@@ -160,7 +160,7 @@ def _space(path: str) -> Section:
     return _space_words(found.f_bsize, size, free, found.f_files, found.f_favail)
 
 
-def _told_space(space: Space | None) -> Section:
+def _look_space(space: Space | None) -> Section:
     if space is None:
         return {"filesystem_bytes": UNSIZED}
     return _space_words(space.block_bytes, space.size_bytes, space.free_bytes, space.files, space.free_files)
@@ -180,7 +180,7 @@ def _folder(number: str, files: Files) -> Path:
 
 
 def describe_device(number: str, files: Files = THIS_MACHINE) -> Section:
-    """Block device of this major:minor, as sysfs tells, and those below it; says so if there is none.
+    """Describe a block device by major:minor, from sysfs; `none: ...` if there is none.
 
     The devices below, such as the disks of a logical volume, have one item `below NAME` each.
     """
@@ -215,11 +215,11 @@ def _read(path: Path, missing: str = NOT_OFFERED) -> str:
 
 
 def _model(disk: Path) -> str:
-    """Vendor, model and firmware as the disk tells them; of a mapped device its name."""
+    """Return vendor, model and firmware as the disk reports them; for a mapped device its name."""
     parts = [_read(disk / "device" / name, "") for name in ("vendor", "model", "firmware_rev", "rev")]
-    told = [part for part in parts if not part.startswith(("unknown", "none", "0x"))]
-    if told:
-        return " ".join(told)
+    known = [part for part in parts if not part.startswith(("unknown", "none", "0x"))]
+    if known:
+        return " ".join(known)
     if (disk / "dm" / "name").exists():
         return _read(disk / "dm" / "name")
     driver = disk / "device" / "driver"
@@ -227,7 +227,7 @@ def _model(disk: Path) -> str:
 
 
 def _link(disk: Path) -> Section:
-    """Speed and width of the PCIe link of a disk that has one of its own, and its NUMA node."""
+    """Return speed and width of the PCIe link of a disk that has its own link, and its NUMA node."""
     controller = disk / "device" / "device"
     found = {}
     if (controller / "current_link_speed").exists():
@@ -257,7 +257,7 @@ def _hardware_queues(disk: Path) -> str:
 
 
 def _stacked(disk: Path, files: Files) -> str:
-    """What a device consists of if it is no disk itself."""
+    """Return what a device consists of; `no` for a plain disk."""
     if (disk / "loop" / "backing_file").exists():
         direct = {"0": "off", "1": "on"}.get(_read(disk / "loop" / "dio"), "not known")
         return f"loop device of {_read(disk / 'loop' / 'backing_file')}, direct I/O {direct}"
@@ -266,13 +266,13 @@ def _stacked(disk: Path, files: Files) -> str:
         chunk = _read(disk / "md" / "chunk_size")
         return f"{_read(disk / 'md' / 'level')} of {names}, chunk {chunk} bytes, {_read(disk / 'md' / 'array_state')}"
     if (disk / "dm" / "uuid").exists():
-        # LVM-..., CRYPT-..., mpath-...: the part before the first dash says who mapped it.
+        # LVM-..., CRYPT-..., mpath-...: the part before the first dash names the program that mapped it.
         return f"mapped ({_read(disk / 'dm' / 'uuid').partition('-')[0]}) on {names}"
     return f"on {names}" if names else "no"
 
 
 def _below(disk: Path, files: Files) -> list[Path]:
-    """The devices right below; of a loop device that of its file."""
+    """Return the devices right below a device; for a loop device the device of its file."""
     backing = disk / "loop" / "backing_file"
     if backing.exists():
         try:
@@ -287,7 +287,7 @@ def _below(disk: Path, files: Files) -> list[Path]:
 
 
 def _all_below(disk: Path, files: Files) -> list[Path]:
-    """Every disk at any depth below, each once."""
+    """Return the disks below a device at any depth, each once."""
     found: dict[Path, None] = {}
     level = [disk]
     for _ in range(MOST_LAYERS):

@@ -1,1 +1,1 @@
-"""File systems over disks behind AoE, with each mirror on two servers."""
+"""File systems over AoE disks, with each mirror on two servers."""

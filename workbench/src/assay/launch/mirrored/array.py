@@ -1,8 +1,8 @@
-"""A file system over disks behind AoE: mirrored across their servers, striped over the mirrors.
+"""A file system over AoE disks: mirrored across their servers, striped over the mirrors.
 
-Of four disks and more btrfs alone decides which hold the copies of a part, again with each part that it adds, and
-may take two of one server. So each mirror here is a btrfs of two disks, which can but use both. It has one file, as
-large as it can be, and the file system of all stripes is over these files (RAID 1+0).
+With four or more disks btrfs itself chooses, for each chunk, the disks that hold the copies, and may choose two of one
+server. So each mirror here is a btrfs of two disks, which must use both. It holds one file, as large as possible, and
+the striped file system is over these files (RAID 1+0).
 """
 
 import contextlib
@@ -24,28 +24,28 @@ from assay.model.site.mirrors import mirrors
 
 ROOT = Path("/run/assay/mirrors")
 SILENT_SECONDS = 15.0
-"""A disk that does not answer for so long is given up while its copy does. The engine's own patience, 60 s, ends later:
-no write has failed by then that would have been taken for done."""
+"""A disk that does not answer for this many seconds is given up if its copy answers. The engine's own patience is
+longer, 60 s, so no write has failed by then that was reported as done."""
 LOOK_SECONDS = 1.0
 LOOK_MS = 500
-"""Time in which disks may answer to a look."""
+"""Milliseconds that disks have to answer a discovery."""
 RETRY_SECONDS = 30.0
-"""Time between two tries to rebuild a disk."""
+"""Seconds between two attempts to rebuild a disk."""
 MOST_CHUNK, LEAST_FREE = 1 << 30, 64 << 20
-"""Bytes of the largest part that btrfs adds to a mirror (of small ones a fifth), and of all small ones together."""
+"""Bytes of the largest chunk that btrfs allocates (on small mirrors a fifth), and of all small chunks together."""
 _DISK_LINE = re.compile(r"devid\s+(\d+) size (\d+) used \d+ path (\S+)")
 
 
 @dataclass
 class Mirror:
-    """Two disks that hold the same.
+    """Two disks that hold the same data.
 
     Attributes:
         disks: Their addresses.
-        point: Where its own file system is mounted.
+        point: Mount point of its own file system.
         devices: Address -> block device.
-        given_up: The one of them that does not answer any more, if any.
-        tried: When it was last tried to rebuild that one.
+        given_up: Address of the disk that was given up; None if both work.
+        tried: When a rebuild of that disk was last attempted, in monotonic seconds.
     """
 
     disks: tuple[str, str]
@@ -57,14 +57,14 @@ class Mirror:
 
 @dataclass
 class Array:
-    """A file system over disks.
+    """A file system over AoE disks.
 
     Attributes:
-        at: Where it is mounted.
-        interfaces: Where its disks answer.
+        at: Its mount point.
+        interfaces: Network interfaces by which its disks are reached.
         holders: Disk -> its server.
-        say: Told what happens.
-        mirrors: Its mirrors; none of RAID 0.
+        say: Called with a line about each change.
+        mirrors: Its mirrors; empty for RAID 0.
     """
 
     at: Path
@@ -74,7 +74,7 @@ class Array:
     mirrors: list[Mirror] = field(default_factory=list)
 
     def make(self, level: str) -> None:
-        """Attach the disks, make the file system, see where its copies are, and mount it.
+        """Attach the disks, make and mount the file system, and check where its copies are.
 
         Args:
             level: raid0, raid1 or raid10.
@@ -100,28 +100,28 @@ class Array:
             files += (fill(mirror.point) for mirror in self.mirrors)
             make_btrfs("raid0" if level == "raid10" else "single", files, self.at)
         finally:
-            # They go with the mount, or now.
+            # The loop devices disappear with the mount, or now.
             run("losetup", "--detach", *files)
 
     def _make_mirror(self, mirror: Mirror) -> None:
         self.say("mirror: " + " and ".join(f"{disk} of {self.holders[disk]}" for disk in mirror.disks))
         devices = list(mirror.devices.values())
         make_btrfs("raid1", devices, mirror.point)
-        # They go with the mount.
+        # The loop devices disappear with the mount.
         run("losetup", "--detach", *devices)
         self.check(mirror)
 
     def check(self, mirror: Mirror) -> None:
-        """See that all parts of a mirror are on both of its servers.
+        """Check that every chunk of a mirror is on both of its servers.
 
         Raises:
             AssayError: One is not.
         """
         disks = {device: disk for disk, device in mirror.devices.items()}
-        shown = run("btrfs", "filesystem", "show", "--raw", str(mirror.point))
-        numbers = {int(number): disks[path] for number, _, path in _DISK_LINE.findall(shown) if path in disks}
+        listing = run("btrfs", "filesystem", "show", "--raw", str(mirror.point))
+        numbers = {int(number): disks[path] for number, _, path in _DISK_LINE.findall(listing) if path in disks}
         for device in mirror.devices.values():
-            # What was read of it before may be old.
+            # Cached blocks of the device may be stale.
             run("blockdev", "--flushbufs", device)
         dump = run("btrfs", "inspect-internal", "dump-tree", "-t", "chunk", "--noscan", *mirror.devices.values())
         servers = {number: self.holders[disk] for number, disk in numbers.items()}
@@ -129,22 +129,22 @@ class Array:
             raise AssayError(f"the mirror of {' and '.join(mirror.disks)} is none: {why}", "", EXIT_REFUSED)
 
     def watch(self, over: Event) -> None:
-        """Give up disks that do not answer, so that their copies are read at once; rebuild them when they are back.
+        """Give up disks that do not answer, so that their copies are used at once; rebuild them when they answer again.
 
         Args:
-            over: Set when it is to end.
+            over: Set when the watch is to end.
         """
-        seen = dict.fromkeys(self.holders, time.monotonic())
+        last_answer = dict.fromkeys(self.holders, time.monotonic())
         while not over.wait(LOOK_SECONDS):
             now = time.monotonic()
             with contextlib.suppress(AssayError):
                 for found in discover_disks(self.interfaces, LOOK_MS, False):
-                    seen[str(found["address"])] = now
-            silent = {disk: now - last for disk, last in seen.items()}
+                    last_answer[str(found["address"])] = now
+            silent = {disk: now - last for disk, last in last_answer.items()}
             for mirror in self.mirrors:
-                self._tend(mirror, silent)
+                self._check_disks(mirror, silent)
 
-    def _tend(self, mirror: Mirror, silent: Mapping[str, float]) -> None:
+    def _check_disks(self, mirror: Mirror, silent: Mapping[str, float]) -> None:
         if mirror.given_up is not None:
             if silent[mirror.given_up] == 0 and time.monotonic() - mirror.tried > RETRY_SECONDS:
                 mirror.tried = time.monotonic()
@@ -158,20 +158,20 @@ class Array:
                 return
 
     def _rebuild(self, mirror: Mirror, disk: str) -> None:
-        """Copy everything to a disk that is back: it has missed what was written meanwhile."""
+        """Rebuild a disk that answers again: it missed the writes since it was given up."""
         self.say(f"{disk} answers again: it is rebuilt")
         try:
             device = attach(disk, self.interfaces).device
             try:
-                # A loop device goes when nobody has it open any more: this process has until the mirror has it.
-                held = os.open(device, os.O_RDONLY | os.O_CLOEXEC)
+                # A detached loop device disappears at its last close, so keep it open until the mirror uses it.
+                keep_open = os.open(device, os.O_RDONLY | os.O_CLOEXEC)
                 try:
                     run("losetup", "--detach", device)
                     run("wipefs", "--all", "--quiet", device)
                     number = self._number(mirror, disk)
                     run("btrfs", "replace", "start", "-B", "-f", "-r", number, device, str(mirror.point))
                 finally:
-                    os.close(held)
+                    os.close(keep_open)
             except (AssayError, OSError):
                 detach(disk, force=True)
                 raise
@@ -183,14 +183,14 @@ class Array:
             self.say(f"{disk} is whole again")
 
     def _number(self, mirror: Mirror, disk: str) -> str:
-        """What the file system calls a disk of it that is given up: the one that is not the other."""
+        """Return the btrfs device id of the disk that is given up: the one that is not of the other disk."""
         other = next(mirror.devices[one] for one in mirror.disks if one != disk)
-        shown = run("btrfs", "filesystem", "show", "--raw", str(mirror.point))
-        number = next((number for number, _, path in _DISK_LINE.findall(shown) if path == other), "1")
+        listing = run("btrfs", "filesystem", "show", "--raw", str(mirror.point))
+        number = next((number for number, _, path in _DISK_LINE.findall(listing) if path == other), "1")
         return "2" if number == "1" else "1"
 
     def take_away(self) -> list[str]:
-        """Unmount all, and detach the disks; returns what could not be."""
+        """Unmount everything and detach the disks; return the errors, one line each."""
         points = [self.at, *(mirror.point for mirror in reversed(self.mirrors) if mirror.point != self.at)]
         for point in points:
             if any(mount.point == str(point) and mount.filesystem == "btrfs" for mount in read_mounts()):
@@ -213,26 +213,26 @@ class Array:
 
 
 def make_btrfs(data: str, devices: Sequence[str], point: Path) -> None:
-    """Make a btrfs of loop devices, and mount it."""
-    kept = "raid1" if data == "raid1" else "single"
-    run("mkfs.btrfs", "-q", "-f", "-K", "-d", data, "-m", kept, *devices)
+    """Make a btrfs of loop devices, and mount it at `point`."""
+    metadata = "raid1" if data == "raid1" else "single"
+    run("mkfs.btrfs", "-q", "-f", "-K", "-d", data, "-m", metadata, *devices)
     point.mkdir(mode=0o755, parents=True, exist_ok=True)
     options = ",".join(f"device={device}" for device in devices)
     run("mount", "-t", "btrfs", "-o", options, devices[0], str(point))
 
 
 def fill(point: Path) -> str:
-    """Make the file of a mirror; returns a loop device on it.
+    """Make the file of a mirror, and return a loop device on it.
 
-    It is as large as can be kept and rebuilt: while a disk is copied, btrfs needs room for one more part of data and
-    one of metadata, and the last of data may have been begun just now.
+    The file is as large as a rebuild allows: while a disk is copied, btrfs needs space for one more chunk of data and
+    one of metadata, and the last chunk of data may just have been begun.
 
     Raises:
         AssayError: The disks are too small.
     """
     path = point / "half"
     path.touch(mode=0o600)
-    # Written in place: a copy of each block that is overwritten would need room for two.
+    # Write in place: copy-on-write would need space for two copies of an overwritten block.
     run("chattr", "+C", str(path))
     free = os.statvfs(point).f_bavail * os.statvfs(point).f_frsize
     size = (free - 3 * min(MOST_CHUNK, free // 5) - LEAST_FREE) >> 20 << 20
@@ -243,14 +243,14 @@ def fill(point: Path) -> str:
 
 
 def servers_of(found: Sequence[Mapping[str, object]], disks: Sequence[str]) -> dict[str, str]:
-    """Disk -> its server, for messages by its shelf; shelves that one station serves are one.
+    """Return disk -> its server, named by shelf; shelves that one station serves are one server.
 
     Args:
-        found: As `discover_disks` says.
-        disks: Those that are wanted.
+        found: The answer of `discover_disks`.
+        disks: Addresses of the disks.
 
     Raises:
-        AssayError: One does not answer.
+        AssayError: A disk does not answer.
     """
     by_station: dict[object, str] = {}
     holders = {}

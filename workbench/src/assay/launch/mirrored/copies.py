@@ -1,4 +1,4 @@
-"""Which disks of a btrfs hold the copies of each of its parts, as its own chunk tree says."""
+"""Which disks of a btrfs hold the copies of each chunk, by its chunk tree."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,13 +10,13 @@ _STRIPE = re.compile(r"^\s*stripe \d+ devid (\d+) offset")
 
 
 class Chunk(NamedTuple):
-    """A part of a file system.
+    """A chunk of a btrfs.
 
     Attributes:
-        kind: Of what, and how: such as METADATA|RAID1.
+        kind: Type and profile, such as METADATA|RAID1.
         length: Bytes.
-        disks: Numbers of the disks that hold it, in order.
-        together: So many of them, one after the other, are copies of one another, in RAID10.
+        disks: Device ids of the disks that hold it, in order.
+        together: In RAID10, this many consecutive disks are copies of one another.
     """
 
     kind: str
@@ -26,18 +26,18 @@ class Chunk(NamedTuple):
 
     @property
     def groups(self) -> list[tuple[int, ...]]:
-        """Disks that are copies of one another."""
+        """Groups of disks that are copies of one another."""
         size = {"RAID1": len(self.disks), "RAID10": self.together}.get(re.sub("C[34]$", "", self.profile), 1)
         return [self.disks[at : at + size] for at in range(0, len(self.disks), size)]
 
     @property
     def profile(self) -> str:
-        """Such as RAID1; empty if it is in one place only."""
+        """Profile such as RAID1; empty for a single copy."""
         return self.kind.partition("|")[2]
 
 
 def read_chunks(dump: str) -> list[Chunk]:
-    """All parts.
+    """Return all chunks.
 
     Args:
         dump: What `btrfs inspect-internal dump-tree -t chunk` prints.
@@ -54,11 +54,11 @@ def read_chunks(dump: str) -> list[Chunk]:
 
 
 def one_server(chunks: Sequence[Chunk], holders: Mapping[int, str]) -> str:
-    """What one server alone holds; empty if all is kept on two servers or more.
+    """Return the first chunk that one server alone holds, in words; empty if all are on two servers or more.
 
     Args:
-        chunks: Of the file system.
-        holders: Number of a disk -> its server; a disk that is not there has none.
+        chunks: Chunks of the file system.
+        holders: Device id of a disk -> its server; a missing disk has none.
     """
     for chunk in chunks:
         for group in chunk.groups:

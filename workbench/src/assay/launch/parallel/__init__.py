@@ -1,1 +1,1 @@
-"""Engines that `mpirun` or `srun` starts, all with one command, and what they say through the one stream of it."""
+"""Starts the engines of several hosts with one `mpirun` or `srun`, and talks with them through its single stream."""

@@ -1,4 +1,4 @@
-"""What is typed to start processes on several hosts: `mpirun` of Open MPI, MPICH or Intel MPI, `srun` of Slurm."""
+"""Commands that start processes on several hosts: `mpirun` of Open MPI, MPICH or Intel MPI, `srun` of Slurm."""
 
 import os
 import re
@@ -23,17 +23,17 @@ ALLOCATION = "SLURM_JOB_ID"
 _CPUS = "SLURM_JOB_CPUS_PER_NODE"
 """CPUs of each node of the allocation, such as 5,1(x3) (sbatch(1))."""
 _ROOT_ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-"""In a box everybody is root, and nothing else is there; elsewhere it is for the user to allow it."""
+"""Allows Open MPI to run as root: in a box every user is root; elsewhere the user decides."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """A launcher on the machine from which it starts processes.
+    """A launcher that is installed on the machine where it runs.
 
     Attributes:
-        name: What is typed.
-        family: Whose it is.
-        version: As it tells.
+        name: Name of the program.
+        family: Its implementation.
+        version: Version that it reports.
     """
 
     name: LauncherName
@@ -42,22 +42,22 @@ class Command:
 
     @property
     def to_all(self) -> bool:
-        """Whether what it reads goes to all processes."""
+        """Whether it passes its standard input to all processes."""
         return self.name == "srun"
 
     def words(
         self, hosts: Sequence[str], tasks: int, mpi: bool, environment: Mapping[str, str] = os.environ
     ) -> list[str]:
-        """The command, up to the program to start.
+        """Return the command, up to the program to start.
 
-        Processes are numbered host after host. One process alone on a host may use all CPUs that it is given; where
-        there are several, how they are pinned is left to the launcher, its settings and its variables.
+        Processes are numbered host after host. A single process on a host is not pinned; several are pinned as the
+        launcher, its settings and its variables decide.
 
         Args:
-            hosts: As the launcher knows them.
-            tasks: Processes on each.
-            mpi: They are programs of MPI.
-            environment: Tells whether there is an allocation.
+            hosts: Names by which the launcher knows the hosts.
+            tasks: Number of processes on each host.
+            mpi: The processes are MPI programs.
+            environment: Environment variables; they show whether there is an allocation.
         """
         count, joined = len(hosts) * tasks, ",".join(hosts)
         alone = tasks == 1
@@ -75,10 +75,10 @@ class Command:
 
 
 def _spread(hosts: Sequence[str], tasks: int, environment: Mapping[str, str]) -> list[str]:
-    """Options of srun for so many tasks on each host, host after host.
+    """Return the options of srun for `tasks` tasks on each host, host after host.
 
-    In an allocation srun gives each node as many as it has CPUs there, whatever `--ntasks-per-node` says, and starts
-    none if there are fewer CPUs than tasks. So the hosts of the tasks are named one by one, unless all have enough.
+    In an allocation srun ignores `--ntasks-per-node` and starts one task for each CPU, or none if there are fewer CPUs
+    than tasks. So the host of each task is named, unless all hosts have enough CPUs.
     """
     cpus = {int(count) for count, _ in re.findall(r"(\d+)(\(x\d+\))?", environment.get(_CPUS, ""))}
     if tasks > 1 and cpus and (len(cpus) > 1 or min(cpus) < tasks):
@@ -88,10 +88,10 @@ def _spread(hosts: Sequence[str], tasks: int, environment: Mapping[str, str]) ->
 
 
 def find_command(name: LauncherName, head: Shell) -> Command:
-    """The launcher of that name where `head` leads.
+    """Find a launcher on the host of `head`.
 
     Raises:
-        AssayError: It is not there, or of no known family.
+        AssayError: It is not installed, fails, or is of no known family.
     """
     answer = head.run([name, "--version"], ASK_SECONDS)
     if answer.code == NOT_FOUND or "not found" in answer.err:
@@ -99,31 +99,33 @@ def find_command(name: LauncherName, head: Shell) -> Command:
     if answer.code:
         message = f"host {head.host.name}: `{name} --version` fails: {answer.last_line}"
         raise AssayError(message, f"`{name}` must work there before Assay can use it", EXIT_REFUSED)
-    said = (answer.out or answer.err).strip()
-    first = said.splitlines()[0] if said else ""
+    output = (answer.out or answer.err).strip()
+    first_line = output.splitlines()[0] if output else ""
     families: list[tuple[str, Family]] = [
         (r"Open MPI|OpenRTE", "Open MPI"),
         (r"Intel", "Intel MPI"),
         (r"HYDRA", "MPICH"),
         (r"^slurm", "Slurm"),
     ]
-    found = next((family for pattern, family in families if re.search(pattern, said)), None)
+    found = next((family for pattern, family in families if re.search(pattern, output)), None)
     if found is None or (found == "Slurm") != (name == "srun"):
-        message = f"host {head.host.name}: `{name} --version` says {first!r}, which is of no launcher that Assay knows"
+        message = (
+            f"host {head.host.name}: `{name} --version` says {first_line!r}, which is of no launcher that Assay knows"
+        )
         raise AssayError(message, "mpirun of Open MPI, MPICH or Intel MPI, and srun of Slurm are known", EXIT_REFUSED)
-    number = re.search(r"Version:\s*(\S+)", said) if found == "MPICH" else re.search(r"\d+(\.\d+)+\S*", first)
-    version = (number.group(1) if found == "MPICH" else number.group(0)) if number else first
+    number = re.search(r"Version:\s*(\S+)", output) if found == "MPICH" else re.search(r"\d+(\.\d+)+\S*", first_line)
+    version = (number.group(1) if found == "MPICH" else number.group(0)) if number else first_line
     return Command(name, found, version)
 
 
 @dataclass(frozen=True)
 class Program:
-    """What is started on each host.
+    """The program to start on each host.
 
     Attributes:
-        path: The engine, at the same place on all hosts; it is its own relay.
-        engine: The engine that measures, if it is another.
-        mpi: It is a program of MPI: all that a launcher starts together are one world.
+        path: The engine that runs as relay, at the same path on all hosts.
+        engine: The engine that measures, if it is another one; else empty.
+        mpi: It is an MPI program: all processes that are started together form one MPI world.
     """
 
     path: str
@@ -131,17 +133,17 @@ class Program:
     mpi: bool = False
 
     def words(self, command: Command, tasks: int, key: str, file: Path | None) -> list[str]:
-        """The program with its arguments, for the launcher to start."""
+        """Return the program with its arguments, for the launcher to start."""
         words = [self.path, "relay", "--launcher", command.name, "--tasks", str(tasks), "--key", key]
         words += ["--words", str(file)] if file else []
         return [*words, *(["--engine", self.engine] if self.engine else [])]
 
 
 def new_key() -> str:
-    """What processes of one host meet by; no other job has it."""
+    """Return a random key, unique to a job, by which the processes of one host find each other."""
     return secrets.token_hex(8)
 
 
 def surroundings(boxed: bool) -> dict[str, str]:
-    """Variables that the launcher gets besides."""
+    """Return extra environment variables for the launcher."""
     return dict(_ROOT_ALLOWED) if boxed else {}

@@ -1,4 +1,4 @@
-"""The launcher of a run: where it is typed, whether it is there, and what it starts."""
+"""Finds the launcher of a run and the program that it starts."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,18 +14,18 @@ from assay.model.site.host import THIS_HOST, Host
 
 
 def steps_of(name: LauncherName, hosts: Sequence[Host], launchers: Sequence[Launcher], folder: Path) -> StepLauncher:
-    """What starts engines on these hosts with one command.
+    """Return what starts engines on these hosts with one command.
 
-    It is typed on this machine, or for hosts of a box on the first of them.
+    The command runs on this machine, or for hosts of a box on the first of them.
 
     Args:
-        name: What is typed.
-        hosts: They have the engine.
-        launchers: What starts a single one on each.
-        folder: Of the run, on storage that all hosts share.
+        name: Name of the launcher.
+        hosts: Hosts on which the engine is installed.
+        launchers: For each host, the launcher that starts a single engine there.
+        folder: Folder of the run, on storage that all hosts share.
 
     Raises:
-        AssayError: The launcher is not there, or the engine is not at the same place on all hosts.
+        AssayError: The launcher is not installed, or the engine is not at the same place on all hosts.
     """
     boxed = hosts[0].kind == "box"
     head = make_shell(hosts[0] if boxed else THIS_HOST)
@@ -38,14 +38,14 @@ def steps_of(name: LauncherName, hosts: Sequence[Host], launchers: Sequence[Laun
         raise AssayError(
             message, f"{name} needs it at the same place on all: share a home, or XDG_CACHE_HOME", EXIT_REFUSED
         )
-    for left in folder.glob(f"{WORDS_FILE}*"):
-        # Of a run that was killed.
-        left.unlink(missing_ok=True)
+    for leftover in folder.glob(f"{WORDS_FILE}*"):
+        # Left by a run that was killed.
+        leftover.unlink(missing_ok=True)
     return StepLauncher(command, head, hosts, Program(first), folder.absolute())
 
 
 def through_mpi(steps: StepLauncher, engine: Path) -> StepLauncher:
-    """The same, where an engine that is linked to an MPI measures; it is at this place on all hosts."""
+    """Return the same launcher with an engine that is linked to an MPI, at the same path on all hosts."""
     return replace(steps, program=replace(steps.program, engine=str(engine), mpi=True))
 
 

@@ -1,7 +1,8 @@
-"""Lines of many hosts out of the one stream that a launcher gives for all: the other side of the engine's `relay`.
+"""Reads the lines of many hosts from the single stream of a launcher; the engine's `relay` writes them.
 
-A launcher passes on what processes print in pieces, and mixes those of all. Frames have one length that divides each
-piece, so that none is ever cut (`engine/crates/relay/src/frame.rs` says why); what is no frame is the launcher's own.
+A launcher passes on the output of processes in pieces, and mixes them. All frames have the same length, which divides
+each piece, so that no frame is ever cut (`engine/crates/relay/src/frame.rs` explains it). Everything else in the stream
+is output of the launcher itself.
 """
 
 import zlib
@@ -9,26 +10,26 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 LENGTH = 512
-"""Bytes of a frame, its newline among them."""
+"""Bytes of a frame, newline included."""
 _MARK = b"~"
 _NODE, _NUMBER, _LETTER, _SIZE, _SUM = slice(1, 6), slice(6, 10), slice(10, 11), slice(11, 14), slice(14, 22)
 _TEXT = 22
 _KINDS = {b"e": "event", b"h": "host", b"x": "end"}
 MOST_HOSTS = 1 << 20
-"""So many have a number of five hexadecimal digits."""
+"""Most hosts that five hexadecimal digits can number."""
 MOST_LINE = 64 << 10
-"""Bytes of a line of a host of which nothing else is known."""
+"""Most bytes of a line of a host, unless `expect` allows more."""
 MOST_UNFINISHED = 1 << 20
-"""Bytes of the launcher's own words without a newline, of which more are not kept."""
+"""Most bytes kept of the launcher's own output without a newline."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """What a host has said.
+    """A line of a host.
 
     Attributes:
         node: Number of the host.
-        holds: `event`, `host` (its name, first of all) or `end` (how its engines have ended, last of all).
+        holds: `event`, `host` (its name, the first line) or `end` (how its engines ended, the last line).
         text: The line.
     """
 
@@ -38,13 +39,13 @@ class Line:
 
 
 class Frames:
-    """Reads a stream piece by piece."""
+    """Reads frames from a stream, piece by piece."""
 
     def __init__(self, hosts: int = MOST_HOSTS) -> None:
-        """Nothing was read yet.
+        """Start with nothing read.
 
         Args:
-            hosts: How many there are: what says that it is of another one is no frame of ours.
+            hosts: Number of hosts; a frame with a higher host number is not ours.
         """
         self._rest = b""
         self._hosts = hosts
@@ -52,16 +53,16 @@ class Frames:
         self._next: dict[int, int] = {}
         self._most: dict[int, int] = {}
         self.lost: int | None = None
-        """A host of which something is missing: the stream is not as it was written."""
+        """Number of a host whose frames are incomplete; None if none are."""
         self.long: int | None = None
-        """A host which has begun a line that is longer than any of its lines can be."""
+        """Number of a host with a line longer than allowed; None if there is none."""
 
     def expect(self, node: int, most: int) -> None:
-        """Lines of a host have so many bytes at most."""
+        """Allow lines of up to `most` bytes for a host."""
         self._most[node] = max(most, MOST_LINE)
 
     def feed(self, piece: bytes) -> tuple[list[Line], list[bytes]]:
-        """The lines that are whole with this piece, and what else there was, line by line."""
+        """Return the lines that this piece completes, and other output, line by line."""
         *whole, self._rest = (self._rest + piece).split(b"\n")
         self._rest = self._rest[-MOST_UNFINISHED:]
         lines: list[Line] = []
@@ -74,13 +75,13 @@ class Frames:
                 others.append(text)
                 continue
             if head:
-                # What others have printed without a newline.
+                # Output of another process without a newline.
                 others.append(head)
-            lines += self._put_together(part)
+            lines += self._assemble(part)
         return lines, others
 
-    def _put_together(self, part: "_Part") -> list[Line]:
-        """The line that ends with this part, if one does."""
+    def _assemble(self, part: "_Part") -> list[Line]:
+        """Return the line that ends with this part, in a list; empty if none does."""
         if part.number != self._next.get(part.node, 0):
             self.lost = part.node
         self._next[part.node] = (part.number + 1) & 0xFFFF
@@ -103,7 +104,7 @@ class _Part(NamedTuple):
 
 
 def _read(frame: bytes) -> _Part | None:
-    """What stands in a frame without its newline; None if it is none."""
+    """Parse a frame without its newline; None if it is no frame."""
     if len(frame) != LENGTH - 1 or frame[:1] != _MARK:
         return None
     if frame[_LETTER].lower() not in _KINDS:

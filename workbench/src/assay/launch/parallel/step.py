@@ -1,4 +1,4 @@
-"""One command of a launcher, the hosts on which it has started engines, and the exchange with each of them."""
+"""One command of a launcher, and the exchange with the engines that it started on each host."""
 
 import contextlib
 import json
@@ -26,17 +26,17 @@ from assay.model.foreign import plain
 from assay.model.site.host import Host
 
 KEPT_WORDS = 16 << 10
-"""Of the launcher's own words so much is kept."""
+"""Bytes kept of the launcher's own output, from its end."""
 SAME_PING_NS = 5_000_000
-"""Hosts that are to be pinged within so long get one ping together."""
+"""Pings of several hosts within this time are sent as one."""
 MOST_NAME = 255
-"""Characters of what a host calls itself."""
+"""Most characters of a host's name for itself."""
 MOST_SIGNAL, MOST_CODE = 64, 255
-"""Exit codes are from the negative of the first to the second."""
+"""Valid exit codes are -MOST_SIGNAL to MOST_CODE."""
 LEAVE_SECONDS = 5.0
-"""A launcher whose processes have all ended is waited for so long, and so long again after SIGTERM."""
+"""Seconds to wait for a launcher whose processes have all ended, and again after each SIGTERM."""
 WORDS_FILE = ".words-"
-"""How the name begins of a file of words in the folder of a run."""
+"""Beginning of the name of a words file in the folder of a run."""
 _RULER = re.compile(r"[-=*\s]*")
 _ERROR = re.compile(
     r"error|fail|kill|cannot|unable|not found|no such|denied|cancel|lost|refus|time limit|invalid", re.I
@@ -44,52 +44,52 @@ _ERROR = re.compile(
 
 
 class Step:
-    """Processes that one command has started, the first of each host speaking for it."""
+    """The processes that one command started; the first process of each host talks for that host."""
 
     def __init__(self, process: Process, words: Words, hosts: Sequence[str]) -> None:
-        """Nothing was said yet.
+        """Start with nothing read or sent.
 
         Args:
             process: The launcher, with pipes for its output.
-            words: The way down.
-            hosts: Their names, in the order of their numbers.
+            words: Sends lines to the hosts.
+            hosts: Names of the hosts, in the order of their numbers.
         """
         self.process, self.hosts = process, hosts
         self._known = {name.partition(".")[0]: name for name in hosts}
         self._words, self._frames = words, Frames(len(hosts))
         self._talks: dict[int, HostTalk] = {}
         self._named: dict[int, str] = {}
-        self._own = b""
-        self._job_said = False
+        self._launcher_output = b""
+        self._job_sent = False
         self.pings = Pings()
         self._open = 0
 
     def join(self, node: int, talk: "HostTalk") -> None:
-        """What this host says is heard by `talk`."""
+        """Pass the lines of a host to `talk`."""
         self._talks[node] = talk
         self._frames.expect(node, talk.bounds.line_bytes)
 
     def say_job(self, job: bytes) -> None:
-        """The job, which is one for all: each host puts its number in."""
-        if not self._job_said:
-            self._job_said = True
+        """Send the job, once for all hosts: each host fills in its own number."""
+        if not self._job_sent:
+            self._job_sent = True
             self._words.say(ALL, job)
 
     def say(self, node: int, line: bytes) -> None:
-        """A line for one host."""
+        """Send a line to one host."""
         self._words.say(str(node), line)
 
     def ask_time(self, answered: int) -> None:
-        """Send a ping to all hosts, unless one was just sent whose answer a host has yet to give.
+        """Send a ping to all hosts, unless one was just sent that this host has not answered yet.
 
         Args:
-            answered: Number of the last one that the host has answered.
+            answered: Number of the last ping that the host has answered.
         """
         if not self.pings.waiting(answered, SAME_PING_NS):
             self._words.say(ALL, b'{"ping":%d}' % self.pings.next())
 
     def attach(self, selector: selectors.BaseSelector) -> None:
-        """Listen with this selector; the hosts' talks call it, and the first does it."""
+        """Register the launcher's pipes with a selector, when the first of the hosts' talks calls it."""
         if self._open:
             return
         for pipe in (self.process.stdout, self.process.stderr):
@@ -102,28 +102,28 @@ class Step:
 
     @property
     def over(self) -> bool:
-        """The launcher has ended, and all it had to say was heard."""
+        """Whether the launcher has ended, and all its output was read."""
         return not self._open and self.process.poll() is not None
 
     @property
     def silent(self) -> bool:
-        """Nothing more will come through the launcher's stream."""
+        """Whether the launcher's output is at its end."""
         return not self._open
 
     @property
     def complaint(self) -> str:
-        """What the launcher itself has said, as one line: its first complaint, or else how it begins."""
-        lines = [plain(line.strip()) for line in self._own.decode("utf-8", "replace").splitlines()]
-        told = [line for line in lines if not _RULER.fullmatch(line)]
-        return next((line for line in told if _ERROR.search(line)), told[0] if told else "")
+        """The launcher's own output in one line: its first error, or else its first line; empty without output."""
+        lines = [plain(line.strip()) for line in self._launcher_output.decode("utf-8", "replace").splitlines()]
+        texts = [line for line in lines if not _RULER.fullmatch(line)]
+        return next((line for line in texts if _ERROR.search(line)), texts[0] if texts else "")
 
     def host_of(self, node: int) -> str:
-        """The name of a host: ours, unless what it says of itself is that of another of them."""
-        said = self._named.get(node, "").partition(".")[0]
-        return self._known.get(said, self.hosts[node])
+        """Return the name of a host: ours for this number, unless the host reports the name of another one."""
+        reported = self._named.get(node, "").partition(".")[0]
+        return self._known.get(reported, self.hosts[node])
 
     def close(self) -> None:
-        """End the launcher and all that it has started."""
+        """End the launcher and all processes that it started."""
         self._words.end()
         for number in (0, signal.SIGTERM, signal.SIGTERM, signal.SIGKILL):
             self.process.send_signal(number)
@@ -143,7 +143,7 @@ class Step:
             return True
         lines, others = self._frames.feed(piece) if pipe is self.process.stderr else ([], [piece])
         for text in others:
-            self._own = (self._own + text.rstrip(b"\n") + b"\n")[-KEPT_WORDS:]
+            self._launcher_output = (self._launcher_output + text.rstrip(b"\n") + b"\n")[-KEPT_WORDS:]
         for line in lines:
             self._take(line)
         if self._frames.lost is not None:
@@ -168,24 +168,24 @@ class Step:
 
 
 class HostProcess:
-    """The engines of one host of a step, as one process: what `Conversation` wants to know of it."""
+    """The engines of one host of a step, with the process interface that `Conversation` needs."""
 
     stdin = stdout = stderr = None
 
     def __init__(self, step: Step, node: int) -> None:
-        """They were started."""
+        """Take them as running."""
         self._step, self._node = step, node
         self.pid = step.process.pid
         self.returncode: int | None = None
         self.complaint = b""
 
     def ended_with(self, text: bytes) -> None:
-        """They have said how they have ended."""
+        """Record how they ended, from the last line of the host (JSON with `code` and `complaint`)."""
         if self.returncode is not None:
             return
         try:
-            said = json.loads(text)
-            code, complaint = said["code"], said["complaint"]
+            report = json.loads(text)
+            code, complaint = report["code"], report["complaint"]
             if type(code) is not int or not -MOST_SIGNAL <= code <= MOST_CODE:
                 raise ValueError
             self.returncode, self.complaint = code, str(complaint).encode("utf-8", "replace")
@@ -193,17 +193,17 @@ class HostProcess:
             self.returncode, self.complaint = 1, b"the host's last words cannot be read"
 
     def poll(self) -> int | None:
-        """Exit code if they have ended, or with the launcher."""
+        """Return the exit code if they, or the launcher, have ended; else None."""
         if self.returncode is None and self._step.over:
             self.returncode = self._step.process.returncode or 1
             self.complaint = self._step.complaint.encode()
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for the end; nothing is read meanwhile.
+        """Wait for the end, without reading output.
 
         Raises:
-            subprocess.TimeoutExpired: It did not come.
+            subprocess.TimeoutExpired: They did not end in time.
         """
         end = time.monotonic() + (timeout or 0.0)
         while self.poll() is None:
@@ -214,11 +214,11 @@ class HostProcess:
         return self.returncode
 
     def terminate(self) -> None:
-        """SIGTERM for the engines."""
+        """Send SIGTERM to the engines."""
         self._step.say(self._node, b"!15")
 
     def kill(self) -> None:
-        """SIGKILL for the engines."""
+        """Send SIGKILL to the engines."""
         self._step.say(self._node, b"!9")
 
 
@@ -241,13 +241,13 @@ class HostTalk(Conversation):
         """See `Conversation`.
 
         Args:
-            step: What has started them.
+            step: The step that started them.
             node: Number of the host.
-            job: As of `Conversation`; likewise all others.
-            silence_limit: Likewise.
-            on_event: Likewise.
-            grace: Likewise.
-            bounds: Likewise.
+            job: As for `Conversation`.
+            silence_limit: As for `Conversation`.
+            on_event: As for `Conversation`.
+            grace: As for `Conversation`.
+            bounds: As for `Conversation`.
         """
         super().__init__(HostProcess(step, node), b"", silence_limit, on_event, grace, bounds=bounds)  # type: ignore[arg-type]
         self._step, self._node, self._job = step, node, job
@@ -278,11 +278,11 @@ class HostTalk(Conversation):
         return self._step.host_of(self._node)
 
     def hear(self, line: bytes) -> None:
-        """A line of the host."""
+        """Process a line of the host."""
         self.take_in(line + b"\n")
 
     def verdict(self) -> tuple[str, str]:
-        """See `Conversation`; what the engines complained of last, or else the launcher."""
+        """See `Conversation`; the reason includes the last errors of the engines, and those of the launcher."""
         self.complain(self.process.complaint)
         status, reason = super().verdict()
         own = self._step.complaint
@@ -297,10 +297,10 @@ class StepLauncher:
 
     Attributes:
         command: The launcher.
-        head: Where it is typed.
-        hosts: All that there are.
-        program: What is started.
-        folder: Where files of words may be made, on storage that all hosts share.
+        head: Shell of the machine where the command runs.
+        hosts: All hosts of the run.
+        program: The program to start.
+        folder: Folder for words files, on storage that all hosts share.
     """
 
     command: Command
@@ -313,17 +313,17 @@ class StepLauncher:
         """Start the engines on the first hosts.
 
         Args:
-            nodes: So many hosts.
-            tasks: Engines on each.
+            nodes: Number of hosts.
+            tasks: Number of engines on each host.
 
         Raises:
-            AssayError: The launcher cannot be started, or the words not be written.
+            AssayError: The launcher cannot be started, or the words file cannot be made.
         """
         key = new_key()
         file = None if self.command.to_all else self.folder / f"{WORDS_FILE}{key}"
         hosts = self.hosts[:nodes]
         line = [
-            *self.command.words([_typed(host) for host in hosts], tasks, self.program.mpi),
+            *self.command.words([_launcher_name(host) for host in hosts], tasks, self.program.mpi),
             *self.program.words(self.command, tasks, key, file),
         ]
         more = surroundings(self.head.host.kind == "box")
@@ -342,6 +342,6 @@ class StepLauncher:
         return Step(process, words, [host.name for host in hosts])
 
 
-def _typed(host: Host) -> str:
-    """A host as launchers know it: those that are reached by ssh they reach so, too."""
+def _launcher_name(host: Host) -> str:
+    """Return a host as the launcher knows it: by its address if it is reached by ssh, else by its name."""
     return host.address if host.kind == "ssh" else host.name

@@ -1,7 +1,7 @@
-"""The way down to engines that a launcher has started: addressed lines, through its standard input or a file.
+"""Sends lines to engines that a launcher started: addressed lines, through its standard input or a file.
 
-`srun` gives what it reads to all processes. `mpirun` gives it to the first one only: there the words are in a file that
-grows, on storage that all hosts share; each host's first process looks for new ones.
+`srun` passes its standard input to all processes. `mpirun` passes it to the first one only, so the lines are appended
+to a file on storage that all hosts share, and each host's first process reads new ones.
 """
 
 import contextlib
@@ -15,31 +15,31 @@ ALL = "*"
 
 
 class Words(Protocol):
-    """Takes lines for hosts."""
+    """Sends lines to hosts."""
 
     def say(self, to: str, line: bytes) -> None:
-        """Say a line to a host by its number, or to all of them."""
+        """Send a line to a host by its number, or to `ALL`."""
         ...
 
     def attach(self, selector: selectors.BaseSelector) -> None:
-        """What could not be sent at once is sent when the selector says so."""
+        """Register with a selector, which sends what could not be sent at once."""
         ...
 
     def end(self) -> None:
-        """Nothing more is said."""
+        """Close the connection; nothing more can be sent."""
         ...
 
 
 def addressed(to: str, line: bytes) -> bytes:
-    """A line as the engine's `relay` reads it."""
+    """Return an addressed line, as the engine's `relay` reads it."""
     return to.encode() + b" " + line.strip() + b"\n"
 
 
 class PipeWords:
-    """Through the launcher's standard input."""
+    """Sends lines through the launcher's standard input."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
-        """The pipe is made one that never blocks."""
+        """Use this pipe, and make it non-blocking."""
         os.set_blocking(pipe.fileno(), False)
         self._pipe = pipe
         self._to_send = b""
@@ -57,7 +57,7 @@ class PipeWords:
 
     def end(self) -> None:
         """See `Words`."""
-        self._wait_for_room(False)
+        self._watch_pipe(False)
         with contextlib.suppress(OSError):
             self._pipe.close()
 
@@ -69,10 +69,10 @@ class PipeWords:
             pass
         except (OSError, ValueError):
             self._to_send = b""
-        self._wait_for_room(bool(self._to_send))
+        self._watch_pipe(bool(self._to_send))
         return False
 
-    def _wait_for_room(self, wanted: bool) -> None:
+    def _watch_pipe(self, wanted: bool) -> None:
         if self._selector is None:
             return
         with contextlib.suppress(KeyError, ValueError):
@@ -83,10 +83,10 @@ class PipeWords:
 
 
 class FileWords:
-    """Through a file that all hosts see."""
+    """Sends lines through a file that all hosts see."""
 
     def __init__(self, path: Path) -> None:
-        """Make the file, which is removed in the end.
+        """Make the file; `end` removes it.
 
         Raises:
             OSError: It cannot be made.
@@ -95,10 +95,10 @@ class FileWords:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
 
     def say(self, to: str, line: bytes) -> None:
-        """See `Words`. What the storage has not taken will be missed: the engines then end by themselves."""
+        """See `Words`. If the storage rejects a line, the engines miss it and end by themselves."""
         with contextlib.suppress(OSError):
             os.write(self._file, addressed(to, line))
-            # Storage over a network shows it to others now.
+            # On network storage, this makes the line visible to other hosts.
             os.fdatasync(self._file)
 
     def attach(self, selector: selectors.BaseSelector) -> None:
