@@ -1,4 +1,4 @@
-"""The catalogue: instances from the AWS data that moto packages, all else from the files in `data/`."""
+"""The catalogue: instances from the AWS data packaged in moto, everything else from the files of `catalog_data/`."""
 
 import difflib
 import functools
@@ -33,11 +33,11 @@ from assay.model.money.entry import MIB, Size
 
 DATA = Path(__file__).with_name("catalog_data")
 PACKAGE = "moto"
-"""Its data of instances are used, nothing else of it."""
+"""Only its data about instances is used."""
 GBIT = 10**9 / 8
-"""Bytes per second of a Gbit/s."""
+"""Bytes per second in 1 Gbit/s."""
 EBS_BURST_SECONDS = 1800.0
-"""How long an instance's burst to its volumes lasts, at least, once in 24 hours.
+"""Seconds that an instance can burst to its volumes at least once in 24 hours.
 
 Source: docs.aws.amazon.com/AWSEC2/latest/UserGuide/ebs-optimized.html
 """
@@ -46,7 +46,7 @@ Some = TypeVar("Some", bound=Entry)
 
 
 class _Correction(Frozen):
-    """What packaged data have wrong.
+    """A correction of packaged instance data that is wrong.
 
     Attributes:
         disk_size: Bytes of each local disk.
@@ -58,7 +58,7 @@ class _Correction(Frozen):
 
 
 class Catalog:
-    """All entries by name. Instances are read when the first is asked for, each once."""
+    """All entries by name. An instance is read when it is first requested."""
 
     def __init__(self) -> None:
         self._volumes = _entries("volumes", TypeAdapter[AnyVolume](AnyVolume))
@@ -69,10 +69,10 @@ class Catalog:
         self._instances: dict[str, Instance] = {}
 
     def instance(self, name: str) -> Instance:
-        """An instance type, such as `i3en.24xlarge`.
+        """Return an instance type, such as `i3en.24xlarge`.
 
         Raises:
-            AssayError: There is none of that name, or nobody knows: `has_all_instances` is false.
+            AssayError: There is no such type, or the packaged data is not installed (`has_all_instances` is false).
         """
         found = self._instances.get(name)
         if found is None:
@@ -80,71 +80,71 @@ class Catalog:
         return found
 
     def volume(self, name: str) -> VolumeType:
-        """A type of volume, such as `gp3`.
+        """Return a volume type, such as `gp3`.
 
         Raises:
-            AssayError: There is none of that name.
+            AssayError: There is no such type.
         """
         return _get(self._volumes, name, "volume type")
 
     def filesystem(self, name: str) -> FileSystemType:
-        """A type of file system, such as `efs-bursting`.
+        """Return a file system type, such as `efs-bursting`.
 
         Raises:
-            AssayError: There is none of that name.
+            AssayError: There is no such type.
         """
         return _get(self._filesystems, name, "file system type")
 
     def object_class(self, name: str) -> ObjectClass:
-        """A class of object storage, such as `s3-standard`.
+        """Return a class of object storage, such as `s3-standard`.
 
         Raises:
-            AssayError: There is none of that name.
+            AssayError: There is no such class.
         """
         return _get(self._objects, name, "object class")
 
     def managed(self, name: str) -> ManagedType:
-        """A type of managed service, such as `fsx-openzfs-single-az-2`.
+        """Return a type of managed service, such as `fsx-openzfs-single-az-2`.
 
         Raises:
-            AssayError: There is none of that name.
+            AssayError: There is no such type.
         """
         return _get(self._managed, name, "managed service")
 
     def table(self, name: str) -> TableType:
-        """A type of table, such as `dynamodb`.
+        """Return a table type, such as `dynamodb`.
 
         Raises:
-            AssayError: There is none of that name.
+            AssayError: There is no such type.
         """
         return _get(self._tables, name, "table type")
 
     def entry(self, name: str) -> Entry:
-        """The entry of any kind that has this name.
+        """Return the entry with this name, of any kind.
 
         Raises:
-            AssayError: There is none of that name.
+            AssayError: There is no such entry.
         """
-        found = self._small.get(name)
+        found = self._services.get(name)
         if found is None and (name in self.instance_names() or (not has_all_instances() and "." in name)):
             found = self.instance(name)
         if found is None:
-            raise _unknown(name, "entry of the catalogue", [*self._small, *self.instance_names()])
+            raise _unknown(name, "entry of the catalogue", [*self._services, *self.instance_names()])
         return found
 
     def services(self) -> tuple[Entry, ...]:
-        """All entries that are not instances, in the order of the files."""
-        return tuple(self._small.values())
+        """Return all entries that are not instances, in the order of the files."""
+        return tuple(self._services.values())
 
     def instance_names(self) -> tuple[str, ...]:
-        """Names of all instance types, sorted by family and size; see `has_all_instances`."""
+        """Return the names of all instance types, sorted by family and size; see `has_all_instances`."""
         return _instance_names()
 
     def family(self, name: str) -> tuple[Instance, ...]:
-        """All sizes of a family such as `i3en`, the smallest first.
+        """Return all sizes of an instance family such as `i3en`, smallest first.
 
         Raises:
-            AssayError: There is no such family, or nobody knows: `has_all_instances` is false.
+            AssayError: There is no such family, or the packaged data is not installed (`has_all_instances` is false).
         """
         names = [each for each in self.instance_names() if family_of(each) == name]
         if not names:
@@ -153,7 +153,7 @@ class Catalog:
         return tuple(self.instance(each) for each in names)
 
     @property
-    def _small(self) -> dict[str, Entry]:
+    def _services(self) -> dict[str, Entry]:
         return {**self._volumes, **self._filesystems, **self._objects, **self._tables, **self._managed}
 
     def _read_instance(self, name: str) -> Instance:
@@ -168,12 +168,12 @@ class Catalog:
 
 @functools.cache
 def catalog() -> Catalog:
-    """The catalogue; read once per process."""
+    """Return the catalogue; read once per process."""
     return Catalog()
 
 
 def has_all_instances() -> bool:
-    """Whether the package that describes most instances is there; else only those of `catalog_data` are known."""
+    """Whether the package with the AWS instance data is installed; otherwise only instances of `catalog_data` exist."""
     return is_installed(PACKAGE)
 
 
@@ -185,48 +185,48 @@ def _get(entries: Mapping[str, Some], name: str, what: str) -> Some:
 
 
 def _unknown(name: str, what: str, names: Iterable[str]) -> AssayError:
-    return AssayError(f"there is no {what} `{name}`", _meant(name, tuple(names)))
+    return AssayError(f"there is no {what} `{name}`", _similar_names(name, tuple(names)))
 
 
 @functools.lru_cache(maxsize=64)
-def _meant(name: str, names: tuple[str, ...]) -> str:
-    """A hint; advice asks for the same wrong name with each combination of the other values."""
+def _similar_names(name: str, names: tuple[str, ...]) -> str:
+    """Return a hint with similar names; cached, because advice looks up the same wrong name for many combinations."""
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     return f"did you mean {' or '.join(f'`{each}`' for each in near)}?" if near else "`assay catalog list` lists them"
 
 
 def _yaml(name: str) -> list[Any]:
-    """What the files NAME.yaml and NAME-*.yaml say, in the order of their names."""
+    """Return the contents of the files NAME.yaml and NAME-*.yaml, in the order of their names."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     paths = sorted(path for path in DATA.glob(f"{name}*.yaml") if path.stem.split("-")[0] == name)
     return [yaml.load(path.read_bytes(), Loader=loader) for path in paths]
 
 
 def _entries(file: str, kind: TypeAdapter[Some]) -> dict[str, Some]:
-    written = (each for data in _yaml(file) for each in data)
-    return {entry.name: entry for entry in map(kind.validate_python, written)}
+    entries = (each for data in _yaml(file) for each in data)
+    return {entry.name: entry for entry in map(kind.validate_python, entries)}
 
 
 @functools.cache
 def _own_instances() -> tuple[dict[str, Instance], dict[str, _Correction]]:
     files = _yaml("instances")
-    corrections = [_Correction.model_validate(each) for written in files for each in written.get("corrections", ())]
+    corrections = [_Correction.model_validate(each) for content in files for each in content.get("corrections", ())]
     return (
-        {each["name"]: Instance.model_validate(each) for written in files for each in written["instances"]},
+        {each["name"]: Instance.model_validate(each) for content in files for each in content["instances"]},
         {name: each for each in corrections for name in each.names},
     )
 
 
 @functools.cache
 def _packaged() -> dict[str, dict[str, Any]]:
-    """What AWS answered to DescribeInstanceTypes; only the file is read, since moto itself takes long to import."""
+    """Return AWS's answer to DescribeInstanceTypes. Only moto's data file is read: importing moto takes long."""
     require(PACKAGE, "the catalogue of instances")
     spec = importlib.util.find_spec(PACKAGE)
     path = Path(spec.origin).parent / "ec2/resources/instance_types.json.gz" if spec and spec.origin else None
     if path is None or not path.is_file():
         raise AssayError("the package moto has no data of instances", f"{how_to_install((PACKAGE,))} again")
-    found: dict[str, dict[str, Any]] = json.loads(gzip.decompress(path.read_bytes()))
-    return found
+    instances: dict[str, dict[str, Any]] = json.loads(gzip.decompress(path.read_bytes()))
+    return instances
 
 
 @functools.cache
@@ -249,7 +249,7 @@ def _source() -> str:
 
 
 def _instance(name: str, facts: dict[str, Any], correction: _Correction | None) -> Instance:
-    """From AWS's words: sizes of disks in GB of 10^9 bytes, network in Gbit/s of all cards, EBS in Mbit/s."""
+    """Convert AWS's units: disk sizes in GB of 10^9 bytes, network of all cards in Gbit/s, EBS in Mbit/s."""
     network, store, ebs = facts["NetworkInfo"], facts.get("InstanceStorageInfo", {}), facts["EbsInfo"]
     cards = network["NetworkCards"]
     limits = ebs.get("EbsOptimizedInfo")
@@ -289,11 +289,11 @@ def _sum(cards: list[dict[str, Any]], key: str) -> float | None:
 def _ebs(limits: dict[str, Any] | None) -> dict[str, Any]:
     if limits is None:
         return {}
-    keeps, burst = limits["BaselineBandwidthInMbps"], limits["MaximumBandwidthInMbps"]
+    baseline, burst = limits["BaselineBandwidthInMbps"], limits["MaximumBandwidthInMbps"]
     return {
-        "ebs_baseline": keeps * GBIT / 1000,
+        "ebs_baseline": baseline * GBIT / 1000,
         "ebs_burst": burst * GBIT / 1000,
         "ebs_iops_baseline": limits["BaselineIops"],
         "ebs_iops_burst": limits["MaximumIops"],
-        "ebs_burst_seconds": EBS_BURST_SECONDS if burst > keeps else None,
+        "ebs_burst_seconds": EBS_BURST_SECONDS if burst > baseline else None,
     }
