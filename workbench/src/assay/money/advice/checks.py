@@ -115,9 +115,9 @@ def assess(variant: Variant, need: Need, found: Found) -> Assessed:
     checks = [*_plain_checks(variant, need), *_figure_checks(figures, need, variant.limits)]
     checks += [
         check
-        for pair, shared_load in zip(PAIRS, sums, strict=True)
-        if shared_load is not None
-        for check in _sum_check(pair, shared_load, figures, need)
+        for pair, load in zip(PAIRS, sums, strict=True)
+        if load is not None
+        for check in _sum_check(pair, load, figures, need)
     ]
     checks += [result for result in rule_results if isinstance(result, Check)]
     return Assessed(
