@@ -62,7 +62,7 @@ def _advise(need: Need, market: Market, evidence: Iterable[Evidence], base: Path
     best = decision.chosen[0] if decision.chosen else None
     rivals = [item for item in proven if item is not best]
     if best is not None and not proven:
-        # Among those of which as little is unknown the cost decides.
+        # Variants with as few open requirements as the best one compete by cost.
         rivals = [item for item in unproven if item is not best and len(item.open) == len(best.open)]
     over_budget = [item for item in failed if item.open == {"budget"}]
     fastest = _front(proven)

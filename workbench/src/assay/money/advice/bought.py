@@ -85,7 +85,7 @@ def _efs(service: Efs, need: Need) -> dict[str, Any] | None:
 
 
 def _managed(service: Managed, names: tuple[str, ...], need: Need) -> dict[str, Any] | None:
-    """Return the lowest throughput and IOPS on sale of which 90 % suffice, for those of the two to compute."""
+    """Return the lowest throughput and IOPS on sale with 90 % of which the need is met; only those in `names`."""
     kind = catalog().managed(service.type)
     size = kind.fast(service.capacity, service.infrequent)
     (read, reads), (write, writes) = _per_second(need, "read"), _per_second(need, "write")

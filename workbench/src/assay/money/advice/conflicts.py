@@ -17,10 +17,11 @@ FIXED = frozenset({"access", "capacity", "durability"})
 
 
 def conflicts(assessed: Sequence[Assessed], need: Need) -> tuple[Conflict, ...]:
-    """Return the smallest sets of requirements of which every variant fails, or is not known to meet, at least one.
+    """Return the smallest sets of requirements that together exclude all variants.
 
-    Sets are searched among the requirements that the need states, without access, capacity and durability. Only if
-    there are none, all requirements are considered.
+    Every variant fails, or is not known to meet, at least one requirement of a set. Sets are searched among the
+    requirements that the need states, without access, capacity and durability. Only if there are none, all requirements
+    are considered.
 
     Args:
         assessed: All variants; each fails at least one requirement.

@@ -62,7 +62,7 @@ Said = Check | Remark
 
 
 def excluded(requirement: str, rule: str, text: str, source: str, share: float | None = None) -> Check:
-    """Return the check of a requirement that fails; the share of it that is there is at most 1."""
+    """Return the check of a requirement that fails; `share` is the part of it that is met, capped at 1."""
     return Check(
         requirement=requirement,
         outcome="failed",

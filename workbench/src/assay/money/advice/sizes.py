@@ -20,11 +20,11 @@ SIZED = ("capacity", "stored")
 SHARES = ("infrequent", "cold_share")
 """Parameters that set the share of data in a class for cold data; the value that the need allows is added."""
 MOST_COUNT = 1024
-"""Most of a count whose design states no maximum."""
+"""Highest count for a design that states no maximum."""
 GB = 10**9
 PAIRS: tuple[tuple[Metric, Metric], ...] = (("read", "write"), ("read_iops", "write_iops"))
 MOST_TIMES = 1000
-"""Most times the size of the data that a design is enlarged for its rate."""
+"""A design is enlarged to at most this many times the size of the data to reach its rate."""
 
 
 def counted_names(template: Template, given: Mapping[str, Any]) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ class Refreshed:
     """A book with new prices.
 
     Attributes:
-        changes: Rows that were found, in the book's order.
+        changes: Rows with a price in the lists, in the book's order.
         left: Rows that keep their old price and date, and why.
     """
 

@@ -100,7 +100,7 @@ class Cost(Frozen):
         return tuple(used.values())
 
     def paid(self, months: int) -> Decimal:
-        """Return what has been paid after so many months; reservations and purchases are paid in full in advance."""
+        """Return the total paid after so many months; a reservation or purchase is paid in full as its term starts."""
         return total(self._paid(charge, months) for charge in self.charges)
 
     def _paid(self, charge: Charge, months: int) -> Decimal:

@@ -41,7 +41,7 @@ class JobCost:
 
     Attributes:
         hours: Without interruption: as stated, or its bytes at the design's sustained rate.
-        expected: Hours with interruptions of spot instances, each of which restarts the job; None: unknown.
+        expected: Hours with interruptions of spot instances, which restart the job; None: unknown.
         by_rate: Whether `hours` follows from the design's rate.
         money: Cost of the expected hours and of the job's own egress; None: unknown.
         interrupted: Part of the cost that interruptions cause.

@@ -29,14 +29,14 @@ MOST_DESIGNS = 5
 RowOf = tuple[str, str, str]
 """Book, dimension and item of a price."""
 Part = tuple[Decimal, Decimal]
-"""What is paid for one price in the need's months: in total, and as present value."""
+"""Cost of one price in the need's months: total, and present value."""
 Answer = Mapping[str, Assessed | None]
 """Design -> its best variant; None: no variant meets the need."""
 
 
 @dataclass(frozen=True)
 class Narrowed:
-    """A design whose chosen kinds are fixed, while sizes and counts are computed from the need.
+    """A design with fixed kinds, such as instance and volume type; sizes and counts are computed from the need.
 
     Attributes:
         candidate: The design as a need states it, with its fixed values.
