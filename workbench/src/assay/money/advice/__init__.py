@@ -1,1 +1,1 @@
-"""From a need to the design that meets it best, and why."""
+"""From a need to the design that satisfies it best, and the reasons."""

@@ -1,4 +1,4 @@
-"""From a need to advice: each variant of each design is priced and checked, the best one is named with reasons."""
+"""Advice for a need: each variant of each design is priced and checked, and the best one recommended with reasons."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,49 +25,49 @@ from assay.money.advice.words import counted
 from assay.money.cost.designs import Template, design_names, load_template
 
 MOST_UNPRICED = 200
-"""Variants of a design without any price that are looked at."""
+"""Most variants that are checked of a design without any price."""
 
 
 def advise(
     need: Need, books: Book | Sequence[Book], evidence: Iterable[Evidence] = (), base: Path | None = None
 ) -> Advice:
-    """Which design meets a need.
+    """Recommend a design for a need.
 
     Args:
         need: What the storage must do, and the designs to consider.
-        books: The prices; of several books those of a design's provider count.
-        evidence: What was measured of designs; it overrides rules of thumb.
-        base: Where paths of designs start.
+        books: The prices; a design is priced by the books of its provider.
+        evidence: Measurements of designs; they override rules of thumb.
+        base: Folder where relative paths of designs start.
 
     Raises:
         BadValueError: A candidate has a value with which no variant can be built.
-        AssayError: A design does not exist, or the budget or a book is in a currency of unknown worth.
+        AssayError: A design does not exist, or there is no exchange rate for the currency of a book or of the budget.
     """
     market = market_of(need, (books,) if isinstance(books, Book) else books)
     check_currency(need, market.currency)
-    # Thousands of variants.
+    # Thousands of variants are created; the garbage collector only costs time.
     with no_collector():
         return _advise(need, market, evidence, base)
 
 
 def _advise(need: Need, market: Market, evidence: Iterable[Evidence], base: Path | None) -> Advice:
-    found, strange = by_variant(evidence, base)
+    evidence_by_key, unknown_designs = by_variant(evidence, base)
     stated, need = need, need.grown
-    tried = _tried(need, market, base)
-    assessed = [assess(variant, need, found) for design in tried for variant in design.variants]
-    meets, unproven, failed = (
+    designs = _build_all(need, market, base)
+    assessed = [assess(variant, need, evidence_by_key) for design in designs for variant in design.variants]
+    proven, unproven, failed = (
         [item for item in assessed if item.outcome == name] for name in ("met", "unproven", "failed")
     )
-    decision = decide(meets, unproven, need)
+    decision = decide(proven, unproven, need)
     best = decision.chosen[0] if decision.chosen else None
-    rivals = [item for item in meets if item is not best]
-    if best is not None and not meets:
-        # Among those of which as little is unknown the cost decides.
+    rivals = [item for item in proven if item is not best]
+    if best is not None and not proven:
+        # Variants with as few open requirements as the best one compete by cost.
         rivals = [item for item in unproven if item is not best and len(item.open) == len(best.open)]
-    dear = [item for item in failed if item.open == {"budget"}]
-    fastest = _front(meets)
-    nothing = not (meets or unproven)
-    shown, possible = _shown(decision, meets, fastest, need), best_of_each(unproven, need)
+    over_budget = [item for item in failed if item.open == {"budget"}]
+    fastest = _front(proven)
+    nothing_fits = not (proven or unproven)
+    shown, possible = _shown(decision, proven, fastest, need), best_of_each(unproven, need)
     used = [*shown, *possible] or best_of_each(failed, need)
     return Advice(
         need=stated,
@@ -77,28 +77,32 @@ def _advise(need: Need, market: Market, evidence: Iterable[Evidence], base: Path
         result=decision.result,
         recommended=tuple(item.variant.label for item in decision.chosen),
         decided_by=decision.decided_by,
-        reasons=tuple(reasons(decision, meets, failed, need)),
+        reasons=tuple(reasons(decision, proven, failed, need)),
         options=tuple(option(item, need) for item in shown),
         front=tuple(item.variant.label for item in fastest),
         unproven=tuple(option(item, need) for item in possible),
-        changes=tuple(_changes(best, rivals, dear, failed, need)) if best is not None else (),
-        rejected=rejected(tried, assessed, _unpriced(tried, need, found), need),
-        conflicts=conflicts(assessed, need) if nothing and assessed else (),
-        relaxed=tuple(relaxed(assessed, need)) if nothing else (),
-        counts=_counts(tried, meets, unproven, failed),
-        unpriced=tuple(design.name for design in tried if design.unpriced and not design.variants),
+        changes=tuple(_changes(best, rivals, over_budget, failed, need)) if best is not None else (),
+        rejected=rejected(designs, assessed, _unpriced(designs, need, evidence_by_key), need),
+        conflicts=conflicts(assessed, need) if nothing_fits and assessed else (),
+        relaxed=tuple(relaxed(assessed, need)) if nothing_fits else (),
+        counts=_counts(designs, proven, unproven, failed),
+        unpriced=tuple(design.name for design in designs if design.unpriced and not design.variants),
         rows=tuple(dict.fromkeys(row for item in used for row in item.variant.best.cost.rows)),
-        notes=(*_notes(tried, decision), *moving_notes(need, market), *unused(found, strange, tried, need)),
+        notes=(
+            *_notes(designs, decision),
+            *moving_notes(need, market),
+            *unused(evidence_by_key, unknown_designs, designs, need),
+        ),
     )
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A design that is considered, and what prices it.
+    """A design to consider, with the prices that apply.
 
     Attributes:
-        sold: None: no book is of its provider.
-        name: In labels.
+        sold: Prices of its provider; None: there is no book of its provider.
+        name: Its name in labels.
     """
 
     candidate: Candidate
@@ -108,59 +112,62 @@ class Asked:
 
 
 def asked(need: Need, market: Market, base: Path | None = None) -> list[Asked]:
-    """Every design by each book of its provider; a shipped one that nobody named only if there is such a book."""
-    named = need.candidates or tuple(Candidate(design=name) for name in design_names())
-    found = []
-    for candidate in named:
+    """Return every design, once for each book of its provider.
+
+    Without candidates in the need, a shipped design is left out if there is no such book.
+    """
+    candidates = need.candidates or tuple(Candidate(design=name) for name in design_names())
+    considered = []
+    for candidate in candidates:
         template = load_template(candidate.design, base)
         sold: Sequence[Sold | None] = market.of(template.provider)
         priced = template.provider in (None, *(each.provider for each in market.sold))
         if not need.candidates and (template.only_if_named or not priced):
             continue
-        found += [(candidate, template, each) for each in sold or (None,)]
-    return [Asked(*each, name) for each, name in zip(found, _names(found), strict=True)]
+        considered += [(candidate, template, each) for each in sold or (None,)]
+    return [Asked(*each, name) for each, name in zip(considered, _names(considered), strict=True)]
 
 
-def _tried(need: Need, market: Market, base: Path | None) -> list[Tried]:
-    """All variants of each design; of what nobody named each thing once, by the first design that has it."""
-    found: list[Tried] = []
-    # By another book the same thing has another price.
+def _build_all(need: Need, market: Market, base: Path | None) -> list[Tried]:
+    """Build all variants of each design; without candidates in the need, two designs of equal parts count once."""
+    results: list[Tried] = []
+    # Another book has another price for the same parts.
     built: dict[str, set[Key]] = {}
     for each in asked(need, market, base):
         if each.sold is None:
             about = str(each.template.source.data.get("about", ""))
-            found.append(Tried(each.name, about, each.candidate.design, None, each.template.provider))
+            results.append(Tried(each.name, about, each.candidate.design, None, each.template.provider))
         else:
-            before = built.setdefault(each.sold.name, set())
-            found.append(try_design(each.candidate, need, market, each.sold, base, each.name, before))
+            known_keys = built.setdefault(each.sold.name, set())
+            results.append(try_design(each.candidate, need, market, each.sold, base, each.name, known_keys))
             if not need.candidates:
-                before |= {variant.key for variant in (*found[-1].variants, *found[-1].unpriced)}
-    return found
+                known_keys |= {variant.key for variant in (*results[-1].variants, *results[-1].unpriced)}
+    return results
 
 
-def _names(asked: Sequence[tuple[Candidate, Template, Sold | None]]) -> list[str]:
-    """What each is called: as its design, with the book where several price it, and numbered where it comes twice."""
-    by_design = Counter((id(candidate), template.name) for candidate, template, _ in asked)
+def _names(considered: Sequence[tuple[Candidate, Template, Sold | None]]) -> list[str]:
+    """Return unique labels: the design's name, with the book if several price it, and a number if it repeats."""
+    by_design = Counter((id(candidate), template.name) for candidate, template, _ in considered)
     names = [
         f"{template.name}@{sold.name}"
         if sold is not None and by_design[id(candidate), template.name] > 1
         else template.name
-        for candidate, template, sold in asked
+        for candidate, template, sold in considered
     ]
-    many, seen = Counter(names), Counter[str]()
-    found = []
+    totals, used = Counter(names), Counter[str]()
+    labels = []
     for name in names:
-        seen[name] += 1
-        found.append(f"{name}#{seen[name]}" if many[name] > 1 else name)
-    return found
+        used[name] += 1
+        labels.append(f"{name}#{used[name]}" if totals[name] > 1 else name)
+    return labels
 
 
-def _unpriced(tried: Sequence[Tried], need: Need, found: Found) -> dict[str, list[Assessed]]:
-    """Design without any price -> its variants, held against all of the need but what they may cost."""
+def _unpriced(designs: Sequence[Tried], need: Need, evidence: Found) -> dict[str, list[Assessed]]:
+    """Assess the variants of each design without any price against the need without its budget."""
     free = need.model_copy(update={"budget": None})
     return {
-        design.name: [assess(variant, free, found) for variant in design.unpriced[:MOST_UNPRICED]]
-        for design in tried
+        design.name: [assess(variant, free, evidence) for variant in design.unpriced[:MOST_UNPRICED]]
+        for design in designs
         if design.unpriced and not design.variants
     }
 
@@ -170,38 +177,38 @@ def _prices(book: Book, currency: str) -> Prices:
 
 
 def _changes(
-    best: Assessed, rivals: Sequence[Assessed], dear: Sequence[Assessed], failed: Sequence[Assessed], need: Need
+    best: Assessed, rivals: Sequence[Assessed], over_budget: Sequence[Assessed], failed: Sequence[Assessed], need: Need
 ) -> Iterator[Change]:
-    yield from price_changes(best, [*rivals, *dear], need)
+    yield from price_changes(best, [*rivals, *over_budget], need)
     yield from interval_changes(best, rivals, failed, need)
-    yield from duty_changes(best, [*rivals, *dear], need)
+    yield from duty_changes(best, [*rivals, *over_budget], need)
 
 
-def _front(meets: Sequence[Assessed]) -> list[Assessed]:
-    return front([(item.worth, item.rate.value, item) for item in meets if item.rate is not None and item.rate.value])
+def _front(proven: Sequence[Assessed]) -> list[Assessed]:
+    return front([(item.worth, item.rate.value, item) for item in proven if item.rate is not None and item.rate.value])
 
 
-def _shown(decision: Decision, meets: Sequence[Assessed], fastest: Sequence[Assessed], need: Need) -> list[Assessed]:
-    """The chosen ones, the best of each design, and the front; each once, the best first."""
-    kept = {id(item): item for item in (*decision.chosen, *best_of_each(meets, need), *fastest)}
-    return deciding_first([item for item in kept.values() if item.outcome == "met"], need)
+def _shown(decision: Decision, proven: Sequence[Assessed], fastest: Sequence[Assessed], need: Need) -> list[Assessed]:
+    """Return the chosen variants, the best of each design, and the front; each once, the best first."""
+    unique = {id(item): item for item in (*decision.chosen, *best_of_each(proven, need), *fastest)}
+    return deciding_first([item for item in unique.values() if item.outcome == "met"], need)
 
 
 def _counts(
-    tried: Sequence[Tried], meets: Sequence[Assessed], unproven: Sequence[Assessed], failed: Sequence[Assessed]
+    designs: Sequence[Tried], proven: Sequence[Assessed], unproven: Sequence[Assessed], failed: Sequence[Assessed]
 ) -> Counts:
     return Counts(
-        enumerated=sum(design.count for design in tried),
-        impossible=sum(design.impossible.total() for design in tried),
-        unpriced=sum(len(design.unpriced) for design in tried),
-        met=len(meets),
+        enumerated=sum(design.count for design in designs),
+        impossible=sum(design.impossible.total() for design in designs),
+        unpriced=sum(len(design.unpriced) for design in designs),
+        met=len(proven),
         unproven=len(unproven),
         failed=len(failed),
     )
 
 
-def _notes(tried: Sequence[Tried], decision: Decision) -> Iterator[str]:
-    for design in tried:
+def _notes(designs: Sequence[Tried], decision: Decision) -> Iterator[str]:
+    for design in designs:
         if design.unpriced and design.variants:
             lacks = design.lacks
             names = ", ".join(name for name, _ in lacks.most_common(5))

@@ -1,4 +1,4 @@
-"""Provisioned parameters sized to a need: IOPS and throughput of volumes, units of tables, throughput of EFS."""
+"""The provisioned performance a need requires: IOPS and throughput of volumes, table units, throughput of EFS."""
 
 import math
 from collections.abc import Mapping
@@ -18,40 +18,40 @@ from assay.money.cost.designs import Template
 from assay.money.cost.limits import design_limits
 
 COMPONENT_SHARE = 0.9
-"""Share of the components' bandwidth to be expected."""
+"""Share of the components' bandwidth that is expected in practice."""
 COMPONENT_SOURCE = (
     "rule of thumb, taken over from parallel file systems: "
     "BeeGFS-2016, What performance is available: a parallel file system can exceed 90 %"
 )
 BOUGHT = ("iops", "throughput", "reads", "writes")
-"""Parameters that say how much of a rate is bought."""
+"""Parameters that set a provisioned rate."""
 STEP = 100
-"""IOPS are bought in hundreds."""
+"""IOPS are sold in hundreds."""
 
 
 def bought_names(template: Template, given: Mapping[str, Any]) -> tuple[str, ...]:
-    """The parameters of a design that are sized: those whose value the candidate does not say."""
+    """Return the provisioned parameters that are computed: those for which the candidate has no value."""
     return tuple(name for name in BOUGHT if name in template.parameters and name not in given)
 
 
 def unsized(template: Template, values: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """The values, but none of those parameters to size that a design can do without."""
+    """Return the values, with None for those of the computed parameters that the design can omit."""
     return {**values, **{name: None for name in names if template.parameters[name].value is None}}
 
 
 def sized_to(
     template: Template, values: Mapping[str, Any], names: tuple[str, ...], need: Need
 ) -> dict[str, Any] | None:
-    """The least values of these parameters with which the design does what the need asks for.
+    """Return the lowest values of provisioned parameters with which the design satisfies the need.
 
     Args:
         template: The design.
-        values: Of all its parameters.
-        names: Of `BOUGHT`, those to size.
-        need: Its rates.
+        values: Values of all its parameters.
+        names: Parameters of `BOUGHT` to compute.
+        need: The required rates.
 
     Returns:
-        None if the catalogue has no such values, or if nothing is bought.
+        None if the catalogue does not allow such values, or if the design has no provisioned rate.
     """
     try:
         design = template.build(unsized(template, values, names))
@@ -69,7 +69,7 @@ def sized_to(
 
 
 def _per_second(need: Need, side: str) -> tuple[float, float]:
-    """Bytes and operations that are needed."""
+    """Return the bytes and operations per second that the need requires for reading or writing."""
     rate, iops = getattr(need, side) or 0.0, getattr(need, f"{side}_iops") or 0.0
     record = need.profile.record
     return max(rate, iops * record), max(iops, rate / record if need.profile.pattern == "random" else 0.0)
@@ -85,13 +85,13 @@ def _efs(service: Efs, need: Need) -> dict[str, Any] | None:
 
 
 def _managed(service: Managed, names: tuple[str, ...], need: Need) -> dict[str, Any] | None:
-    """The least throughput and IOPS that are sold and carry 90 % of themselves; each where it is bought and named."""
+    """Return the lowest throughput and IOPS on sale with 90 % of which the need is met; only those in `names`."""
     kind = catalog().managed(service.type)
     size = kind.fast(service.capacity, service.infrequent)
     (read, reads), (write, writes) = _per_second(need, "read"), _per_second(need, "write")
     counts = (reads + writes,) * 2 if kind.shared else (reads, writes)
-    found: dict[str, Any] = {}
-    bought = service.throughput or 0.0
+    result: dict[str, Any] = {}
+    throughput = service.throughput or 0.0
     if "throughput" in names and kind.throughput is not None:
         rates = (read + write,) * 2 if kind.shared else (read, write)
         wanted = _invert_rates(kind, size, rates, counts if need.read_iops or need.write_iops else (0.0, 0.0))
@@ -99,21 +99,21 @@ def _managed(service: Managed, names: tuple[str, ...], need: Need) -> dict[str, 
         if least is None:
             return None
         exact = kind.throughput.choices or kind.throughput.step
-        bought = least if exact else float(math.ceil(least / MIB) * MIB)
-        found["throughput"] = _mib(bought)
+        throughput = least if exact else float(math.ceil(least / MIB) * MIB)
+        result["throughput"] = _mib(throughput)
     if "iops" in names and kind.iops is not None and (need.read_iops or need.write_iops):
-        wanted = _invert_counts(kind, size, counts, bought)
+        wanted = _invert_counts(kind, size, counts, throughput)
         highest = kind.iops.highest(size)
         if wanted is None or (highest is not None and wanted > highest):
             return None
-        found["iops"] = max(1, math.ceil(max(wanted, kind.iops.least) / STEP) * STEP)
-    return found or None
+        result["iops"] = max(1, math.ceil(max(wanted, kind.iops.least) / STEP) * STEP)
+    return result or None
 
 
 def _invert_rates(
     kind: ManagedType, size: int, rates: tuple[float, float], counts: tuple[float, float]
 ) -> float | None:
-    """Bytes per second to buy so that each law gives these rates and bounds no fewer operations; None if none does."""
+    """Return the bytes per second to provision for these rates and operations; None if no amount suffices."""
     needs = [
         law.to_buy(size, rate / COMPONENT_SHARE)
         for law, rate in zip((kind.read, kind.write), rates, strict=True)
@@ -126,7 +126,10 @@ def _invert_rates(
 
 
 def _invert_counts(kind: ManagedType, size: int, counts: tuple[float, float], rate: float) -> float | None:
-    """Operations per second to buy likewise, with so many bytes per second bought."""
+    """Return the operations per second to provision for these counts, with `rate` bytes per second provisioned.
+
+    None if no amount suffices.
+    """
     laws = zip((kind.read_iops, kind.write_iops), counts, strict=True)
     needs = [law.to_buy(size, count / COMPONENT_SHARE, rate) for law, count in laws if law]
     known = [each for each in needs if each is not None]
@@ -134,7 +137,7 @@ def _invert_counts(kind: ManagedType, size: int, counts: tuple[float, float], ra
 
 
 def _units(service: DynamoDb, need: Need) -> dict[str, Any] | None:
-    """Units are bought, so that all of them can be used: no share is left."""
+    """Return the table units for the need; provisioned units can be used up, so no share is kept in reserve."""
     kind = catalog().table("dynamodb")
     operations = []
     for side in ("read", "write"):
@@ -153,7 +156,7 @@ def _volumes(design: Design, group: Servers, names: tuple[str, ...], need: Need)
     kind = catalog().volume(volumes.type)
     if not isinstance(kind, ProvisionedVolume) or "iops" not in names:
         return None
-    # The limits of known values say, whatever the layout, how much of each value the need takes.
+    # Limits are proportional to the provisioned values in each layout: known values give the share that is needed.
     probe = kind.iops_free or kind.iops_least
     known = volumes.model_copy(update={"iops": probe, "throughput": None})
     built = design.model_copy(
@@ -176,10 +179,10 @@ def _volumes(design: Design, group: Servers, names: tuple[str, ...], need: Need)
     iops = -(-iops // STEP) * STEP
     if iops > kind.most_iops(size) or rate > kind.rate_most:
         return None
-    found: dict[str, Any] = {"iops": iops}
+    result: dict[str, Any] = {"iops": iops}
     if "throughput" in names and kind.rate_free is not None:
-        found["throughput"] = _mib(rate)
-    return found
+        result["throughput"] = _mib(rate)
+    return result
 
 
 def _mib(rate: float) -> str:

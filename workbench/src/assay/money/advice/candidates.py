@@ -1,4 +1,4 @@
-"""The variants of designs that a need is compared with: parameters, sizes and prices."""
+"""The variants of a design: combinations of parameters and sizes, with their prices."""
 
 import math
 from collections import Counter
@@ -25,18 +25,18 @@ from assay.money.cost.designs import Template, load_template
 from assay.money.cost.limits import Limits
 
 MOST_VARIANTS = 30_000
-"""Combinations of the values of one design."""
+"""Most combinations of one design's values."""
 QUIET = ("layout", "prefixes", "infrequent")
-"""Parameters that are not named in labels where they have the design's own value."""
+"""Parameters left out of labels where they have the design's default value."""
 
 
 class Key:
-    """What two ways of writing the same thing share; looked up so often that its hash is kept."""
+    """Identity of a design by its parts, equal for two ways to write the same design; its hash is cached for speed."""
 
     __slots__ = ("_hash", "_parts")
 
     def __init__(self, *parts: Hashable) -> None:
-        """Keep all that is built."""
+        """Store all parts that are built."""
         self._parts, self._hash = parts, hash(parts)
 
     def __hash__(self) -> int:
@@ -48,15 +48,15 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A design with values, its limits and what it costs.
+    """A design with parameter values, its limits, and its cost.
 
     Attributes:
-        values: Of all parameters.
-        shown: Those that tell it from the others.
-        offers: On each allowed term; the cheapest first.
-        key: By which evidence finds it.
+        values: Values of all parameters.
+        shown: The values that distinguish it from the design's other variants.
+        offers: Its price on each allowed term; the cheapest first.
+        key: Identity by which evidence is found.
         label: `nfs-volumes instance=m5.large capacity=5TB`.
-        sold: What prices it.
+        sold: The prices that apply.
     """
 
     template: str
@@ -71,23 +71,25 @@ class Variant:
 
     @property
     def best(self) -> Offer:
-        """The cheapest."""
+        """The cheapest offer."""
         return self.offers[0]
 
 
 @dataclass
 class Tried:
-    """All variants of one design by the prices of one book, and those that never became one.
+    """All variants of one design by the prices of one book, and the combinations that cannot be built.
 
     Attributes:
-        name: For labels.
-        design: As a candidate names it.
-        sold: What prices it; None: no book is of its provider.
-        provider: Of the design.
-        book: The one that it was made for; empty: none.
-        unpriced: Variants of which what stores the data has no price.
-        hopeless: Only one variant was tried, since none has the access or durability that is needed.
-        impossible: What the catalogue says of those that cannot be had -> how many.
+        name: Name in labels.
+        about: Description of the design.
+        design: Name that a candidate uses.
+        sold: The prices that apply; None: there is no book of its provider.
+        provider: Provider of the design.
+        book: Price book that the design was written for; empty: none.
+        variants: Variants with a price.
+        unpriced: Variants whose storage has no price.
+        hopeless: Only one variant was built, because none can have the required access or durability.
+        impossible: Why combinations cannot be built, as the catalogue states it -> how many.
     """
 
     name: str
@@ -103,12 +105,12 @@ class Tried:
 
     @property
     def count(self) -> int:
-        """All of them."""
+        """Number of all combinations."""
         return len(self.variants) + self.impossible.total() + len(self.unpriced)
 
     @property
     def lacks(self) -> Counter[str]:
-        """What the book has no price of -> how many variants need it."""
+        """Item without a price in the book -> number of variants that need it."""
         return Counter(name for variant in self.unpriced for name in variant.best.lacks[:1])
 
 
@@ -124,23 +126,23 @@ def try_design(
     """Build and price every variant of a design.
 
     Args:
-        candidate: The design and the values to try.
-        need: What it is for.
+        candidate: The design and the values to combine.
+        need: What the design is for.
         market: All prices.
-        sold: Of these, what prices this design.
-        base: Where paths of designs start.
-        name: For labels; empty: the design's.
-        elsewhere: What another design has built already.
+        sold: The prices of this design's provider.
+        base: Folder where relative paths of designs start.
+        name: Name in labels; empty: the design's name.
+        elsewhere: Keys of variants that another design has built already.
 
     Raises:
         AssayError: There is no such design or parameter.
-        BadValueError: With one of the candidate's values no variant can be built.
+        BadValueError: No variant can be built with one of the candidate's values.
     """
     template = load_template(candidate.design, base)
     pricer = Pricer(need, sold, market)
     data = template.source.data
-    tried = Tried(name or template.name, str(data.get("about", "")), candidate.design, sold, template.provider)
-    tried.book = str(data.get("book") or "")
+    result = Tried(name or template.name, str(data.get("about", "")), candidate.design, sold, template.provider)
+    result.book = str(data.get("book") or "")
     axes = axes_of(template, candidate)
     _check_number(candidate, axes)
 
@@ -153,45 +155,49 @@ def try_design(
             return bool(parts(values))
         return False
 
-    given = Given(candidate, axes, builds)
-    named = {key for key, values in axes.items() if len(values) > 1 or key in candidate.set}
-    named |= {*bought_names(template, candidate.set), *counted_names(template, candidate.set)}
-    named |= {key for key in (*SIZED, *SHARES) if key in template.parameters}
-    own = {key: parameter.value for key, parameter in template.parameters.items()}
+    tracker = Given(candidate, axes, builds)
+    labelled = {key for key, values in axes.items() if len(values) > 1 or key in candidate.set}
+    labelled |= {*bought_names(template, candidate.set), *counted_names(template, candidate.set)}
+    labelled |= {key for key in (*SIZED, *SHARES) if key in template.parameters}
+    defaults = {key: parameter.value for key, parameter in template.parameters.items()}
     order = sorted(template.parameters, key=lambda name: name in SIZED)
     known: set[Key] = set()
     points = points_of(template, axes, candidate, need)
-    if not candidate.set and _hopeless(template, need):
-        points, tried.hopeless = islice(points, 1), True
+    if not candidate.set and _is_infeasible(template, need):
+        points, result.hopeless = islice(points, 1), True
     for values, sized in points:
         try:
             design, bill, limits = parts(values)
         except AssayError as error:
-            tried.impossible[error.message] += 1
-            given.failed(values, error)
+            result.impossible[error.message] += 1
+            tracker.failed(values, error)
             continue
-        given.built(values)
+        tracker.built(values)
         key = key_of(design)
         if sized and key in known:
             continue
         known.add(key)
         if key in elsewhere:
             continue
-        telling = {key: values[key] for key in order if key in named and values[key] is not None}
-        named_ones = {key: value for key, value in telling.items() if key not in QUIET or value != own[key]}
-        label = " ".join([tried.name, *(f"{name}={value}" for name, value in named_ones.items())])
+        distinguishing = {key: values[key] for key in order if key in labelled and values[key] is not None}
+        label_values = {
+            key: value for key, value in distinguishing.items() if key not in QUIET or value != defaults[key]
+        }
+        label = " ".join([result.name, *(f"{name}={value}" for name, value in label_values.items())])
         offers = pricer.offers(bill, design)
-        strange = [f"{key}={values[key]}: {why}" for key, why in design.unpriced.items() if values.get(key) != own[key]]
-        if strange and not offers[0].unpriced:
-            offers = tuple(replace(each, lacks=(*each.lacks, *strange), beyond=None) for each in offers)
-        variant = Variant(tried.name, values, telling, design, limits, offers, key, label, sold)
-        (tried.unpriced if offers[0].unpriced else tried.variants).append(variant)
-    given.check()
-    return tried
+        unpriced_values = [
+            f"{key}={values[key]}: {why}" for key, why in design.unpriced.items() if values.get(key) != defaults[key]
+        ]
+        if unpriced_values and not offers[0].unpriced:
+            offers = tuple(replace(each, lacks=(*each.lacks, *unpriced_values), beyond=None) for each in offers)
+        variant = Variant(result.name, values, distinguishing, design, limits, offers, key, label, sold)
+        (result.unpriced if offers[0].unpriced else result.variants).append(variant)
+    tracker.check()
+    return result
 
 
 def _check_number(candidate: Candidate, axes: Mapping[str, Sequence[Any]]) -> None:
-    """Refuse what nobody waits for.
+    """Refuse more combinations than can be computed in reasonable time.
 
     Raises:
         AssayError: There are too many combinations.
@@ -203,8 +209,8 @@ def _check_number(candidate: Candidate, axes: Mapping[str, Sequence[Any]]) -> No
         )
 
 
-def _hopeless(template: Template, need: Need) -> bool:
-    """No value of any parameter gives it the access or durability that is needed: one variant says so."""
+def _is_infeasible(template: Template, need: Need) -> bool:
+    """Return whether no parameter can give the design the required access or durability."""
     if not (template.same_for_all("access") and template.same_for_all("durability")):
         return False
     try:
@@ -217,11 +223,11 @@ def _hopeless(template: Template, need: Need) -> bool:
 
 
 def key_of(design: Design) -> Key:
-    """What two ways of writing the same thing share: all that is built, with numbers of volumes and what is included.
+    """Return the identity of a design: all that is built, with numbers of volumes and default performance filled in.
 
-    Names, texts and sources say nothing about it.
+    Names, texts and sources do not count.
     """
-    servers = tuple(_resolved(group) for group in design.servers)
+    servers = tuple(_with_defaults(group) for group in design.servers)
     return Key(
         design.family,
         design.served,
@@ -230,20 +236,20 @@ def key_of(design: Design) -> Key:
         design.usable,
         design.overhead,
         servers,
-        _plain(design.service),
+        _without_unused_class(design.service),
         tuple(piece.model_copy(update={"source": ""}) for piece in design.hardware),
         design.link,
     )
 
 
-def _plain(service: Service | None) -> Service | None:
-    """A bucket without its class for cold data, if nothing lies there."""
+def _without_unused_class(service: Service | None) -> Service | None:
+    """Return a bucket without its class for cold data if no data is in it."""
     if isinstance(service, S3) and not service.cold_share:
         return service.model_copy(update={"cold_class": None})
     return service
 
 
-def _resolved(group: Servers) -> Servers:
+def _with_defaults(group: Servers) -> Servers:
     volumes = group.volumes
     if volumes is None:
         return group
@@ -252,6 +258,6 @@ def _resolved(group: Servers) -> Servers:
     if isinstance(kind, ProvisionedVolume):
         changes |= {"iops": volumes.iops or kind.iops_free, "throughput": volumes.throughput or kind.rate_free}
     if changes["count"] == 1 and volumes.layout in ("raid0", "lvm"):
-        # One volume is no more than itself, however it is called.
+        # With one volume these layouts are the same as `single`.
         changes["layout"] = "single"
     return group.model_copy(update={"volumes": volumes.model_copy(update=changes)})

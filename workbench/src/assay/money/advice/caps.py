@@ -1,4 +1,4 @@
-"""Rules of thumb about clients: what they can ask for, whatever the design can do."""
+"""Limits that the clients set, whatever the design can do; rules of thumb with their sources."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from assay.money.cost.limits import Metric
 
 TEN_GIGABIT = 1.25e9
 CLIENT_READ, CLIENT_WRITE = 1789e6 / 2, 1699e6 / 2
-"""Bytes per second of one client with a link of 10 Gb/s: the most of the table of BeeGFS-2016, by two clients."""
+"""Bytes per second of one client with a link of 10 Gb/s: the most of two clients in the table of BeeGFS-2016."""
 S3_STREAM = 85e6
-"""Bytes per second of one request to S3 on which its guide plans."""
+"""Bytes per second of one S3 request that the S3 guide plans with."""
 S3_STREAM_2012 = 30.85e6
-"""Of any instance in 2012: the most that the table of AWS-2012, IX.B, reaches when reading."""
+"""The highest read rate of any instance in 2012: AWS-2012, IX.B, table of S3."""
 S3_PATTERNS = "docs.aws.amazon.com/AmazonS3/latest/userguide/optimizing-performance-design-patterns.html"
 
 
@@ -28,8 +28,8 @@ class Cap:
     """A limit that the clients set.
 
     Attributes:
-        whole: All of it is to be expected; else the share that holds for limits of components.
-        assumed: What was assumed of the clients, since the need does not say it; empty: nothing.
+        whole: All of the limit is expected; otherwise only the share that holds for component limits.
+        assumed: What was assumed about the clients because the need does not state it; empty: nothing.
     """
 
     what: str
@@ -41,7 +41,7 @@ class Cap:
 
 
 def caps(variant: Variant, metric: Metric, need: Need) -> Iterator[Cap]:
-    """What the clients of a need let through, whatever the design can do."""
+    """Yield the limits that the clients of a need set."""
     for rule in (parallel_clients, wires, s3_streams, efs_clients):
         cap = rule(variant, metric, need)
         if cap is not None:
@@ -49,23 +49,23 @@ def caps(variant: Variant, metric: Metric, need: Need) -> Iterator[Cap]:
 
 
 def client_link(need: Need) -> tuple[float, str] | None:
-    """Bytes per second of the link of each client, and what it is called; None if the need does not say it.
+    """Return the bytes per second of each client's link and its name; None if the need does not state it.
 
-    An instance has what its catalogue's entry says that it keeps.
+    An instance has its sustained network rate of the catalogue.
     """
     if need.client is None:
         return None
     if isinstance(need.client, float):
         return need.client, f"a link of {about_size(need.client)}/s"
     try:
-        keeps = catalog().instance(need.client).network_baseline
+        rate = catalog().instance(need.client).network_baseline
     except AssayError:
         return None
-    return (keeps, need.client) if keeps is not None else None
+    return (rate, need.client) if rate is not None else None
 
 
 def client_rate(link: float, metric: Metric) -> float:
-    """What one client of a parallel file system reads or writes over a link: in proportion to 10 Gb/s.
+    """Return what one client of a parallel file system reads or writes over a link, in proportion to 10 Gb/s.
 
     Source: BeeGFS-2016, Benchmarking, results table: 2 clients of 8 servers read 1,789 MB/s and wrote 1,699 MB/s.
     """
@@ -73,11 +73,11 @@ def client_rate(link: float, metric: Metric) -> float:
 
 
 def parallel_clients(variant: Variant, metric: Metric, need: Need) -> Cap | None:
-    """So many clients of a parallel file system ask for so much together.
+    """Return the limit of all clients of a parallel file system on servers.
 
     Source: as `client_rate`.
     """
-    if not _of_servers(variant.design) or need.clients is None or metric.endswith("_iops"):
+    if not _is_parallel_on_servers(variant.design) or need.clients is None or metric.endswith("_iops"):
         return None
     known = client_link(need)
     link, name = known or (TEN_GIGABIT, "10 Gb/s")
@@ -89,18 +89,18 @@ def parallel_clients(variant: Variant, metric: Metric, need: Need) -> Cap | None
     return Cap("the clients", need.clients * each, text, source, assumed=assumed)
 
 
-def _of_servers(design: Design) -> bool:
-    """A parallel file system on servers, rented or one's own, as the paper has one; not one that is a service."""
+def _is_parallel_on_servers(design: Design) -> bool:
+    """Return whether a design is a parallel file system on servers, rented or owned, as in the paper; not a service."""
     return design.family in PARALLEL and design.service is None
 
 
 def wires(variant: Variant, metric: Metric, need: Need) -> Cap | None:
-    """So many clients carry no more than their links, whatever they use; those of parallel file systems less.
+    """Return the limit of the clients' links; clients of parallel file systems have their own, lower limit.
 
     Source: the need, or the catalogue's entry of the instance that it names.
     """
     known = client_link(need)
-    if known is None or need.clients is None or not variant.design.served or _of_servers(variant.design):
+    if known is None or need.clients is None or not variant.design.served or _is_parallel_on_servers(variant.design):
         return None
     link, name = known
     source = "the need" if isinstance(need.client, float) else catalog().instance(str(need.client)).source
@@ -110,9 +110,9 @@ def wires(variant: Variant, metric: Metric, need: Need) -> Cap | None:
 
 
 def s3_streams(variant: Variant, metric: Metric, need: Need) -> Cap | None:
-    """S3 is for many at once: a single request to it is slow.
+    """Return the limit of the number of S3 streams: a single request is slow.
 
-    Source: the guide of S3: one request at once for each 85 to 90 MB/s.
+    Source: the guide of S3: one concurrent request for each 85 to 90 MB/s.
     """
     service = variant.design.service
     if (
@@ -129,7 +129,7 @@ def s3_streams(variant: Variant, metric: Metric, need: Need) -> Cap | None:
 
 
 def efs_clients(variant: Variant, metric: Metric, need: Need) -> Cap | None:
-    """EFS gives each client so much at most.
+    """Return the limit of all EFS clients together, by EFS's limit for each client.
 
     Source: the catalogue's entry, which names the page of EFS.
     """

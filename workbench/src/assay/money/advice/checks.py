@@ -1,4 +1,4 @@
-"""One variant of a design against one need: what it is expected to do, and which requirements that meets."""
+"""The assessment of one variant for one need: its expected performance, and the requirements it meets."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -23,14 +23,16 @@ from assay.money.cost.limits import METRICS, Limits, Metric
 
 @dataclass(frozen=True, slots=True)
 class Assessed:
-    """A variant with what is known of it.
+    """A variant with its expected performance and its checks against the need.
 
     Attributes:
-        rate: What decides between variants: of the rates that the need asks for, the lesser, both at once; of none, of
-            both.
+        figures: Metric -> expected value.
+        checks: The check of each requirement.
+        rate: The rate that ranks variants: the lowest of the required rates, or of both if none is required. If reads
+            and writes share a layer, the rate with both at once.
         failing: Requirements that it fails.
-        facts: What the rules looked at.
-        remarked: What rules said that might have excluded it.
+        facts: Input of the rules.
+        remarked: Remarks of the rules that may exclude.
     """
 
     variant: Variant
@@ -43,87 +45,89 @@ class Assessed:
 
     @property
     def remarks(self) -> tuple[Remark, ...]:
-        """What rules say for it and against it, with what is only worth its time for those that are shown."""
-        told = [answer for rule in TOLD for answer in rule(self.facts)]
-        return (*self.remarked, *(answer for answer in told if isinstance(answer, Remark)))
+        """Remarks of all rules; those that never exclude are computed on demand, because few variants are shown."""
+        results = [result for rule in TOLD for result in rule(self.facts)]
+        return (*self.remarked, *(result for result in results if isinstance(result, Remark)))
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """What one accepts with it; only of those that are shown it is worth the time."""
+        """Drawbacks to accept with it; computed on demand, because only few variants are shown."""
         return conditions_of(self.facts)
 
     @property
     def outcome(self) -> Outcome:
-        """The worst of its checks."""
+        """The worst outcome of its checks."""
         if self.failing:
             return "failed"
         return "unproven" if any(check.outcome == "unproven" for check in self.checks) else "met"
 
     @property
     def paid(self) -> Decimal:
-        """On its cheapest term, in the months of the need."""
+        """Total cost on its cheapest term, in the months of the need."""
         return self.variant.best.paid
 
     @property
     def worth(self) -> Decimal:
-        """The same as money of the first day, which decides; without a discount it is `paid`."""
+        """Present value of the total cost, which ranks variants; without a discount it equals `paid`."""
         return self.variant.best.present
 
     @property
     def open(self) -> frozenset[str]:
-        """Requirements that it is not known to meet, the failing ones among them."""
+        """Requirements that it fails, or is not known to meet."""
         return frozenset(check.requirement for check in self.checks if check.outcome != "met")
 
     @property
     def sure(self) -> bool:
-        """All requirements are met all over the intervals of the evidence."""
+        """Whether all requirements are met over the whole intervals of the evidence."""
         return all(check.certain for check in self.checks)
 
     @property
     def distance(self) -> tuple[int, float]:
-        """How far it is from meeting the need: requirements that fail, and how much they lack."""
-        lacks = [1 - (check.share or 0.0) for check in self.checks if check.outcome == "failed"]
-        return len(self.failing), sum(lacks)
+        """How far it is from meeting the need: number of failed requirements, and the sum of the missing shares."""
+        missing_shares = [1 - (check.share or 0.0) for check in self.checks if check.outcome == "failed"]
+        return len(self.failing), sum(missing_shares)
 
 
 LEAST_SHARE = Decimal("0.001")
-"""Shares below are not worth a percentage."""
+"""Lower shares are shown as an amount of money, not as a percentage."""
 
 
 def assess(variant: Variant, need: Need, found: Found) -> Assessed:
-    """Look at one variant.
+    """Assess one variant.
 
     Args:
         variant: The design with its values and prices.
-        need: What is asked for.
+        need: The requirements.
         found: Evidence by variant.
     """
-    bounds = {metric: bounds_of(variant, metric, need) for metric in _wanted(need)}
+    bounds = {metric: bounds_of(variant, metric, need) for metric in _metrics(need)}
     figures: dict[str, Figure] = {
         metric: rate_figure(variant, metric, need, found, each) for metric, each in bounds.items()
     }
     if need.p99 is not None:
         figures |= {f"{side}_p99": latency_figure(variant, f"{side}_latency_p99", need, found) for side in _sides(need)}
-    clients = [item.clients or 0 for item in found.get(variant.key, ()) if (item.clients or 0) <= (need.clients or 0)]
-    facts = Facts(variant, need, figures, max(clients, default=0))
-    said = [answer for rule in RULES for answer in rule(facts)]
+    client_counts = [
+        item.clients or 0 for item in found.get(variant.key, ()) if (item.clients or 0) <= (need.clients or 0)
+    ]
+    facts = Facts(variant, need, figures, max(client_counts, default=0))
+    rule_results = [result for rule in RULES for result in rule(facts)]
     sums = [together(pair, need, figures, bounds) for pair in PAIRS]
     checks = [*_plain_checks(variant, need), *_figure_checks(figures, need, variant.limits)]
     checks += [
         check
-        for pair, found_sum in zip(PAIRS, sums, strict=True)
-        if found_sum is not None
-        for check in _sum_check(pair, found_sum, figures, need)
+        for pair, load in zip(PAIRS, sums, strict=True)
+        if load is not None
+        for check in _sum_check(pair, load, figures, need)
     ]
-    checks += [answer for answer in said if isinstance(answer, Check)]
+    checks += [result for result in rule_results if isinstance(result, Check)]
     return Assessed(
         variant=variant,
         figures=figures,
         checks=tuple(checks),
-        rate=_deciding(figures, need, sums[0]),
+        rate=_ranking_rate(figures, need, sums[0]),
         failing=frozenset(check.requirement for check in checks if check.outcome == "failed"),
         facts=facts,
-        remarked=tuple(answer for answer in said if isinstance(answer, Remark)),
+        remarked=tuple(result for result in rule_results if isinstance(result, Remark)),
     )
 
 
@@ -132,24 +136,24 @@ def _sides(need: Need) -> tuple[str, ...]:
     return tuple(side for side, none in (("read", share == 0), ("write", share == 1)) if not none)
 
 
-def _wanted(need: Need) -> Iterator[Metric]:
-    """Rates always, since they rank; operations if they are asked for."""
+def _metrics(need: Need) -> Iterator[Metric]:
+    """Yield the metrics to compute: rates always, since they rank variants; operations if they are required."""
     for metric in METRICS:
         if not metric.endswith("_iops") or getattr(need, metric) is not None:
             yield metric
 
 
-def _deciding(figures: Mapping[str, Figure], need: Need, sum_of: Together | None) -> Figure | None:
-    asked = [metric for metric in ("read", "write") if getattr(need, metric) is not None] or _sides(need)
-    known = [figures[metric] for metric in asked if figures[metric].value is not None]
-    if len(known) != len(asked):
+def _ranking_rate(figures: Mapping[str, Figure], need: Need, sum_of: Together | None) -> Figure | None:
+    metrics = [metric for metric in ("read", "write") if getattr(need, metric) is not None] or _sides(need)
+    known = [figures[metric] for metric in metrics if figures[metric].value is not None]
+    if len(known) != len(metrics):
         return None
     least = min(known, key=lambda figure: scaled(figure, need, sum_of) or 0.0)
     return at_once(least, need, sum_of)
 
 
 def _plain_checks(variant: Variant, need: Need) -> Iterator[Check]:
-    """What needs no rate: access, capacity, durability, budget."""
+    """Yield the checks that need no rate: access, capacity, durability, budget."""
     design, source = variant.design, f"design {variant.template}"
     if need.access not in design.access:
         text = f"{need.access} access is needed; it has {' and '.join(design.access)}"
@@ -181,7 +185,7 @@ def _budget(variant: Variant, need: Need) -> Check:
     assert budget is not None
     costs = offer.paid if budget.per == "all" else EXACT.divide(offer.paid, Decimal(need.months))
     per = "in all" if budget.per == "all" else "a month"
-    over = f", {_over(costs, budget)}" if costs > budget.amount else ""
+    over = f", {_excess_text(costs, budget)}" if costs > budget.amount else ""
     text = f"{money(costs, budget.currency)} {per} of a budget of {money(budget.amount, budget.currency)}{over}"
     return Check(
         requirement="budget",
@@ -192,8 +196,8 @@ def _budget(variant: Variant, need: Need) -> Check:
     )
 
 
-def _over(costs: Decimal, budget: Budget) -> str:
-    """By how much it is above: as a share, of less than a tenth of a percent as an amount."""
+def _excess_text(costs: Decimal, budget: Budget) -> str:
+    """Return by how much the cost exceeds the budget: as a share, or below 0.1 % as an amount."""
     ratio = costs / budget.amount
     if ratio >= MANY_TIMES:
         return more_words(ratio)
@@ -214,7 +218,7 @@ def _figure_checks(figures: Mapping[str, Figure], need: Need, limits: Limits) ->
 def _sum_check(
     pair: tuple[Metric, Metric], sum_of: Together, figures: Mapping[str, Figure], need: Need
 ) -> Iterator[Check]:
-    """Both at once, where each alone could be had: else that says it already."""
+    """Yield the check of reads and writes at once, unless one of them alone fails already."""
     if any((figures[metric].value or 0.0) < getattr(need, metric) for metric in pair):
         return
     fits = sum_of.used <= sum_of.share * (1 + 1e-9)
@@ -270,7 +274,10 @@ def _rule(figure: Figure) -> str:
 
 
 def _latency_check(figure: Figure, side: str, wanted: float) -> Check:
-    """Met if all that was measured is below, failed if all is above; between, nobody knows at the rate needed."""
+    """Return the check of a p99 latency.
+
+    Met if all that was measured is below the limit, failed if all is above; in between it depends on the load.
+    """
     needed = f"{seconds(wanted)} for 99 of 100 {side}s are needed"
     if figure.value is None:
         text = f"latency of {side}s is {figure.how}; {needed}"
@@ -286,7 +293,7 @@ def _latency_check(figure: Figure, side: str, wanted: float) -> Check:
 
 
 def check_currency(need: Need, currency: str) -> None:
-    """Refuse a budget in another currency than the answer.
+    """Refuse a budget in another currency than the prices.
 
     Raises:
         AssayError: They differ.
@@ -299,17 +306,17 @@ def check_currency(need: Need, currency: str) -> None:
 
 
 def deciding_first(assessed: Iterable[Assessed], need: Need) -> list[Assessed]:
-    """The best first."""
+    """Return variants sorted by preference, the best first."""
     return sorted(assessed, key=lambda item: order(item, item.worth, need))
 
 
 def order(item: Assessed, paid: Decimal, need: Need) -> tuple[Decimal, float, str]:
-    """What is less for the better one: cost, or cost for each GB/s; of equal ones the faster is better.
+    """Return a sort key, lower for the better variant: cost, or cost for each GB/s; then the higher rate.
 
     Args:
         item: The variant.
-        paid: What it would cost.
-        need: Says which of the two is preferred.
+        paid: Its cost.
+        need: States which of the two is preferred.
     """
     rate = item.rate.value if item.rate is not None and item.rate.value else 0.0
     if need.prefer == "cost":

@@ -1,4 +1,4 @@
-"""What one accepts with a design: what a person would refuse it for, in sentences with their numbers."""
+"""Drawbacks to accept with a design, for which a user might refuse it: sentences with their numbers."""
 
 from collections.abc import Iterator
 
@@ -18,52 +18,52 @@ RESTORED = ("restored", "rehydrated", "offline")
 
 
 def conditions_of(facts: Facts) -> tuple[str, ...]:
-    """All conditions of a variant for a need, those that weigh most first; each once."""
+    """Return all drawbacks of a variant for a need, each once, the most important first."""
     rules = (_cold, _stated, _classes, _failures, _taken_away, _loss, _committed)
     return tuple(dict.fromkeys(text for rule in rules for text in rule(facts)))
 
 
 def _cold(facts: Facts) -> Iterator[str]:
-    """Of a class for cold data: how much of the reads is counted from it."""
+    """Yield how many of the reads are assumed to hit the class for cold data."""
     need, rare = facts.need, rare_share(facts.design)
     if not rare or need.profile.cold:
         return
-    lies = f"{percent(rare)} of the bytes lie in the class for cold data"
+    text = f"{percent(rare)} of the bytes lie in the class for cold data"
     if need.active is None:
-        yield f"{lies}, and as much of the reads is counted from it; say `active` if less is"
+        yield f"{text}, and as much of the reads is counted from it; say `active` if less is"
         return
     read = cold_reads(need, rare)
     part = f"{percent(read)} of the reads are" if read else "none of the reads are"
-    yield f"{lies}, since {percent(need.active)} are used: {part} from it"
+    yield f"{text}, since {percent(need.active)} are used: {part} from it"
 
 
 def _taken_away(facts: Facts) -> Iterator[str]:
-    """Of instances on spot."""
+    """Yield how often spot instances are interrupted."""
     yield from (text for text, _ in interruptions(facts.variant.best))
 
 
 def _classes(facts: Facts) -> Iterator[str]:
-    """Of classes of object storage: how soon it can be read, and what is charged at least."""
+    """Yield how soon data of an object class can be read, and what the class charges at least."""
     service = facts.design.service
     if not isinstance(service, S3):
         return
     for name in filter(None, (service.storage_class, service.cold_class)):
         kind = catalog().object_class(name)
-        said = " ".join((*kind.conditions, *facts.design.conditions)).lower()
+        known_text = " ".join((*kind.conditions, *facts.design.conditions)).lower()
         if kind.retrieval_seconds:
-            # What the catalogue or the design says in its own words is not said twice.
-            if not any(word in said for word in RESTORED):
+            # Not repeated if the catalogue or the design has its own sentence about it.
+            if not any(word in known_text for word in RESTORED):
                 wait = about_duration(kind.retrieval_seconds)
                 yield f"data in {kind.name} must be restored before they are read: {kind.retrieval} ({wait} counted)"
             if facts.need.read is not None:
                 yield f"the {amount('read', facts.need.read)} that are needed hold for restored copies only"
-        if kind.least_days and f"{kind.least_days} days" not in said:
+        if kind.least_days and f"{kind.least_days} days" not in known_text:
             yield f"{kind.name} charges at least {kind.least_days} days of each object, also if it is deleted before"
         yield from small_objects(kind, facts.need.profile.record)
 
 
 def small_objects(kind: ObjectClass, record: int) -> Iterator[str]:
-    """What is charged of each object at least, and besides.
+    """Yield the minimum size and the overhead that a class charges for each object.
 
     Args:
         kind: Class of the catalogue.
@@ -86,7 +86,7 @@ def small_objects(kind: ObjectClass, record: int) -> Iterator[str]:
 
 
 def _failures(facts: Facts) -> Iterator[str]:
-    """What of the data a failure takes, and how long bringing them back lasts."""
+    """Yield which data a failure affects, and how long restoring it takes."""
     design, need = facts.design, facts.need
     if design.durability in COPIED_BACK:
         yield f"its failure domain: {design.failure_domain}"
@@ -110,7 +110,7 @@ def _committed(facts: Facts) -> Iterator[str]:
 
 
 def _stated(facts: Facts) -> Iterator[str]:
-    """As the design and the catalogue's entry say; and whose work is not in the price."""
+    """Yield the conditions of the design and its catalogue entries, and whether the price includes administration."""
     design, need = facts.design, facts.need
     if design.provider == "own" and not design.people and not need.people.get("own"):
         yield "the price has no hours of people, since the need states none: say `people: {own: 20}`, hours a month"

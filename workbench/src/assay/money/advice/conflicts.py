@@ -1,4 +1,4 @@
-"""Needs that nothing meets: which requirements exclude what, and what giving one up would allow."""
+"""Needs that no variant meets: which requirements exclude what, and what giving one up would allow."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -13,93 +13,96 @@ MOST_TOGETHER = 4
 MOST_CONFLICTS = 3
 MOST_LACKING = 0.5
 FIXED = frozenset({"access", "capacity", "durability"})
-"""What a storage is for: the last that one would give up."""
+"""Requirements that define the storage: the last ones to give up."""
 
 
 def conflicts(assessed: Sequence[Assessed], need: Need) -> tuple[Conflict, ...]:
-    """The smallest sets of requirements of which every variant fails at least one, or is not known to meet it.
+    """Return the smallest sets of requirements that together exclude all variants.
 
-    Access, capacity and durability stay as they are, and so does what the need leaves to its defaults: among what is
-    left the sets are looked for. Only if nothing is left, among those themselves.
+    Every variant fails, or is not known to meet, at least one requirement of a set. Sets are searched among the
+    requirements that the need states, without access, capacity and durability. Only if there are none, all requirements
+    are considered.
 
     Args:
-        assessed: All variants, each of which fails something.
-        need: What is asked for.
+        assessed: All variants; each fails at least one requirement.
+        need: The requirements.
     """
     stated = [item for item in assessed if all(_stated(name, need) for name in item.failing)]
     fitting = [item for item in stated if not item.failing & FIXED]
     for items, free in ((fitting, True), (stated, False), (list(assessed), False)):
         sets = {frozenset(name for name in item.open if _stated(name, need) or not free) for item in items}
-        every = sorted(set().union(*sets) - (FIXED if free else set())) if sets else []
+        requirements = sorted(set().union(*sets) - (FIXED if free else set())) if sets else []
         for size in range(1, MOST_TOGETHER + 1):
-            found = [chosen for chosen in combinations(every, size) if all(names & set(chosen) for names in sets)]
-            if found:
-                words = [(chosen, _text(chosen, items)) for chosen in found[:MOST_CONFLICTS]]
+            matching = [
+                chosen for chosen in combinations(requirements, size) if all(names & set(chosen) for names in sets)
+            ]
+            if matching:
+                texts = [(chosen, _text(chosen, items)) for chosen in matching[:MOST_CONFLICTS]]
                 return tuple(
-                    Conflict(requirements=chosen, text=_given(text, items, assessed) if free else text)
-                    for chosen, text in words
+                    Conflict(requirements=chosen, text=_with_scope(text, items, assessed) if free else text)
+                    for chosen, text in texts
                 )
     return ()
 
 
 def _stated(name: str, need: Need) -> bool:
-    """The need says it; `profile.cold` and the like only count if they are written."""
+    """Return whether the need states the requirement itself, and not by default."""
     return all(part in need.model_fields_set for part in name.split(" + "))
 
 
-def _given(text: str, items: Sequence[Assessed], assessed: Sequence[Assessed]) -> str:
+def _with_scope(text: str, items: Sequence[Assessed], assessed: Sequence[Assessed]) -> str:
     if len(items) == len(assessed):
         return text
     return f"of the {counted(len(items), 'variant')} with the access, capacity and durability asked for, {text}"
 
 
 def _text(chosen: tuple[str, ...], assessed: Sequence[Assessed]) -> str:
-    """Requirement by requirement: whom it excludes of those that are left, and how close the closest comes."""
+    """Return which designs each requirement excludes, one after the other, and how close the closest variant comes."""
     left = list(assessed)
-    words = []
-    # First what excludes most, so that the last one tells what stands between the need and its answer.
+    parts = []
+    # The requirement that excludes most comes first: the last one then shows what separates the need from a solution.
     for requirement in sorted(chosen, key=lambda name: -sum(name in item.open for item in assessed)):
         excluded = [item for item in left if requirement in item.open]
         left = [item for item in left if requirement not in item.open]
         if not excluded:
             continue
-        whom = ", ".join(dict.fromkeys(item.variant.template for item in excluded))
-        closest = min(excluded, key=lambda item: (_lack(item, requirement), item.paid))
+        designs = ", ".join(dict.fromkeys(item.variant.template for item in excluded))
+        closest = min(excluded, key=lambda item: (_missing_share(item, requirement), item.paid))
         check = _check(closest, requirement)
-        words.append(
-            f"{requirement} excludes {counted(len(excluded), 'variant')} of {whom} "
+        parts.append(
+            f"{requirement} excludes {counted(len(excluded), 'variant')} of {designs} "
             f"(closest, {closest.variant.label}: {check.text})"
         )
-    return "; ".join(words)
+    return "; ".join(parts)
 
 
 def _check(item: Assessed, requirement: str) -> Check:
-    """What is said of a requirement that is not met; a failed one before an unproven one."""
+    """Return the check of a requirement that is not met; a failed one before an unproven one."""
     checks = [check for check in item.checks if check.requirement == requirement and check.outcome != "met"]
     return min(checks, key=lambda check: check.outcome)
 
 
-def _lack(item: Assessed, requirement: str) -> float:
+def _missing_share(item: Assessed, requirement: str) -> float:
     shares = [
         check.share or 0.0 for check in item.checks if check.requirement == requirement and check.outcome != "met"
     ]
     return 1 - min(shares)
 
 
-def _near(item: Assessed, requirement: str) -> bool:
-    """Half of the capacity that is needed, or less, is not what anybody would take instead."""
-    return requirement != "capacity" or _lack(item, requirement) < MOST_LACKING
+def _is_near(item: Assessed, requirement: str) -> bool:
+    """Return whether a variant is close enough to mention: half of the required capacity or less is no alternative."""
+    return requirement != "capacity" or _missing_share(item, requirement) < MOST_LACKING
 
 
 def relaxed(assessed: Sequence[Assessed], need: Need) -> Iterator[Relaxed]:
-    """For each requirement that alone stands in the way of a variant: the best that giving it up would allow.
+    """Yield, for each requirement that alone excludes a variant, the best variant that giving it up would allow.
 
-    What is not known to be met stands in the way, too.
+    A requirement that is not known to be met counts as excluding.
     """
     for requirement in sorted({name for item in assessed for name in item.failing}):
-        free = [item for item in assessed if item.open == {requirement} and _near(item, requirement)]
-        if free and requirement != "access" and _stated(requirement, need):
-            best = deciding_first(free, need)[0]
+        available = [item for item in assessed if item.open == {requirement} and _is_near(item, requirement)]
+        if available and requirement != "access" and _stated(requirement, need):
+            best = deciding_first(available, need)[0]
             check = _check(best, requirement)
             price = money(best.paid / need.months, best.variant.best.cost.currency)
             text = f"without {requirement}: {best.variant.label} for {price} a month"

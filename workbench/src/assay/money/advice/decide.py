@@ -1,4 +1,4 @@
-"""Choosing among the options that meet a need, and saying why."""
+"""The choice among variants that meet a need, and its reasons."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,16 +18,16 @@ from assay.money.cost.cost import MOST_MONTHS
 from assay.money.cost.frozen import BY_USE
 
 MOST_CHEAPER = 5
-"""Cheaper designs of the right size and access that are named with what excludes them."""
+"""Most cheaper designs of sufficient capacity and the right access that are listed with what excludes them."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What is chosen.
+    """The chosen variants.
 
     Attributes:
-        chosen: One; two if they cannot be told apart; none.
-        why: What could not be separated, in words.
+        chosen: One variant; two if the evidence cannot separate them; none.
+        why: Why two variants cannot be separated.
     """
 
     result: Literal["recommended", "unproven", "not separable", "none"]
@@ -37,32 +37,32 @@ class Decision:
 
 
 def decide(meets: Sequence[Assessed], unproven: Sequence[Assessed], need: Need) -> Decision:
-    """The best that is proven to meet the need; without one the best that may.
+    """Choose the best variant that is proven to meet the need; without one, the best that may meet it.
 
     Args:
-        meets: All requirements are met.
-        unproven: None is failed, some are not known.
-        need: What is asked for.
+        meets: Variants that meet all requirements.
+        unproven: Variants that fail no requirement, and are not known to meet some.
+        need: The requirements.
     """
     by = "cost" if need.prefer == "cost" else "cost for each GB/s"
     if not meets:
-        # The one of which least is unknown; of equal ones the cheapest.
+        # The variant with the fewest unknown requirements; of equal ones the cheapest.
         ranked = sorted(deciding_first(unproven, need), key=lambda item: len(item.open))
         return Decision("unproven", tuple(ranked[:1]), by) if ranked else Decision("none")
     best, *rest = deciding_first(meets, need)
-    turning, why = _missing_turns(best, rest, need)
-    if turning is not None:
-        return Decision("not separable", (best, turning), by, why)
+    alternative, why = _missing_price_rival(best, rest, need)
+    if alternative is not None:
+        return Decision("not separable", (best, alternative), by, why)
     rival, quantity, why = _inseparable(best, rest, need)
     if rival is not None:
         return Decision("not separable", (best, rival), quantity, why)
     return Decision("recommended", (best,), by)
 
 
-def _missing_turns(best: Assessed, rest: Sequence[Assessed], need: Need) -> tuple[Assessed | None, str]:
-    """Another one that is cheaper if what has no price of the best costs much, and the words for it.
+def _missing_price_rival(best: Assessed, rest: Sequence[Assessed], need: Need) -> tuple[Assessed | None, str]:
+    """Return a variant that would be cheaper if the best one's missing prices are high, and the explanation.
 
-    What has no price may cost up to `BEYOND` times the dearest of its kind that a book has.
+    A missing price may be up to `BEYOND` times the highest of its kind in the books.
     """
     offer = best.variant.best
     whole = next((item for item in rest if not item.variant.best.lacks), None)
@@ -81,10 +81,10 @@ def _missing_turns(best: Assessed, rest: Sequence[Assessed], need: Need) -> tupl
 
 
 def _inseparable(best: Assessed, rest: Sequence[Assessed], need: Need) -> tuple[Assessed | None, str, str]:
-    """Another one that the evidence does not tell from the best, the quantity, and the words for it.
+    """Return a variant that the evidence cannot separate from the best one, the quantity, and the explanation.
 
-    By cost the order is known, so that two things remain open: whether the best one meets the need all over its
-    intervals, and at equal cost which is faster. By cost for each GB/s the intervals of the rates decide.
+    With the preference for cost, the order is known. Open are only whether the best one meets the need over its whole
+    intervals, and which of two at equal cost is faster. With cost for each GB/s, the intervals of the rates decide.
     """
     if need.prefer == "cost" and not best.sure:
         open_checks = [check for check in best.checks if not check.certain]
@@ -108,7 +108,7 @@ def _inseparable(best: Assessed, rest: Sequence[Assessed], need: Need) -> tuple[
 
 
 def _overlap(first: Assessed, second: Assessed, first_cost: Decimal | int, second_cost: Decimal | int) -> bool:
-    """Whether rate / cost of the two share a value; both have intervals."""
+    """Return whether the intervals of rate / cost of two variants overlap; both have intervals."""
     ends = []
     for item, cost in ((first, first_cost), (second, second_cost)):
         assert item.rate is not None
@@ -136,7 +136,7 @@ def reasons(
     failed: Sequence[Assessed],
     need: Need,
 ) -> Iterator[Remark]:
-    """Why the chosen one: its price beside the next, its requirements, rules for it, and what excludes cheaper ones."""
+    """Yield why the best one is chosen: its price and the next one's, requirements, rules, excluded cheaper designs."""
     if not decision.chosen:
         return
     best = decision.chosen[0]
@@ -144,12 +144,12 @@ def reasons(
     if decision.why:
         yield Remark(rule="evidence", speaks="note", text=decision.why, source=_sources(decision.chosen))
     yield Remark(rule="cost", speaks="for", text=_price_words(best, meets, need), source=source)
-    yield from _also_paid(best, need, source)
-    yield from _paid_back(best, meets, need)
+    yield from _price_remarks(best, need, source)
+    yield from _break_even_remarks(best, meets, need)
     for check in best.checks:
         speaks: Literal["for", "note"] = "for" if check.outcome == "met" and check.certain else "note"
         text = f"{check.requirement}: {check.text}"
-        yield _of_check(check, speaks, text)
+        yield _check_remark(check, speaks, text)
     yield from best.remarks
     remark = rules.saturated_nfs(best.variant.design, need, nfs_most([*meets, *failed]))
     if remark is not None:
@@ -163,16 +163,18 @@ def reasons(
         text = (
             f"{item.variant.label} would cost {_month(item, need)} a month, but fails {check.requirement}: {check.text}"
         )
-        yield _of_check(check, "note", text, about="cheaper")
+        yield _check_remark(check, "note", text, about="cheaper")
 
 
-def _of_check(check: Check, speaks: Literal["for", "note"], text: str, about: Literal["", "cheaper"] = "") -> Remark:
+def _check_remark(
+    check: Check, speaks: Literal["for", "note"], text: str, about: Literal["", "cheaper"] = ""
+) -> Remark:
     rule = check.rule or check.requirement
     return Remark(rule=rule, speaks=speaks, text=text, source=check.source, about=about, requirement=check.requirement)
 
 
-def _also_paid(best: Assessed, need: Need, source: str) -> Iterator[Remark]:
-    """What is in the price besides, or is not."""
+def _price_remarks(best: Assessed, need: Need, source: str) -> Iterator[Remark]:
+    """Yield remarks on what the price includes and what it lacks."""
     offer = best.variant.best
     largest = _largest_use(offer)
     if largest is not None:
@@ -198,7 +200,7 @@ def _also_paid(best: Assessed, need: Need, source: str) -> Iterator[Remark]:
 
 
 def _largest_use(offer: Offer) -> str | None:
-    """What is paid by use, if it is more than half of all: `transfer-out is 87 %`."""
+    """Return what is paid by use, if it is more than half of the cost: `transfer-out is 87 %`."""
     whole = offer.cost.month
     parts: dict[str, Decimal] = {}
     for charge in offer.cost.charges:
@@ -211,30 +213,34 @@ def _largest_use(offer: Offer) -> str | None:
     return f"{name} is {percent(parts[name] / whole)}"
 
 
-def _paid_back(best: Assessed, meets: Sequence[Assessed], need: Need) -> Iterator[Remark]:
-    """From when on what is bought has cost less than the best that is rented; and how long it could be used besides."""
-    bought = is_bought(best)
-    other = next((item for item in deciding_first(meets, need) if is_bought(item) != bought), None)
+def _break_even_remarks(best: Assessed, meets: Sequence[Assessed], need: Need) -> Iterator[Remark]:
+    """Yield when the best purchase has cost less than the best rental, and how long it could be used afterwards."""
+    best_is_bought = is_bought(best)
+    other = next((item for item in deciding_first(meets, need) if is_bought(item) != best_is_bought), None)
     if other is not None:
-        own, rented = (best, other) if bought else (other, best)
-        text = f"{_back_words(own, rented, need)}; it is needed for {counted(need.months, 'month')}"
+        own, rented = (best, other) if best_is_bought else (other, best)
+        text = f"{_break_even_text(own, rented, need)}; it is needed for {counted(need.months, 'month')}"
         yield Remark(rule="break_even", speaks="note", text=text, source="price books")
-    elif bought:
+    elif best_is_bought:
         own = best
     else:
         return
-    left = [-need.months % months for months in _lives(own)]
-    if any(left):
-        time = f"{min(left)} to {counted(max(left), 'month')}" if min(left) < max(left) else counted(left[0], "month")
+    remaining = [-need.months % months for months in _lives(own)]
+    if any(remaining):
+        time = (
+            f"{min(remaining)} to {counted(max(remaining), 'month')}"
+            if min(remaining) < max(remaining)
+            else counted(remaining[0], "month")
+        )
         text = f"the hardware of {own.variant.label} is paid whole; it could be used for {time} more"
         yield Remark(rule="paid_whole", speaks="note", text=text, source="years of use, by the design")
 
 
-def _back_words(own: Assessed, rented: Assessed, need: Need) -> str:
-    """When what is bought has cost less in all, and until when.
+def _break_even_text(own: Assessed, rented: Assessed, need: Need) -> str:
+    """Return when a purchase has cost less in total, and until when.
 
-    It is bought anew when its years end, and may have cost more again then. Looked at is one life of it after the
-    need, and after the month in which it costs less for the first time.
+    Hardware is bought again when its years of use end, which may make it the more expensive one again. One life of the
+    hardware is considered after the need, and after the first month in which it costs less.
     """
 
     def cheaper(month: int) -> bool:
@@ -246,34 +252,38 @@ def _back_words(own: Assessed, rented: Assessed, need: Need) -> str:
         return f"{name} never costs less in all than {than}, within 20 years"
     lives = _lives(own)
     last = max(month, need.months) + max(lives)
-    again = next((each for each in range(month + 1, last + 1) if not cheaper(each)), None)
-    if again is None:
+    ends_at = next((each for each in range(month + 1, last + 1) if not cheaper(each)), None)
+    if ends_at is None:
         return f"from month {month} on {name} has cost less in all than {than}"
-    anew = any((again - 1) % life == 0 for life in lives)
-    if again == month + 1:
+    bought_again = any((ends_at - 1) % life == 0 for life in lives)
+    if ends_at == month + 1:
         text = f"after month {month} only {name} has cost less in all than {than}"
-        return f"{text}: then it is bought anew" if anew else text
+        return f"{text}: then it is bought anew" if bought_again else text
     text = f"from month {month} on {name} has cost less in all than {than}"
-    return f"{text}, until it is bought anew after month {again - 1}" if anew else f"{text}, until month {again - 1}"
+    return (
+        f"{text}, until it is bought anew after month {ends_at - 1}"
+        if bought_again
+        else f"{text}, until month {ends_at - 1}"
+    )
 
 
 def _lives(own: Assessed) -> tuple[int, ...]:
-    """Months after which each piece of hardware is bought anew."""
+    """Return the months after which each piece of hardware is bought again."""
     return tuple(charge.once_months for charge in own.variant.best.cost.charges if charge.line.per == "once")
 
 
 def _spent(item: Assessed, months: int) -> Decimal:
-    """All that is paid for so many months, with support, tax and moving in."""
+    """Return all that is paid for so many months, with support, tax and migration."""
     offer = item.variant.best
     return EXACT.add(EXACT.multiply(offer.cost.owed(months), offer.factor), offer.once)
 
 
 def nfs_most(assessed: Sequence[Assessed]) -> dict[str, float]:
-    """Metric -> the most that one NFS server among the variants does.
+    """Return the highest rate of a single NFS server among the variants, by metric.
 
-    As measured, else as its figures say, else as the rule of thumb allows.
+    It is measured, else computed from its figures, else the limit of the rule of thumb.
     """
-    found: dict[str, float] = {}
+    rates: dict[str, float] = {}
     for item in assessed:
         if item.variant.design.family == "nfs":
             for metric in ("read", "write"):
@@ -281,12 +291,12 @@ def nfs_most(assessed: Sequence[Assessed]) -> dict[str, float]:
                 if figure is None:
                     continue
                 if figure.basis == "measured" and figure.value is not None:
-                    most = figure.value
+                    rate = figure.value
                 else:
                     known = figure.basis == "rule" and figure.value is not None
-                    most = (figure.value or 0.0) if known else rules.NFS_RATE
-                found[metric] = max(found.get(metric, 0.0), most)
-    return found
+                    rate = (figure.value or 0.0) if known else rules.NFS_RATE
+                rates[metric] = max(rates.get(metric, 0.0), rate)
+    return rates
 
 
 def _price_words(best: Assessed, meets: Sequence[Assessed], need: Need) -> str:

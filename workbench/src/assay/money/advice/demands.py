@@ -1,4 +1,4 @@
-"""What a need may ask for besides rates and capacity: availability, place, bursts, and how soon data are back."""
+"""Requirements other than rates and capacity: availability, location, bursts, and recovery time."""
 
 from collections.abc import Callable, Iterator
 
@@ -13,33 +13,33 @@ from assay.money.cost.limits import Metric
 
 HOUR, DAY_HOURS = 3600.0, 24.0
 COPIED_BACK = ("scratch", "host")
-"""Classes of durability after whose failures a copy must be brought back."""
+"""Classes of durability whose failures lose the data, so that a copy must be restored."""
 
 
 def availability(facts: Facts) -> Iterator[Said]:
-    """What is promised of the time must be what is asked for; what nobody promises is not known.
+    """Check the promised availability; without a promise it is unproven.
 
     Source: the design, else the catalogue's entry of its service.
     """
     wanted = facts.need.availability
     if wanted is None:
         return
-    found, source = promised(facts)
-    if found is None:
+    promise, source = promised(facts)
+    if promise is None:
         text = f"no promise is known; {wanted:g} % are needed"
         yield Check(requirement="availability", outcome="unproven", text=text, source=source)
         return
-    text = f"{found:g} % are promised; {wanted:g} % are needed"
-    outcome: Outcome = "met" if found >= wanted else "failed"
-    # The shares of the time that it may be away, since those of the time that it is there are all close to 1.
-    share = min(1.0, (100 - wanted) / (100 - found)) if found < 100 else 1.0
+    text = f"{promise:g} % are promised; {wanted:g} % are needed"
+    outcome: Outcome = "met" if promise >= wanted else "failed"
+    # Compare unavailable time: shares of available time are all close to 1.
+    share = min(1.0, (100 - wanted) / (100 - promise)) if promise < 100 else 1.0
     yield Check(requirement="availability", outcome=outcome, share=share, text=text, source=source)
 
 
 def promised(facts: Facts) -> tuple[float | None, str]:
-    """Percent of the time, and who says so.
+    """Return the promised availability in percent, None if unknown, and its source.
 
-    A bucket of two classes is promised what is promised for the worse of them.
+    A bucket of two classes has the lower promise of the two.
     """
     design, source = facts.design, f"design {facts.variant.template}"
     if design.availability is not None:
@@ -56,81 +56,81 @@ def promised(facts: Facts) -> tuple[float | None, str]:
 
 
 def where(facts: Facts) -> Iterator[Said]:
-    """Data may lie only with the providers and in the regions that the need names. What is one's own lies anywhere.
+    """Check that the data is with the providers and in the regions that the need names; own hardware may be anywhere.
 
     Source: the design, and the price book that it is priced by.
     """
-    asked, provider = facts.need.where, facts.design.provider or facts.variant.sold.provider
+    allowed, provider = facts.need.where, facts.design.provider or facts.variant.sold.provider
     source = f"design {facts.variant.template}"
-    if asked.providers:
-        names = " or ".join(asked.providers)
-        outcome: Outcome = "met" if provider in asked.providers else "failed"
+    if allowed.providers:
+        names = " or ".join(allowed.providers)
+        outcome: Outcome = "met" if provider in allowed.providers else "failed"
         text = f"it is of {provider}; {names} is asked for"
         yield Check(requirement="where", outcome=outcome, text=text, source=source)
-    if asked.regions and provider != "own":
-        names = " or ".join(asked.regions)
+    if allowed.regions and provider != "own":
+        names = " or ".join(allowed.regions)
         region = facts.variant.sold.region
-        outcome = "met" if region in asked.regions else "failed"
+        outcome = "met" if region in allowed.regions else "failed"
         text = f"it is in {region} by its price book; {names} is asked for"
         yield Check(requirement="where", outcome=outcome, text=text, source="price book")
 
 
 def burst(facts: Facts) -> Iterator[Said]:
-    """A rate for some hours a day: kept for ever, or of credits that last so long and come back in the rest of it.
+    """Check a rate for some hours a day: sustained, or by credits that last so long and are earned back afterwards.
 
-    What is taken in the burst above the rate that is kept comes back while less than that is used. Bandwidth to volumes
-    is promised once a day, whatever is used in the rest of it.
+    Credits used above the sustained rate are earned back while less than that rate is used. Instance bandwidth to
+    volumes can burst once a day, whatever is used during the rest.
     Source: the catalogue's entries.
     """
-    asked = facts.need.burst
-    if asked is None:
+    required = facts.need.burst
+    if required is None:
         return
-    sides: tuple[tuple[Metric, float | None], ...] = (("read", asked.read), ("write", asked.write))
+    sides: tuple[tuple[Metric, float | None], ...] = (("read", required.read), ("write", required.write))
     for metric, wanted in sides:
         if wanted is not None:
-            yield _burst_check(facts, metric, wanted, float(asked.hours))
+            yield _burst_check(facts, metric, wanted, float(required.hours))
 
 
 def _burst_check(facts: Facts, metric: Metric, wanted: float, hours: float) -> Check:
     figure = facts.figures[metric]
     needed = f"{amount(metric, wanted)} for {hours:g} h a day are needed ({metric})"
 
-    def answer(outcome: Outcome, text: str, share: float | None = None) -> Check:
+    def check(outcome: Outcome, text: str, share: float | None = None) -> Check:
         return Check(requirement="burst", outcome=outcome, share=share, text=text, source=figure.source)
 
     if figure.value is not None and figure.value >= wanted:
         unsure = figure.basis == "ceiling"
-        return answer("unproven" if unsure else "met", f"{amount(metric, figure.value)} is sustained; {needed}", 1.0)
-    found = facts.variant.limits.burst(metric)
-    if found is None:
+        return check("unproven" if unsure else "met", f"{amount(metric, figure.value)} is sustained; {needed}", 1.0)
+    limit_burst = facts.variant.limits.burst(metric)
+    if limit_burst is None:
         if figure.value is None:
-            return answer("unproven", f"{figure.how}; {needed}")
+            return check("unproven", f"{figure.how}; {needed}")
         text = f"{amount(metric, figure.value)} expected, without a burst; {needed}"
-        return answer("unproven" if figure.basis == "ceiling" else "failed", text, figure.value / wanted)
-    most, seconds = found[0] * COMPONENT_SHARE, found[1]
-    text = f"it bursts to {amount(metric, most)}, {percent(COMPONENT_SHARE)} of {amount(metric, found[0])}"
+        return check("unproven" if figure.basis == "ceiling" else "failed", text, figure.value / wanted)
+    most, seconds = limit_burst[0] * COMPONENT_SHARE, limit_burst[1]
+    text = f"it bursts to {amount(metric, most)}, {percent(COMPONENT_SHARE)} of {amount(metric, limit_burst[0])}"
     if most < wanted:
-        return answer("failed", f"{text}; {needed}", most / wanted)
+        return check("failed", f"{text}; {needed}", most / wanted)
     if seconds is None:
-        return answer("unproven", f"{text}, for how long is not published; {needed}")
+        return check("unproven", f"{text}, for how long is not published; {needed}")
     text += f", for {about_duration(seconds)}"
     if seconds < hours * HOUR:
-        return answer("failed", f"{text}; {needed}", seconds / (hours * HOUR))
-    lacking = _not_earned(facts, metric, wanted, hours)
+        return check("failed", f"{text}; {needed}", seconds / (hours * HOUR))
+    lacking = _credit_shortage(facts, metric, wanted, hours)
     if lacking is not None:
-        return answer("failed", f"{text}, but {lacking}; {needed}")
-    return answer("met", f"{text}; {needed}", 1.0)
+        return check("failed", f"{text}, but {lacking}; {needed}")
+    return check("met", f"{text}; {needed}", 1.0)
 
 
-def _not_earned(facts: Facts, metric: Metric, wanted: float, hours: float) -> str | None:
-    """Whether the credits of a day are more than what comes back in the rest of it, in words."""
+def _credit_shortage(facts: Facts, metric: Metric, wanted: float, hours: float) -> str | None:
+    """Return, in words, that a day's burst takes more credits than the rest of the day earns; None if it does not."""
     limits = facts.variant.limits
     layer = limits.binding(metric)
-    keeps = limits.sustained(metric)
-    if layer is None or keeps is None or layer.layer.startswith("volume bandwidth"):
+    sustained = limits.sustained(metric)
+    if layer is None or sustained is None or layer.layer.startswith("volume bandwidth"):
         return None
-    spent, steady = (wanted - keeps) * hours, getattr(facts.need, metric) or 0.0
-    earned = max(0.0, keeps - steady) * (DAY_HOURS - hours)
+    spent, steady = (wanted - sustained) * hours, getattr(facts.need, metric) or 0.0
+    earned = max(0.0, sustained - steady) * (DAY_HOURS - hours)
     if spent <= earned:
         return None
     return (
@@ -139,7 +139,7 @@ def _not_earned(facts: Facts, metric: Metric, wanted: float, hours: float) -> st
 
 
 def recovery(facts: Facts) -> Iterator[Said]:
-    """How soon data can be read: from an archive class after it was restored, after a failure when copied back.
+    """Check how soon data can be read: restored from an archive class, or copied back after a failure.
 
     Source: the catalogue's entry of the class; capacity / write rate.
     """
@@ -176,7 +176,7 @@ def recovery(facts: Facts) -> Iterator[Said]:
 
 
 def copying_back(facts: Facts) -> tuple[float | None, str]:
-    """Seconds that it takes to write all data anew, and the sum; None: the rate is not known."""
+    """Return the seconds it takes to write all data again, and the calculation in words; None: the rate is unknown."""
     figure, capacity = facts.figures["write"], facts.need.capacity
     if not figure.value:
         return None, f"how long copying {about_size(capacity)} back takes is not known, since its write rate is not"
@@ -186,7 +186,7 @@ def copying_back(facts: Facts) -> tuple[float | None, str]:
 
 
 def zones_of(facts: Facts) -> int | None:
-    """Zones that hold the data of a service; None: it is none, or nothing is stated."""
+    """Return in how many zones a service keeps the data; None: it is not a service, or no number is stated."""
     service = facts.design.service
     if isinstance(service, S3):
         return catalog().object_class(service.storage_class).zones

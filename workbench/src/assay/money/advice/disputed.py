@@ -1,4 +1,4 @@
-"""Where evidence that comes with Assay did more than a limit that comes with Assay: the text says which says what."""
+"""Published measurements that exceed a limit of the catalogue: the text names both sources."""
 
 import functools
 from collections.abc import Mapping
@@ -14,12 +14,12 @@ from assay.money.cost.limits import METRICS, Limit, Limits, Metric, design_limit
 
 @dataclass(frozen=True)
 class Dispute:
-    """A layer that was measured to do more than the catalogue says.
+    """A layer that was measured faster than the catalogue's limit.
 
     Attributes:
-        factor: What was measured over the catalogue's limit of the same number of pieces.
+        factor: Measured value over the catalogue's limit of the same number of pieces.
         text: Both figures.
-        source: Of what was measured.
+        source: Source of the measurement.
     """
 
     factor: float
@@ -28,7 +28,7 @@ class Dispute:
 
 
 def exceeds(limits: Limits, metric: str, value: float) -> Limit | None:
-    """The layer of which the catalogue's limit is below a measured value by most; None if there is none."""
+    """Return the layer whose catalogue limit is furthest below a measured value; None if there is none."""
     name = _metric(metric)
     if name is None:
         return None
@@ -37,7 +37,7 @@ def exceeds(limits: Limits, metric: str, value: float) -> Limit | None:
 
 
 def both_say(limits: Limits, metric: str, value: float, source: str) -> str:
-    """Of a measured value and a limit below it, which source says what; empty if no limit is below."""
+    """Return both sources of a measured value and of a lower catalogue limit; empty if no limit is lower."""
     layer, name = exceeds(limits, metric, value), _metric(metric)
     if layer is None or name is None:
         return ""
@@ -47,11 +47,11 @@ def both_say(limits: Limits, metric: str, value: float, source: str) -> str:
 
 @functools.cache
 def disputes() -> Mapping[tuple[str, Metric], Dispute]:
-    """Layer and metric -> by how much what is published exceeds the catalogue, at the most.
+    """Return, by layer and metric, the published measurement that exceeds the catalogue by most.
 
-    Figures of designs that this catalogue cannot build are passed over.
+    Measurements of designs that the catalogue cannot build are skipped.
     """
-    found: dict[tuple[str, Metric], Dispute] = {}
+    result: dict[tuple[str, Metric], Dispute] = {}
     for item in published():
         try:
             design, limits = _built(item.chosen.design, tuple(sorted(item.chosen.set.items())))
@@ -61,12 +61,12 @@ def disputes() -> Mapping[tuple[str, Metric], Dispute]:
         if layer is None or metric is None:
             continue
         factor = item.measured.value / (layer.keeps(metric) or 1.0)
-        with_whom = f" with {counted(item.clients, 'client')}" if item.clients else ""
-        text = f"{_what(design)} did {amount(metric, item.measured.value)}{with_whom} ({item.source}), where the "
+        clients = f" with {counted(item.clients, 'client')}" if item.clients else ""
+        text = f"{_servers(design)} did {amount(metric, item.measured.value)}{clients} ({item.source}), where the "
         text += f"catalogue's limit of {layer.layer} is {amount(metric, layer.keeps(metric) or 0.0)}"
-        if factor > found.get((layer.layer, metric), _NONE).factor:
-            found[layer.layer, metric] = Dispute(factor, text, item.source)
-    return found
+        if factor > result.get((layer.layer, metric), _NONE).factor:
+            result[layer.layer, metric] = Dispute(factor, text, item.source)
+    return result
 
 
 _NONE = Dispute(0.0, "", "")
@@ -77,7 +77,7 @@ def _built(name: str, values: tuple[tuple[str, object], ...]) -> tuple[Design, L
     return design, design_limits(design)
 
 
-def _what(design: Design) -> str:
+def _servers(design: Design) -> str:
     groups = [group for group in design.servers if group.role == "storage"]
     return " and ".join(f"{group.count} x {group.instance}" for group in groups) or design.design
 

@@ -1,4 +1,4 @@
-"""What a variant of a design is expected to do: by evidence of exactly it, else by its ceilings and rules of thumb.
+"""The expected performance of a variant: by evidence of the same design, else by its limits and rules of thumb.
 
 Rates are bytes per second, times seconds.
 """
@@ -23,17 +23,18 @@ from assay.money.cost.limits import Limit, Metric
 Found = Mapping[Key, tuple[Evidence, ...]]
 
 _WIRES = ("network", "volume bandwidth", "leased link")
-"""Layers that random access does not slow down; of all others it must be known how many operations they do."""
+"""Layers that random access does not slow down. For every other layer, its operations per second must be known."""
 
 
 @dataclass(frozen=True)
 class _Bound:
-    """What one layer lets through.
+    """The rate that one layer allows.
 
     Attributes:
-        kind: Whether bytes or operations bound it.
-        shared: By reads and writes together.
-        share: Of it that is to be expected.
+        kind: What bounds it: bytes, operations, or the clients.
+        shared: Reads and writes count against it together.
+        share: Share of it that is expected in practice.
+        cap: The limit of the clients that it stands for; None: it is a layer of the design.
     """
 
     value: float
@@ -50,14 +51,14 @@ class _Bound:
         return self.value * self.share
 
     def freed(self, metric: Metric) -> "_Bound | None":
-        """Without what is only assumed, and by the higher of two figures that contradict each other; None: no bound."""
+        """Return the bound without doubt: None if it is only assumed; the higher figure where two contradict."""
         if self.cap is not None:
             return None if self.cap.assumed else self
         dispute = disputes().get((self.layer, metric)) if self.kind == "rate" else None
         return self if dispute is None else replace(self, value=self.value * dispute.factor)
 
     def doubt(self, metric: Metric) -> str:
-        """Why it does not exclude."""
+        """Return why the bound does not exclude."""
         if self.cap is not None:
             return f"{self.cap.text} are {amount(metric, self.cap.value)} ({self.source}): {self.cap.assumed}"
         dispute = disputes()[self.layer, metric]
@@ -66,11 +67,13 @@ class _Bound:
 
 @dataclass(frozen=True)
 class Together:
-    """What reads and writes at once take of the layer that both share and that has least left.
+    """The load of reads and writes at once on the shared layer that has the least left.
 
     Attributes:
-        used: Share of it.
-        text: With the sum.
+        used: Share of the layer that they use.
+        share: Share of the layer that may be used.
+        text: The sum in words.
+        source: Source of the layer's limit.
     """
 
     used: float
@@ -80,54 +83,52 @@ class Together:
 
     @property
     def scale(self) -> float:
-        """By which both could be multiplied."""
+        """Factor by which reads and writes could both be multiplied."""
         return self.share / self.used
 
 
 Bounds = tuple[list[_Bound], list[Limit]]
-"""What each layer lets through, and the layers of which it is not known."""
+"""The rates that the layers allow, and the layers whose rate is unknown."""
 
 
 def rate_figure(variant: Variant, metric: Metric, need: Need, found: Found, bounds: Bounds) -> Figure:
-    """The rate that a variant is expected to keep for ever.
+    """Return the rate that a variant is expected to sustain.
 
-    A measured one is the best of those that were measured as the need uses it. Otherwise the binding ceiling counts:
-    of its layers and of what its clients can ask for, times the share that `rules.COMPONENT_SHARE` says.
+    The best fitting measurement counts. Without one, the lowest limit of its layers and clients counts, times the share
+    `COMPONENT_SHARE` that is expected in practice.
     """
-    measured, aside = _measured(variant, metric, need, found)
+    measured, unused_text = _measured(variant, metric, need, found)
     if measured is not None:
         return measured
     known, unknown = bounds
     if not known:
         missing = ", ".join(layer.layer for layer in unknown) or "no layer has a figure"
-        how = f"not known ({missing}): measure it{aside}"
+        how = f"not known ({missing}): measure it{unused_text}"
         return Figure(metric=metric, value=None, basis="unknown", how=how, source="")
-    known, unsure = _without_what_is_unsure(known, getattr(need, metric), metric)
+    known, doubt = _without_doubtful(known, getattr(need, metric), metric)
     binding = min(known, key=lambda bound: bound.expected)
     part = percent(binding.share) if binding.share < 1 else "all"
     how = f"{part} of {amount(metric, binding.value)}, the limit of {binding.layer} ({binding.how})"
     source = "; ".join(part for part in (binding.source, COMPONENT_SOURCE if binding.share < 1 else "") if part)
     if unknown:
         how += f"; but the rate of {', '.join(layer.layer for layer in unknown)} is not known: measure it"
-    how += unsure
-    basis: Basis = "ceiling" if unknown or unsure or need.profile.small_files else "rule"
+    how += doubt
+    basis: Basis = "ceiling" if unknown or doubt or need.profile.small_files else "rule"
     if need.profile.small_files:
         how += "; small files reach less, and how much is not known: measure it"
-    return Figure(metric=metric, value=binding.expected, basis=basis, how=how + aside, source=source)
+    return Figure(metric=metric, value=binding.expected, basis=basis, how=how + unused_text, source=source)
 
 
-def _without_what_is_unsure(known: list[_Bound], wanted: float | None, metric: Metric) -> tuple[list[_Bound], str]:
-    """What excludes by an assumption, or by a limit that evidence contradicts, is told instead: measure it.
-
-    Only where that decides: without it what is needed could be had.
+def _without_doubtful(known: list[_Bound], wanted: float | None, metric: Metric) -> tuple[list[_Bound], str]:
+    """Leave out bounds that rest on an assumption or that evidence contradicts, if the need could be met without them.
 
     Returns:
-        The bounds to go by, and the words for what is left open; empty if nothing is.
+        The remaining bounds, and what to measure; empty if nothing is left out.
     """
     if wanted is None or min(bound.expected for bound in known) >= wanted:
         return known, ""
-    free = [bound.freed(metric) for bound in known]
-    sure = [bound for bound in free if bound is not None]
+    freed = [bound.freed(metric) for bound in known]
+    sure = [bound for bound in freed if bound is not None]
     if not sure or min(bound.expected for bound in sure) < wanted:
         return known, ""
     words = [bound.doubt(metric) for bound in known if bound.expected < wanted]
@@ -137,29 +138,29 @@ def _without_what_is_unsure(known: list[_Bound], wanted: float | None, metric: M
 def together(
     metrics: tuple[Metric, Metric], need: Need, figures: Mapping[str, Figure], bounds: Mapping[Metric, Bounds]
 ) -> Together | None:
-    """What the reads and writes that are needed take at once of the layers that they share.
+    """Return the load of the required reads and writes at once on a layer that both share.
 
     Args:
-        metrics: Of reading and of writing.
-        need: Asks for both; else there is nothing to add up.
-        figures: What is expected of each alone. Measured ones override a layer's limit; if both are, there is no sum.
-        bounds: Of each metric.
+        metrics: The metric of reads and that of writes.
+        need: Must require both; otherwise there is no sum.
+        figures: What is expected of each alone. A measured one overrides a layer's limit; if both are, there is no sum.
+        bounds: Bounds of each metric.
     """
     wanted = [getattr(need, metric) for metric in metrics]
     if None in wanted or all(figures[metric].basis == "measured" for metric in metrics):
         return None
     sides = [{(bound.layer, bound.kind): bound for bound in bounds[metric][0] if bound.shared} for metric in metrics]
-    found = []
+    loads = []
     for key in sides[0].keys() & sides[1].keys():
         parts = []
         for metric, rate, side in zip(metrics, wanted, sides, strict=True):
             figure, limit = figures[metric], side[key].value
             limit = max(limit, figure.value or 0.0) if figure.basis == "measured" else limit
             parts.append(rate / limit if limit else float("inf"))
-        found.append((sum(parts), key, parts, sides[0][key]))
-    if not found:
+        loads.append((sum(parts), key, parts, sides[0][key]))
+    if not loads:
         return None
-    used, key, parts, bound = max(found, key=lambda item: (item[0], item[1]))
+    used, key, parts, bound = max(loads, key=lambda item: (item[0], item[1]))
     rates = " and ".join(f"{amount(metric, rate)}" for metric, rate in zip(metrics, wanted, strict=True))
     text = f"reading and writing {rates} at once take {added(parts)} "
     text += f"of what {key[0]} can do for both together ({bound.how}); {percent(bound.share)} are to be expected"
@@ -167,7 +168,7 @@ def together(
 
 
 def scaled(figure: Figure, need: Need, sum_of: Together | None) -> float | None:
-    """The value of `at_once`."""
+    """Return the value of `at_once`."""
     wanted = getattr(need, figure.metric)
     if sum_of is None or figure.value is None or wanted is None:
         return figure.value
@@ -175,21 +176,21 @@ def scaled(figure: Figure, need: Need, sum_of: Together | None) -> float | None:
 
 
 def at_once(figure: Figure, need: Need, sum_of: Together | None) -> Figure:
-    """The figure of one side while the other side gets its part, too: both in the proportion that is needed."""
+    """Return the figure of one side under the load of both sides, in the proportion that the need requires."""
     value = scaled(figure, need, sum_of)
     if value == figure.value:
         return figure
-    return figure.model_copy(update={"value": value, "low": None, "high": None, "basis": _of_both(figure)})
+    return figure.model_copy(update={"value": value, "low": None, "high": None, "basis": _combined_basis(figure)})
 
 
-def _of_both(figure: Figure) -> Basis:
+def _combined_basis(figure: Figure) -> Basis:
     return "ceiling" if figure.basis == "ceiling" else "rule"
 
 
 def latency_figure(variant: Variant, metric: str, need: Need, found: Found) -> Figure:
-    """The 99th percentile of latency, which only evidence knows; low and high span what was measured.
+    """Return the 99th percentile of latency, which only evidence can give; low and high span the measurements.
 
-    More clients can only make it longer: one that fewer clients measured can exclude, but proves nothing.
+    More clients can only increase latency: a measurement with fewer clients can exclude a variant, but proves nothing.
     """
     fitting = [item for item in found.get(variant.key, ()) if item.metric == metric and not unfit(item, need)]
     exact = [item for item in fitting if need.clients is None or item.clients == need.clients]
@@ -199,9 +200,9 @@ def latency_figure(variant: Variant, metric: str, need: Need, found: Found) -> F
     if not counting:
         how = "not known: measure it"
         if fitting:
-            some = max(fitting, key=lambda item: item.clients or 0)
-            by = counted(some.clients, "client") if some.clients else "an unknown number of clients"
-            how = f"{seconds(some.measured.value)} measured with {by}, "
+            largest = max(fitting, key=lambda item: item.clients or 0)
+            by = counted(largest.clients, "client") if largest.clients else "an unknown number of clients"
+            how = f"{seconds(largest.measured.value)} measured with {by}, "
             how += f"which proves nothing for {need.clients}: measure it"
         elif first_bytes_known(variant):
             return _first_bytes(metric, need)
@@ -218,14 +219,14 @@ def latency_figure(variant: Variant, metric: str, need: Need, found: Found) -> F
 
 
 FIRST_BYTES = (0.1, 0.2)
-"""Seconds that small objects and first bytes take in S3. Source: `S3_GUIDE`."""
+"""Seconds to the first byte or for a small object in S3. Source: `S3_GUIDE`."""
 SURELY = 5
-"""So many times the upper end is taken to hold for 99 of 100, of which the guide says nothing."""
+"""The upper end times this factor is assumed to hold for 99 of 100; the guide states no percentile."""
 S3_GUIDE = "docs.aws.amazon.com/AmazonS3/latest/userguide/optimizing-performance.html"
 
 
 def first_bytes_known(variant: Variant) -> bool:
-    """Whether it is a class of S3 that the guide's times hold for: no archive, and not that for fast access."""
+    """Return whether the guide's times hold for the design: a class of S3 that is neither an archive nor Express."""
     service = variant.design.service
     if not isinstance(service, S3):
         return False
@@ -242,15 +243,15 @@ def _first_bytes(metric: str, need: Need) -> Figure:
 
 
 def _measured(variant: Variant, metric: str, need: Need, found: Found) -> tuple[Figure | None, str]:
-    """The figure of evidence that counts; else, in words, what was measured and why it says nothing.
+    """Return the figure of the evidence that counts; else, in words, what was measured and why it does not count.
 
-    The nearest number of clients counts. Fewer than the need has cannot ask for more, so that a rate below the need
-    excludes nothing; a rate that they reach is proven, since more clients do not lower what the design can do.
+    The nearest number of clients counts. Fewer clients than the need has cannot ask for more: a rate below the need
+    does not exclude the variant. A rate that they reach is proven: more clients do not lower what the design can do.
     """
     own = [item for item in found.get(variant.key, ()) if item.metric == metric]
     fitting = [item for item in own if not unfit(item, need)]
     if not fitting:
-        return None, _otherwise(own, metric, need)
+        return None, _mismatched_text(own, metric, need)
     known = [item for item in fitting if item.clients is not None] if need.clients is not None else fitting
     if not known:
         rate = amount(metric, max(item.measured.value for item in fitting))
@@ -273,8 +274,8 @@ def _measured(variant: Variant, metric: str, need: Need, found: Found) -> tuple[
     return Figure(metric=metric, value=value, low=low, high=high, basis="measured", how=how, source=best.source), ""
 
 
-def _otherwise(own: Sequence[Evidence], metric: str, need: Need) -> str:
-    """What was measured with other records or another pattern only: a figure to know, though it proves nothing."""
+def _mismatched_text(own: Sequence[Evidence], metric: str, need: Need) -> str:
+    """Return, in words, what was measured only with other record sizes or patterns: it proves nothing, but is shown."""
     near = [item for item in own if not unfit(item.model_copy(update={"pattern": None, "record": None}), need)]
     if not near:
         return ""
@@ -288,10 +289,10 @@ def _otherwise(own: Sequence[Evidence], metric: str, need: Need) -> str:
 
 
 def unfit(item: Evidence, need: Need) -> str:
-    """Why it was not measured as the need uses it, or looks better so; empty if it fits.
+    """Return why a measurement does not apply to the need; empty if it applies.
 
-    Rates grow with the record size and operations fall with it, so that a smaller record proves a rate, a larger one
-    a number of operations. More clients than the need has prove nothing for fewer.
+    Rates grow with the record size and operations fall with it: a smaller record proves a rate, a larger one a number
+    of operations. More clients than the need has prove nothing for fewer.
     """
     profile, metric = need.profile, item.metric
     if profile.small_files:
@@ -309,18 +310,18 @@ def unfit(item: Evidence, need: Need) -> str:
 
 
 def bounds_of(variant: Variant, metric: Metric, need: Need) -> Bounds:
-    """What each layer lets through, and the layers of which it is not known."""
+    """Return the rates that the layers allow, and the layers whose rate is unknown."""
     known: list[_Bound] = []
     unknown = []
     random = need.profile.pattern == "random"
     for layer in variant.limits.layers:
-        found = list(_of_layer(layer, metric, need))
+        layer_bounds = list(_layer_bounds(layer, metric, need))
         iops = layer.keeps("read_iops" if metric.startswith("read") else "write_iops")
-        if not found or (random and iops is None and not layer.layer.startswith(_WIRES)):
+        if not layer_bounds or (random and iops is None and not layer.layer.startswith(_WIRES)):
             unknown.append(layer)
-        known += found
+        known += layer_bounds
     if isinstance(variant.design.service, DynamoDb) and variant.design.service.mode == "provisioned":
-        # Units that are bought can be used up.
+        # Provisioned units can be used up.
         known = [replace(bound, share=1.0) for bound in known]
     for cap in caps(variant, metric, need):
         share = 1.0 if cap.whole else COMPONENT_SHARE
@@ -328,8 +329,8 @@ def bounds_of(variant: Variant, metric: Metric, need: Need) -> Bounds:
     return known, unknown
 
 
-def _of_layer(layer: Limit, metric: Metric, need: Need) -> Iterator[_Bound]:
-    """What the bytes and the operations of one layer allow, in the unit of the metric."""
+def _layer_bounds(layer: Limit, metric: Metric, need: Need) -> Iterator[_Bound]:
+    """Yield what the bytes and the operations of one layer allow, in the unit of the metric."""
     side: Metric = "read" if metric.startswith("read") else "write"
     side_iops: Metric = "read_iops" if side == "read" else "write_iops"
     rate, iops, record = layer.keeps(side), layer.keeps(side_iops), need.profile.record

@@ -1,4 +1,4 @@
-"""What a rule of thumb looks at, and what it may answer."""
+"""The input of a rule of thumb, and its results."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ PARALLEL = frozenset({"beegfs", "orangefs", "pvfs2", "fsx-lustre", "lustre"})
 
 @dataclass(frozen=True)
 class Facts:
-    """What a rule looks at.
+    """The input of a rule.
 
     Attributes:
         figures: Metric -> what is expected of the variant.
@@ -32,18 +32,19 @@ class Facts:
 
     @property
     def design(self) -> Design:
-        """Of the variant."""
+        """Design of the variant."""
         return self.variant.design
 
     def measured(self, metric: str) -> bool:
-        """Evidence knows this figure."""
+        """Return whether a figure is measured."""
         return metric in self.figures and self.figures[metric].basis == "measured"
 
     @cached_property
     def storing(self) -> int:
-        """Servers that hold the data, rented or one's own; at least 1.
+        """Number of servers that hold the data, rented or owned; at least 1.
 
-        Of one's own those pieces that are servers; of what is not called so, what carries data, or holds them.
+        Owned hardware counts if it is called a server; otherwise rack hardware with a read rate; otherwise what has
+        capacity.
         """
         rented = sum(group.count for group in self.design.servers if group.role == "storage")
         pieces = [piece for piece in self.design.hardware if "server" in piece.item]
@@ -53,7 +54,7 @@ class Facts:
 
     @property
     def copied(self) -> bool:
-        """A copy of what matters is kept elsewhere, or snapshots of all of it are."""
+        """Whether a copy of the important data, or snapshots of all data, exist elsewhere."""
         return self.need.archive or self.need.snapshots >= self.need.capacity
 
 
@@ -61,7 +62,7 @@ Said = Check | Remark
 
 
 def excluded(requirement: str, rule: str, text: str, source: str, share: float | None = None) -> Check:
-    """A requirement that fails; the share of it that is there is at most 1."""
+    """Return the check of a requirement that fails; `share` is the part of it that is met, capped at 1."""
     return Check(
         requirement=requirement,
         outcome="failed",

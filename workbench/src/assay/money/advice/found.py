@@ -1,4 +1,4 @@
-"""Evidence by what it is of, and what of it is used by nothing."""
+"""Evidence by the design it was measured on, and the evidence that is not used."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,18 +15,18 @@ from assay.money.advice.words import counted
 from assay.money.cost.designs import load_template
 
 Strange = Counter[tuple[str, str]]
-"""Label of a design and why it is not known here -> figures."""
+"""Label of an unknown design and why it cannot be built -> number of figures."""
 
 
 def by_variant(evidence: Iterable[Evidence], base: Path | None = None) -> tuple[Found, Strange]:
-    """Evidence by what it is of, and what is of designs that are not known here.
+    """Return the evidence by identity of its design, and the figures of designs that cannot be built here.
 
     Args:
-        evidence: All there is.
-        base: Where paths of designs start.
+        evidence: All evidence.
+        base: Folder where relative paths of designs start.
     """
-    found: dict[Key, list[Evidence]] = {}
-    strange: Strange = Counter()
+    by_key: dict[Key, list[Evidence]] = {}
+    unknown: Strange = Counter()
     keys: dict[str, Key] = {}
     for item in evidence:
         label = item.chosen.label
@@ -34,29 +34,29 @@ def by_variant(evidence: Iterable[Evidence], base: Path | None = None) -> tuple[
             if label not in keys:
                 keys[label] = key_of(load_template(item.chosen.design, base).build(item.chosen.set))
         except AssayError as error:
-            strange[label, error.message] += 1
+            unknown[label, error.message] += 1
             continue
-        found.setdefault(keys[label], []).append(item)
-    return {key: tuple(items) for key, items in found.items()}, strange
+        by_key.setdefault(keys[label], []).append(item)
+    return {key: tuple(items) for key, items in by_key.items()}, unknown
 
 
 def unused(found: Found, strange: Strange, tried: Sequence[Tried], need: Need) -> Iterator[str]:
-    """What of the evidence counts for nothing, and why. What comes with Assay is not listed."""
+    """Yield a note on each kind of evidence that is not used, and why; evidence that comes with Assay is left out."""
     shipped = {id(item) for item in published()}
     variants = {variant.key: variant for design in tried for variant in design.variants}
     reasons = strange.copy()
     for key, items in found.items():
         for item in items:
-            why = "" if id(item) in shipped else _why(item, variants.get(key), tried, need)
+            why = "" if id(item) in shipped else _reason(item, variants.get(key), tried, need)
             if why:
                 reasons[item.chosen.label, why] += 1
     for (label, why), count in reasons.items():
         yield f"{counted(count, 'figure')} of evidence of {label} not used: {why}"
 
 
-def _why(item: Evidence, variant: Variant | None, tried: Sequence[Tried], need: Need) -> str:
+def _reason(item: Evidence, variant: Variant | None, designs: Sequence[Tried], need: Need) -> str:
     if variant is None:
-        return _nearest(item, tried)
+        return _nearest(item, designs)
     metric = item.metric
     if metric.endswith("_p99") and need.p99 is None:
         return "the need asks for no p99"
@@ -65,9 +65,9 @@ def _why(item: Evidence, variant: Variant | None, tried: Sequence[Tried], need: 
     return unfit(item, need)
 
 
-def _nearest(item: Evidence, tried: Sequence[Tried]) -> str:
-    """Why no variant is built as what was measured."""
-    own = [variant for design in tried if design.design == item.chosen.design for variant in design.variants]
+def _nearest(item: Evidence, designs: Sequence[Tried]) -> str:
+    """Return why no variant is built as what was measured."""
+    own = [variant for design in designs if design.design == item.chosen.design for variant in design.variants]
     if not own:
         return "no variant of this design was tried and priced"
 

@@ -1,4 +1,4 @@
-"""What papers advise besides: remarks with their numbers, source and year, which exclude nothing that is possible."""
+"""Recommendations of papers: remarks with numbers, source and year, which exclude nothing that can be built."""
 
 import datetime as dt
 from collections.abc import Callable, Iterator
@@ -25,13 +25,13 @@ from assay.money.cost.catalog import catalog
 CLIENTS_PER_SERVER = 2
 GB, GIGABIT = 10**9, 1.25e8
 IOPS_PER_GB, IOPS_LEAST, IOPS_MOST = 10, 100, 1000
-"""Of a volume with provisioned IOPS in 2012."""
+"""Provisioned IOPS of a volume in 2012."""
 END_OF_2012 = dt.date(2012, 12, 31)
 LUSTRE = frozenset({"fsx-lustre", "lustre"})
 
 
 def clients_per_server(facts: Facts) -> Iterator[Said]:
-    """A parallel file system reaches most with two clients for each storage server.
+    """Yield a remark if a parallel file system has fewer than two clients for each storage server.
 
     Source: BeeGFS-2016, Benchmarking: two clients for each storage server at 10 GbE.
     """
@@ -45,7 +45,7 @@ def clients_per_server(facts: Facts) -> Iterator[Said]:
 
 
 def client_choice(facts: Facts) -> Iterator[Said]:
-    """Clients are chosen by cost for what they carry; an NFS server must be larger than they are.
+    """Yield which network the clients need, and whether one client can saturate an NFS server.
 
     Source: AWS-2012, VIII.C: m1.medium as the cost-efficient client, m1.xlarge as the server of NFS.
     """
@@ -62,25 +62,25 @@ def client_choice(facts: Facts) -> Iterator[Said]:
         yield Remark(rule="client_choice", speaks="note", text=text, source=f"{source}; {BEEGFS_PAPER}, Benchmarking")
         return
     for layer in facts.variant.limits.layers:
-        keeps = layer.keeps("read")
-        if facts.design.family != "nfs" or clients == 1 or not layer.layer.startswith("network") or keeps is None:
+        link_rate = layer.keeps("read")
+        if facts.design.family != "nfs" or clients == 1 or not layer.layer.startswith("network") or link_rate is None:
             continue
-        if keeps / facts.storing <= known[0]:
-            text = f"one client with {known[1]} can fill the network of a server ({about_size(keeps)}/s): take a "
+        if link_rate / facts.storing <= known[0]:
+            text = f"one client with {known[1]} can fill the network of a server ({about_size(link_rate)}/s): take a "
             text += "server with more than its clients have"
             yield Remark(rule="client_choice", speaks="against", text=text, source=f"{source}; {layer.source}")
 
 
 def nic_per_disk(facts: Facts) -> Iterator[Said]:
-    """AoE gets faster by a network card for each disk, then by faster disks, other file systems and raw devices.
+    """Yield how to make AoE faster: a network card for each disk, then faster disks, other file systems, raw devices.
 
     Source: AoE-2007, section 7.
     """
     if facts.design.family != "aoe":
         return
-    holding = [piece for piece in facts.design.hardware if piece.usable]
+    storage = [piece for piece in facts.design.hardware if piece.usable]
     cards = [piece for piece in facts.design.hardware if not piece.usable and piece.read is not None]
-    for piece in holding:
+    for piece in storage:
         wire = sum(card.count * (card.read or 0.0) for card in cards) / piece.count if cards else piece.read
         if wire is None or (cards and piece.read is not None and wire >= piece.read):
             continue
@@ -93,7 +93,7 @@ def nic_per_disk(facts: Facts) -> Iterator[Said]:
 
 
 def stripe_targets(facts: Facts) -> Iterator[Said]:
-    """Files of Lustre are striped over several object storage targets, which costs work of administration.
+    """Yield that files of Lustre must be striped over several object storage targets, which takes administration.
 
     Source: PowerScale-2020, 9.2.
     """
@@ -111,9 +111,9 @@ def stripe_targets(facts: Facts) -> Iterator[Said]:
 
 
 def provisioned_2012(facts: Facts) -> Iterator[Said]:
-    """In 2012 a volume had at most 10 provisioned IOPS for each GB, and 100 to 1,000 in all.
+    """Check provisioned IOPS against the limits of 2012: at most 10 for each GB, and 100 to 1,000 in all.
 
-    It excludes only what is priced by a book of then; of today the catalogue says what can be had.
+    Only variants with prices of that time are excluded; for present ones the catalogue has the limits.
     Source: AWS-2012, IX.A.
     """
     source = f"{AWS_PAPER}, IX.A: 100 to 1000 IOPS, and 10 for each GB"
@@ -126,18 +126,20 @@ def provisioned_2012(facts: Facts) -> Iterator[Said]:
             continue
         size = volume_size(volumes) / GB
         most = min(IOPS_MOST, IOPS_PER_GB * size)
-        had = f"in 2012 a volume of {size:,.0f} GB had {IOPS_LEAST} to {most:,.0f} provisioned IOPS"
+        limits = f"in 2012 a volume of {size:,.0f} GB had {IOPS_LEAST} to {most:,.0f} provisioned IOPS"
         dates = [row.date for row in facts.variant.best.cost.rows if row.dimension.startswith("volume") and row.date]
         if dates and max(dates) <= END_OF_2012 and not IOPS_LEAST <= volumes.iops <= most:
-            text = f"{had}; {counted(volume_count(volumes), 'volume')} of {volumes.iops:,} are asked for, at its prices"
+            text = (
+                f"{limits}; {counted(volume_count(volumes), 'volume')} of {volumes.iops:,} are asked for, at its prices"
+            )
             yield excluded("read_iops", "provisioned_2012", text, source, most / volumes.iops)
         elif volumes.iops > most:
-            text = f"{had}; the catalogue's limit of {kind.name} is {kind.most_iops(volume_size(volumes)):,}"
+            text = f"{limits}; the catalogue's limit of {kind.name} is {kind.most_iops(volume_size(volumes)):,}"
             yield Remark(rule="provisioned_2012", speaks="note", text=text, source=f"{source}; {kind.source}")
 
 
 def slow_streams_2012(facts: Facts) -> Iterator[Said]:
-    """In 2012 one stream to S3 was slow; where each must carry more than then, it is told.
+    """Yield a remark if each S3 stream must carry more than any stream did in 2012.
 
     Source: AWS-2012, IX.B, table of S3.
     """
@@ -158,4 +160,4 @@ HINTS: tuple[Callable[[Facts], Iterator[Said]], ...] = (
     stripe_targets,
     slow_streams_2012,
 )
-"""Those that only say something; `provisioned_2012` may exclude."""
+"""Rules that only give remarks; `provisioned_2012` may exclude."""

@@ -1,4 +1,4 @@
-"""How likely a design loses all its data in a year because one of its volumes fails."""
+"""The probability that a design loses all its data in a year because one of its volumes fails."""
 
 import re
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from assay.money.cost.bill import volume_count
 from assay.money.cost.catalog import catalog
 
 STRIPED: frozenset[Layout] = frozenset({"single", "lvm", "raid0"})
-"""Layouts of which each volume is needed."""
+"""Layouts that lose all data with any one volume."""
 _SHARE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?%")
 _A_YEAR = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?% (?:a|per) year")
 
 
 @dataclass(frozen=True)
 class Loss:
-    """Chance in a year, with the numbers."""
+    """The probability of loss in a year, with its numbers in words."""
 
     chance: float
     text: str
@@ -24,15 +24,15 @@ class Loss:
 
 
 def yearly_loss(design: Design) -> Loss | None:
-    """1 - (1 - p)^n for n volumes without redundancy, p at its upper end; of a service as its provider states it.
+    """Return 1 - (1 - p)^n for n volumes without redundancy, p at its upper end; for a service, what is stated.
 
     None if it is not stated, or if the volumes have redundancy.
     """
     if design.copies > 1:
         return None
     if design.service is not None:
-        return _of_service(design)
-    kept, words, sources = 1.0, [], []
+        return _service_loss(design)
+    survival, parts, sources = 1.0, [], []
     for group in design.servers:
         volumes = group.volumes
         if group.role != "storage" or volumes is None or volumes.layout not in STRIPED:
@@ -41,19 +41,21 @@ def yearly_loss(design: Design) -> Loss | None:
         stated = _SHARE.search(kind.durability)
         if stated is None:
             return None
-        each = 1 - float(stated[1]) / 100
-        kept *= (1 - each) ** count
-        words.append(f"{count} {kind.name} volumes without redundancy, of which up to {percent(each)} fail in a year")
+        failure_chance = 1 - float(stated[1]) / 100
+        survival *= (1 - failure_chance) ** count
+        parts.append(
+            f"{count} {kind.name} volumes without redundancy, of which up to {percent(failure_chance)} fail in a year"
+        )
         sources.append(kind.source)
-    if not words:
+    if not parts:
         return None
-    text = f"{' and '.join(words)}: chance of data loss {percent(1 - kept)} a year; "
+    text = f"{' and '.join(parts)}: chance of data loss {percent(1 - survival)} a year; "
     text += "keep snapshots or copies"
-    return Loss(1 - kept, text, "; ".join(dict.fromkeys(sources)))
+    return Loss(1 - survival, text, "; ".join(dict.fromkeys(sources)))
 
 
-def _of_service(design: Design) -> Loss | None:
-    """What the catalogue's entry states for a year, of a bucket the worse of its classes."""
+def _service_loss(design: Design) -> Loss | None:
+    """Return what the catalogue's entry states for a year; the worse of a bucket's two classes."""
     service = design.service
     if isinstance(service, S3):
         kinds = [catalog().object_class(name) for name in (service.storage_class, service.cold_class) if name]

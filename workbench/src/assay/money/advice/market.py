@@ -11,21 +11,21 @@ from assay.model.money.need import Exchange, Need
 from assay.model.money.price import Book, Line, Row, Spot, Tier
 
 OF_ALL = frozenset({"port"})
-"""What any design may use, whoever sells it: leased lines lead from own rooms to clouds."""
+"""Dimensions that designs of any provider may use: leased lines connect own premises to clouds."""
 OF_OWN = frozenset({"people", "power", "rack", "support", "purchase"})
-"""What stands in books of own hardware, and is paid for with rented designs as well."""
+"""Dimensions in books of own hardware that rented designs also pay for."""
 
 RowKey = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True)
 class Sold:
-    """What the designs of one provider are priced by.
+    """The prices of one provider's designs.
 
     Attributes:
-        name: Of its own book.
-        book: Rows of its own book, and those of others that all may use, in the market's currency, each with its date.
-        origin: Row -> name of the book that it stands in.
+        name: Name of its own book.
+        book: Rows of its own book and shared rows of other books, in the market's currency, each with its date.
+        origin: Row -> name of the book that it comes from.
     """
 
     name: str
@@ -39,45 +39,48 @@ class Market:
     """Price books in one currency.
 
     Attributes:
-        currency: Of all amounts.
-        books: As they were read.
-        exchange: By which books in other currencies were converted; None if none was.
+        currency: Currency of all amounts.
+        books: The books as they were read.
+        exchange: Rates by which books in other currencies were converted; None if none was.
+        sold: Prices by each book.
     """
 
     def __init__(self, books: Sequence[Book], currency: str, exchange: Exchange | None = None) -> None:
-        """Convert what is in another currency.
+        """Convert books in other currencies.
 
         Raises:
-            AssayError: Nothing says what a currency is worth.
+            AssayError: There is no exchange rate for a currency.
         """
         self.books, self.currency = tuple(books), currency
         self.exchange = exchange if any(book.currency != currency for book in books) else None
         self._converted = [_converted(book, currency, exchange) for book in books]
-        self.sold = tuple(self._sold(place) for place in range(len(books)))
-        self._plain: dict[str, list[Row]] = {}
+        self.sold = tuple(self._prices_of(place) for place in range(len(books)))
+        self._on_demand_rows: dict[str, list[Row]] = {}
         for row in (row for book in self._converted for row in book.rows if row.term == "on-demand"):
-            self._plain.setdefault(row.dimension, []).append(row)
+            self._on_demand_rows.setdefault(row.dimension, []).append(row)
 
     def of(self, provider: str | None) -> tuple[Sold, ...]:
-        """What prices the designs of a provider; of a design that names none, all.
+        """Return the prices of a provider's designs, one for each of its books; without a provider, all.
 
-        With one book there is no choice: it prices whatever is named.
+        A single book prices the designs of every provider.
         """
         if len(self.sold) == 1 or provider is None:
             return self.sold
         return tuple(sold for sold in self.sold if sold.provider == provider)
 
     def dearest(self, line: Line) -> Decimal | None:
-        """What a line would cost by the dearest row of its kind that any book has; None if there is none.
+        """Return the cost of a line by the most expensive comparable row of any book; None if there is none.
 
-        Of requests only those in the same direction are of its kind; what moves an object to a class writes it there.
+        Requests are compared only in the same direction; moving an object to a class counts as writing.
         """
         side = line.item.rsplit("/", 1)[-1] if "/" in line.item else ""
         sides = ("/put", "/transition") if side == "transition" else (f"/{side}",)
-        alike = (row for row in self._plain.get(line.dimension, ()) if not side or row.item.endswith(sides))
-        return max((row.cost(line.each, line.pieces) for row in alike), default=None)
+        comparable = (
+            row for row in self._on_demand_rows.get(line.dimension, ()) if not side or row.item.endswith(sides)
+        )
+        return max((row.cost(line.each, line.pieces) for row in comparable), default=None)
 
-    def _sold(self, place: int) -> Sold:
+    def _prices_of(self, place: int) -> Sold:
         own = self._converted[place]
         rows = {row.key: (row, own.book) for row in own.rows}
         for other in self._converted:
@@ -95,10 +98,10 @@ class Market:
 
 
 def market_of(need: Need, books: Sequence[Book]) -> Market:
-    """The books of a need, in its currency: as it says, else that of its budget, else that of the first book.
+    """Return the market of a need, in its currency: as it states, else that of its budget, else that of the first book.
 
     Raises:
-        AssayError: Nothing says what a currency is worth, or the budget is in a currency of no book.
+        AssayError: There is no exchange rate for a book, or the budget is in a currency of no book.
     """
     known = {book.currency for book in books}
     currency = need.currency
@@ -110,10 +113,10 @@ def market_of(need: Need, books: Sequence[Book]) -> Market:
 
 
 def _converted(book: Book, currency: str, exchange: Exchange | None) -> Book:
-    """The same in another currency, each row with its date.
+    """Return the book in another currency, each row with its date.
 
     Raises:
-        AssayError: Nothing says what the book's currency is worth.
+        AssayError: There is no exchange rate for the book's currency.
     """
     if book.currency == currency:
         return book.model_copy(update={"rows": tuple(_dated(row, book.date) for row in book.rows)})
@@ -145,10 +148,10 @@ def _times(row: Row, rate: Decimal) -> Row:
 
 
 def transfer_out(book: Book, size: int) -> Decimal | None:
-    """What it costs to move so many bytes out of a cloud in one month; None if the book does not say.
+    """Return the cost of moving so many bytes out of a cloud in one month; None if the book has no price.
 
     Args:
-        book: Of the provider that holds them.
+        book: Price book of the provider that has the data.
         size: Bytes.
     """
     row = next((row for row in book.rows if (row.dimension, row.item) == ("transfer-out", "internet")), None)

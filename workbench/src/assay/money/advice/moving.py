@@ -1,4 +1,4 @@
-"""Moving data once: in over a link, with what leaving a cloud costs, and then to a colder class."""
+"""Migration: moving data in over a link, the cost of leaving a cloud, and the first move to a colder class."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,11 +17,12 @@ LINK_SHARE = 0.8
 
 @dataclass(frozen=True)
 class Moving:
-    """Of the data of a need.
+    """The migration of a need's data.
 
     Attributes:
-        seconds: On the need's link.
-        cost: Of leaving the cloud that holds them; None: no book says.
+        size: Bytes to move.
+        seconds: Time on the need's link.
+        cost: Cost of leaving the present cloud; None: no book has a price.
     """
 
     size: int
@@ -30,7 +31,7 @@ class Moving:
 
 
 def moving(need: Need, market: Market, provider: str | None) -> Moving | None:
-    """What moving in takes; None if nothing must be moved, or the data are with this provider already."""
+    """Return the migration to a provider; None if nothing must be moved, or the provider has the data already."""
     plan = need.migration
     if plan is None or plan.origin == provider:
         return None
@@ -39,41 +40,43 @@ def moving(need: Need, market: Market, provider: str | None) -> Moving | None:
     if plan.origin == "own":
         return Moving(size, seconds, Decimal(0))
     sold = next((each for each in market.sold if each.provider == plan.origin), None)
-    found = transfer_out(sold.book, size) if sold is not None else None
-    return Moving(size, seconds, found)
+    cost = transfer_out(sold.book, size) if sold is not None else None
+    return Moving(size, seconds, cost)
 
 
 def moving_cost(need: Need, market: Market, provider: str | None) -> Decimal:
-    """What is paid once for it; 0 if nothing is, or if no book says (a note does then)."""
-    found = moving(need, market, provider)
-    return Decimal(0) if found is None or found.cost is None else found.cost
+    """Return the one-time cost of migration; 0 if there is none, or if no book has a price (a note reports that)."""
+    migration = moving(need, market, provider)
+    return Decimal(0) if migration is None or migration.cost is None else migration.cost
 
 
 def moving_notes(need: Need, market: Market) -> Iterator[str]:
-    """How long moving in takes, and what leaving costs; nothing if nothing must be moved."""
+    """Yield how long migration takes, and what leaving the present cloud costs."""
     others = [sold.provider for sold in market.sold]
-    found = next((each for provider in others if (each := moving(need, market, provider)) is not None), None)
-    if need.migration is None or found is None:
+    migration = next((each for provider in others if (each := moving(need, market, provider)) is not None), None)
+    if need.migration is None or migration is None:
         return
     origin = need.migration.origin
-    time = f"{about_size(found.size)} over {about_size(need.migration.link)}/s, {LINK_SHARE:.0%} of which a copy fills"
-    text = f"moving the data from {origin} takes {found.seconds / 86400:,.1f} days: {time}"
-    if found.cost is None:
+    time = (
+        f"{about_size(migration.size)} over {about_size(need.migration.link)}/s, {LINK_SHARE:.0%} of which a copy fills"
+    )
+    text = f"moving the data from {origin} takes {migration.seconds / 86400:,.1f} days: {time}"
+    if migration.cost is None:
         yield f"{text}; what leaving costs is not in it: give a price book of {origin}"
-    elif found.cost:
-        yield f"{text}; leaving costs {money(found.cost, market.currency)} once, which all but {origin} pay"
+    elif migration.cost:
+        yield f"{text}; leaving costs {money(migration.cost, market.currency)} once, which all but {origin} pay"
     else:
         yield text
 
 
 def first_move(design: Design, need: Need, sold: Sold, factor: Decimal) -> Iterator[str]:
-    """What it costs once to move what is there already to the class for cold data; the bill has what is written.
+    """Yield the one-time cost of moving existing data to the class for cold data; the bill has only new data.
 
     Args:
-        design: With its sizes.
-        need: Whose record is the size of an object.
-        sold: What prices it.
-        factor: For support and tax.
+        design: The design with its sizes.
+        need: Its record is the size of an object.
+        sold: The prices that apply.
+        factor: Factor for support and tax.
     """
     service = design.service
     if isinstance(service, S3) and service.cold_class is not None and service.cold_share:

@@ -1,4 +1,4 @@
-"""Assessed variants as the advice shows them."""
+"""Assessed variants in the form that the advice shows."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -14,7 +14,7 @@ TB, GB = Decimal(10**12), Decimal(10**9)
 
 
 def option(item: Assessed, need: Need) -> Option:
-    """One variant with all that is known of it."""
+    """Return one variant with all that is known of it."""
     variant = item.variant
     return Option(
         label=variant.label,
@@ -63,12 +63,12 @@ def _price(item: Assessed, need: Need) -> Price:
 
 
 def _lines(item: Assessed, need: Need) -> list[BillLine]:
-    """Each line of its bill, the dearest first."""
+    """Return the lines of its bill, the most expensive first."""
     offer, sold = item.variant.best, item.variant.sold
-    found = []
+    lines = []
     for charge in offer.cost.charges:
         alone = offer.cost.model_copy(update={"charges": (charge,)})
-        found.append(
+        lines.append(
             BillLine(
                 what=charge.line.what,
                 dimension=charge.row.dimension,
@@ -78,86 +78,88 @@ def _lines(item: Assessed, need: Need) -> list[BillLine]:
                 date=charge.row.date,
             )
         )
-    return sorted(found, key=lambda line: -line.month)
+    return sorted(lines, key=lambda line: -line.month)
 
 
 def is_bought(item: Assessed) -> bool:
-    """Whether it is of hardware that is bought."""
+    """Return whether it includes hardware that is bought."""
     return any(charge.row.dimension == "purchase" for charge in item.variant.best.cost.charges)
 
 
 def books_of(item: Assessed) -> tuple[str, ...]:
-    """The price books that the lines of a variant come from, the design's own first."""
+    """Return the price books that a variant's prices come from, the design's own first."""
     sold = item.variant.sold
-    found = dict.fromkeys(sold.origin[row.key] for row in item.variant.best.cost.rows if row.key in sold.origin)
-    return tuple(sorted(found, key=lambda name: name != sold.name))
+    books = dict.fromkeys(sold.origin[row.key] for row in item.variant.best.cost.rows if row.key in sold.origin)
+    return tuple(sorted(books, key=lambda name: name != sold.name))
 
 
 def best_of_each(assessed: Iterable[Assessed], need: Need) -> list[Assessed]:
-    """The best variant of each design, the best design first."""
-    found: dict[str, Assessed] = {}
+    """Return the best variant of each design, the best design first."""
+    best: dict[str, Assessed] = {}
     for item in deciding_first(list(assessed), need):
-        found.setdefault(item.variant.template, item)
-    return list(found.values())
+        best.setdefault(item.variant.template, item)
+    return list(best.values())
 
 
 def rejected(
     tried: Sequence[Tried], assessed: Sequence[Assessed], unpriced: Mapping[str, Sequence[Assessed]], need: Need
 ) -> tuple[Rejected, ...]:
-    """The designs of which no variant meets the need or might, with the variant that comes closest.
+    """Return the designs without a variant that meets or may meet the need, each with its closest variant.
 
     Args:
         tried: All designs.
         assessed: Their variants that have a price.
-        unpriced: Design of which none has one -> its variants.
-        need: What is asked for.
+        unpriced: Variants of each design without any price.
+        need: The requirements.
     """
     by_design: dict[str, list[Assessed]] = {}
     for item in assessed:
         by_design.setdefault(item.variant.template, []).append(item)
-    found = []
+    results = []
     for design in tried:
-        own = by_design.get(design.name, [])
-        if any(item.outcome != "failed" for item in own) or (design.sold is not None and not design.count):
+        assessed_variants = by_design.get(design.name, [])
+        if any(item.outcome != "failed" for item in assessed_variants) or (
+            design.sold is not None and not design.count
+        ):
             continue
-        if own:
-            closest = min(own, key=lambda item: (item.distance, item.paid))
+        if assessed_variants:
+            closest = min(assessed_variants, key=lambda item: (item.distance, item.paid))
             fails = _failing(design, closest)
             shown = option(closest, need)
-            found.append(Rejected(design=design.name, variants=design.count, closest=shown, fails=fails))
+            results.append(Rejected(design=design.name, variants=design.count, closest=shown, fails=fails))
         else:
-            found.append(_unpriced(design, unpriced.get(design.name, ())))
-    return tuple(found)
+            results.append(_unpriced(design, unpriced.get(design.name, ())))
+    return tuple(results)
 
 
 def _failing(design: Tried, closest: Assessed) -> tuple[Check, ...]:
-    """What the closest variant fails; of one that stands for all, only what holds for all."""
+    """Return the checks that the closest variant fails; if it stands for all variants, only those that hold for all."""
     fails = [check for check in closest.checks if check.outcome == "failed"]
     for_all = [check for check in fails if check.requirement in ("access", "durability", "data")]
     return tuple(for_all if design.hopeless and for_all else fails)
 
 
 def _unpriced(design: Tried, assessed: Sequence[Assessed]) -> Rejected:
-    """A design without any price: what it cannot do comes before what it would cost."""
+    """Return a design without any price: what it fails is reported rather than its missing prices."""
     closest = min(assessed, key=lambda item: item.distance, default=None)
     if closest is None or closest.outcome != "failed":
-        would = closest is not None and closest.outcome == "met"
-        return Rejected(design=design.name, variants=design.count, why=_why(design, would))
+        fits = closest is not None and closest.outcome == "met"
+        return Rejected(design=design.name, variants=design.count, why=_reason(design, fits))
     fails = _failing(design, closest)
     return Rejected(design=design.name, variants=design.count, fails=fails)
 
 
-def _why(design: Tried, would: bool) -> str:
+def _reason(design: Tried, fits: bool) -> str:
     if design.sold is None:
         return f"no price book of {design.provider} is given"
-    words = []
+    parts = []
     if design.unpriced:
         names = [name for name, _ in design.lacks.most_common(3)]
-        does = "it meets the need, but " if would else ""
-        words.append(f"{does}the book has no price of {' or '.join(names)}")
+        does = "it meets the need, but " if fits else ""
+        parts.append(f"{does}the book has no price of {' or '.join(names)}")
         if design.book and design.book != design.sold.name:
-            words.append(f"its own book is {design.book}: name it under `books`, too")
+            parts.append(f"its own book is {design.book}: name it under `books`, too")
     if design.impossible:
         text, count = design.impossible.most_common(1)[0]
-        words.append(f"{counted(count, 'variant')} not available: {text}")
-    return "; ".join(words) or "it has no variants"
+        parts.append(f"{counted(count, 'variant')} not available: {text}")
+    return "; ".join(parts) or "it has no variants"

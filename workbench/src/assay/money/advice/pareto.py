@@ -1,4 +1,4 @@
-"""The front: options of which no other costs less and is as fast."""
+"""The Pareto front: options to which no other is both cheaper and as fast."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -8,17 +8,17 @@ T = TypeVar("T")
 
 
 def front(points: Sequence[tuple[Decimal, float, T]]) -> list[T]:
-    """The points that no other beats, cheapest first; of equal ones the first.
+    """Return the points that no other dominates, cheapest first; of equal points the first.
 
-    A point is beaten by one that costs no more and is at least as fast, and better in one of the two.
+    A point dominates another if it costs no more, is at least as fast, and is better in one of the two.
 
     Args:
-        points: Cost, rate, and what they belong to.
+        points: Cost, rate, and the object that they belong to.
     """
     ordered = sorted(enumerate(points), key=lambda item: (item[1][0], -item[1][1], item[0]))
-    kept, best = [], -1.0
-    for _, (_, rate, what) in ordered:
+    result, best = [], -1.0
+    for _, (_, rate, value) in ordered:
         if rate > best:
             best = rate
-            kept.append(what)
-    return kept
+            result.append(value)
+    return result

@@ -1,4 +1,4 @@
-"""What a variant costs on each term that a need allows, in the need's months, and what of it has no price."""
+"""The cost of a variant on each term that a need allows, over the need's months, and its missing prices."""
 
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
@@ -18,29 +18,29 @@ from assay.money.cost.cost import ZERO, Charge, Cost, price_bill
 from assay.money.cost.frozen import BY_USE
 
 BESIDES = BY_USE | {"people", "support", "power", "rack"}
-"""Without a price of these a design has one all the same: what stores the data is paid for."""
+"""Dimensions that may lack a price: the storage itself is still priced without them."""
 BEYOND = 10
-"""What has no price is taken to cost up to so many times the dearest of its kind that a book has."""
+"""A missing price is assumed to be up to this factor times the highest of its kind in the books."""
 SHORT = 1
-"""Months up to which scratch on spot is tried unasked."""
+"""Most months for which spot is considered for scratch data if the need does not ask for it."""
 MOST_INTERRUPTED = Decimal("0.5")
-"""Chance within the need's months above which it is not."""
+"""Probability of an interruption within the need's months above which spot is not considered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A price of a variant.
+    """The cost of a variant on one term.
 
     Attributes:
-        cost: Of what has a price.
-        paid: All that is paid for the months of the need, commitments whole, with support, tax and moving in.
-        factor: What `cost` is multiplied by for that, for support and tax.
-        once: What of it is paid for moving in.
-        present: The same as money of the first day; `paid` if the need has no discount.
-        lacks: What has no price, such as `object-requests s3-glacier/get`.
-        beyond: What that costs at most, in the months of the need; None: nothing alike has a price.
-        unpriced: It has no price at all.
-        interrupted: On spot: the chance that an instance is taken away within the need's months; None: not stated.
+        cost: Cost of all lines that have a price.
+        paid: Total over the months of the need: whole commitments, support, tax and migration.
+        factor: Factor on `cost` for support and tax.
+        once: Part of the total that is paid for migration.
+        present: Present value of the total; equals `paid` if the need has no discount.
+        lacks: Items without a price, such as `object-requests s3-glacier/get`.
+        beyond: Most that these cost in the months of the need; None: nothing comparable has a price.
+        unpriced: Whether the storage itself has no price.
+        interrupted: Probability that a spot instance is interrupted within the need's months; None: not stated.
     """
 
     term: Term
@@ -57,21 +57,21 @@ class Offer:
 
 
 class Pricer:
-    """Prices bills on all terms that a need allows; what the books have is looked up once."""
+    """Prices bills on all terms that a need allows; caches what the books have."""
 
     def __init__(self, need: Need, sold: Sold, market: Market) -> None:
-        """Keep the need and the prices."""
+        """Store the need and index the prices."""
         self._need, self._sold, self._market, self._book = need, sold, market, sold.book
         self._known: dict[Payment | None, dict[tuple[int, str], tuple[Line, Charge]]] = {}
         self._use: dict[tuple[bool, Decimal], Use] = {}
-        self._plain = {(row.dimension, row.item) for row in self._book.rows if row.term == "on-demand"}
+        self._on_demand_items = {(row.dimension, row.item) for row in self._book.rows if row.term == "on-demand"}
         self._terms: dict[tuple[Term, Payment | None], set[str]] = {}
         for row in self._book.rows:
             if row.dimension == "instance":
                 self._terms.setdefault((row.term, row.payment), set()).add(row.item)
 
     def use(self, design: Design) -> Use:
-        """What the need's traffic means for a design."""
+        """Return the use of a design that follows from the need's traffic."""
         rare = rare_share(design)
         key = (isinstance(design.service, DynamoDb), rare)
         if key not in self._use:
@@ -80,21 +80,21 @@ class Pricer:
         return self._use[key]
 
     def offers(self, bill: Bill, design: Design) -> tuple[Offer, ...]:
-        """The bill on each allowed term, the cheapest first; one that is `unpriced` if the book lacks what counts."""
-        lacking = [line for line in bill.lines if line.dimension != "instance" and not self._has(line)]
-        lacking += self._not_kept(design)
+        """Return the cost on each allowed term, cheapest first; one `unpriced` offer if the storage has no price."""
+        lacking = [line for line in bill.lines if line.dimension != "instance" and not self._has_price(line)]
+        lacking += self._missing_backups(design)
         instances = {line.item for line in bill.lines if line.dimension == "instance"}
         if any(line.dimension not in BESIDES for line in lacking):
-            return (self._without(bill, lacking),)
+            return (self._unpriced_offer(bill, lacking),)
         priced = Bill(lines=tuple(line for line in bill.lines if line not in lacking)) if lacking else bill
-        found = list(self._offers(priced, lacking, instances, design))
-        if not found:
-            return (self._without(bill, lacking),)
-        return tuple(sorted(found, key=lambda offer: offer.present))
+        offers = list(self._offers(priced, lacking, instances, design))
+        if not offers:
+            return (self._unpriced_offer(bill, lacking),)
+        return tuple(sorted(offers, key=lambda offer: offer.present))
 
     def _offers(self, bill: Bill, lacking: list[Line], instances: set[str], design: Design) -> Iterator[Offer]:
         if not instances:
-            # It has no terms; where the need asks for one, a rule says so.
+            # Without instances there are no terms; a rule reports it if the need asks for one.
             yield self._offer("on-demand", None, self._price(bill, "on-demand", None), lacking, design)
             return
         for (term, payment), items in self._allowed.items():
@@ -111,18 +111,18 @@ class Pricer:
     def _spot(
         self, bill: Bill, lacking: list[Line], on_spot: set[str], instances: set[str], design: Design
     ) -> Iterator[Offer]:
-        """What has a spot price is on spot, the rest on demand."""
-        but = instances - on_spot
-        if not on_spot or not but <= self._terms.get(("on-demand", None), set()):
+        """Yield the bill with spot prices for instances that have one, and the others on demand."""
+        on_demand = instances - on_spot
+        if not on_spot or not on_demand <= self._terms.get(("on-demand", None), set()):
             return
-        cost = self._price(bill, "spot", None, but)
+        cost = self._price(bill, "spot", None, on_demand)
         chance = self.interrupted(cost)
-        asked = self._need.term == "spot"
-        if asked or (chance is not None and chance <= MOST_INTERRUPTED):
+        is_required = self._need.term == "spot"
+        if is_required or (chance is not None and chance <= MOST_INTERRUPTED):
             yield self._offer("spot", None, cost, lacking, design, chance)
 
     def interrupted(self, cost: Cost) -> Decimal | None:
-        """Chance that an instance on spot is taken away in the need's months, while it is on; None: a row is silent.
+        """Return the chance that a spot instance is interrupted in the need's months; None: a row does not state it.
 
         1 - product over the instances of (1 - share of a month)^(months x duty), as if they were independent.
         """
@@ -168,20 +168,24 @@ class Pricer:
         )
 
     def _beyond(self, lacking: list[Line], factor: Decimal) -> Decimal | None:
-        found = ZERO
+        total = ZERO
         for line in lacking:
-            dearest = self._market.dearest(line)
-            if dearest is None:
+            highest = self._market.dearest(line)
+            if highest is None:
                 return None
             if line.per == "hour":
-                dearest = EXACT.multiply(dearest, self._book.hours_per_month)
-            found = EXACT.add(found, EXACT.multiply(dearest, Decimal(BEYOND * self._need.months)))
-        return EXACT.multiply(found, factor)
+                highest = EXACT.multiply(highest, self._book.hours_per_month)
+            total = EXACT.add(total, EXACT.multiply(highest, Decimal(BEYOND * self._need.months)))
+        return EXACT.multiply(total, factor)
 
-    def _without(self, bill: Bill, lacking: list[Line]) -> Offer:
-        """No price: what it lacks, with what else it could be."""
+    def _unpriced_offer(self, bill: Bill, lacking: list[Line]) -> Offer:
+        """Return an offer without price, listing what has none."""
         names = [f"{line.dimension} {line.item}" for line in lacking if line.dimension not in BESIDES]
-        names += [self._lacks(line) for line in bill.lines if line.dimension == "instance" and not self._rents(line)]
+        names += [
+            self._instance_name(line)
+            for line in bill.lines
+            if line.dimension == "instance" and not self._has_instance(line)
+        ]
         cost = Cost(
             currency=self._market.currency,
             hours_per_month=self._book.hours_per_month,
@@ -192,8 +196,8 @@ class Pricer:
         lacks = tuple(dict.fromkeys(names)) or ("any one term of all its instances",)
         return Offer("on-demand", None, cost, ZERO, lacks=lacks, beyond=None, unpriced=True)
 
-    def _not_kept(self, design: Design) -> Iterator[Line]:
-        """Backups that the need asks for and nobody sells of the design, which keep their place all the same."""
+    def _missing_backups(self, design: Design) -> Iterator[Line]:
+        """Yield a line for backups that the need requires and the provider does not sell; they still need a price."""
         service = design.service
         if self._need.snapshots and not isinstance(service, S3) and backup_item(design) is None:
             yield Line(
@@ -205,21 +209,21 @@ class Pricer:
                 per="month",
             )
 
-    def _has(self, line: Line) -> bool:
-        return (line.dimension, line.item) in self._plain
+    def _has_price(self, line: Line) -> bool:
+        return (line.dimension, line.item) in self._on_demand_items
 
-    def _rents(self, line: Line) -> bool:
+    def _has_instance(self, line: Line) -> bool:
         return any(line.item in items for items in self._allowed.values())
 
-    def _lacks(self, line: Line) -> str:
+    def _instance_name(self, line: Line) -> str:
         term = self._need.term or "on-demand"
         return f"instance {line.item}" + (f", {term}" if term != "on-demand" else "")
 
     @cached_property
     def _allowed(self) -> dict[tuple[Term, Payment | None], set[str]]:
-        """Terms: the one asked for, or all; spot unasked only for short scratch.
+        """Terms that the need allows: the required one, or all; spot without being required only for short scratch use.
 
-        A reservation is paid whole, so that a short need is dear on it. Source: BeeGFS-2016, Choosing: no spot for
+        A reservation is paid in full, so it is expensive for a short need. Source: BeeGFS-2016, Choosing: no spot for
         servers that hold data; NFS-2016, Expected costs: spot for the short term.
         """
         need = self._need

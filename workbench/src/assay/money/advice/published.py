@@ -1,4 +1,4 @@
-"""Files of evidence: what was measured of designs and printed somewhere.
+"""Evidence files: published measurements of designs.
 
 Those of `evidence/` come with Assay and always count.
 """
@@ -32,9 +32,9 @@ class Published(Frozen):
     """One figure.
 
     Attributes:
-        value: `151.3MB/s`, for operations `5000/s`, for latencies `2ms`; likewise the ends of its interval.
-        clients: Hosts that measured it.
-        source: The place in the source of the file.
+        value: `151.3MB/s`, `5000/s` for operations, `2ms` for latencies; `low` and `high` are written the same way.
+        clients: Number of hosts that measured it.
+        source: The place in the file's source.
     """
 
     design: str = Field(min_length=1)
@@ -54,27 +54,27 @@ class Published(Frozen):
         return self
 
     def measured(self) -> Measured:
-        """The value and its interval; a single value has none.
+        """Return the value and its interval; without an interval, both ends are the value.
 
         Raises:
             PydanticCustomError: It cannot be read, or is not between the ends.
         """
-        found: dict[str, float] = {}
+        parsed: dict[str, float] = {}
         for name in ("value", "low", "high"):
             written = getattr(self, name)
             written = self.value if written is None else written
             try:
-                found[name] = _amount(self.metric, written)
+                parsed[name] = _amount(self.metric, written)
             except UnitError as error:
                 raise fault(error.message, error.hint, name) from None
-        if not 0 < found["low"] <= found["value"] <= found["high"]:
+        if not 0 < parsed["low"] <= parsed["value"] <= parsed["high"]:
             low, high = (self.value if end is None else end for end in (self.low, self.high))
             raise fault(f"{self.value} is not between {low} and {high}", "write low <= value <= high", "value")
-        return Measured(**found)
+        return Measured(**parsed)
 
 
 class EvidenceFile(Frozen):
-    """Figures of one source."""
+    """The figures of one source."""
 
     evidence: str = Field(min_length=1)
     about: str = ""
@@ -82,7 +82,7 @@ class EvidenceFile(Frozen):
     figures: tuple[Published, ...] = Field(min_length=1)
 
     def all(self) -> tuple[Evidence, ...]:
-        """Each figure as evidence."""
+        """Return each figure as evidence."""
         return tuple(
             Evidence(
                 chosen=Chosen(design=item.design, set=item.set),
@@ -98,7 +98,7 @@ class EvidenceFile(Frozen):
 
 
 def read_evidence_file(path: Path) -> tuple[Evidence, ...]:
-    """The figures of a file.
+    """Return the figures of a file.
 
     Raises:
         AssayError: It cannot be read, or is wrong; the message names the line.
@@ -112,6 +112,6 @@ def _figures(data: bytes, file: str) -> tuple[Evidence, ...]:
 
 @functools.cache
 def published() -> tuple[Evidence, ...]:
-    """All figures that come with Assay."""
+    """Return all figures that come with Assay."""
     files = sorted(EVIDENCE.glob("*.yaml"))
     return tuple(item for path in files for item in _figures(path.read_bytes(), str(path)))

@@ -1,8 +1,8 @@
-"""Rules of thumb: what papers and providers advise, each with its source.
+"""Rules of thumb: recommendations of papers and providers, each with its source.
 
-A rule looks at one variant of a design and one need. It excludes the variant (a failed `Check`), says something for or
-against it (a `Remark`), or nothing. What was measured of exactly that variant, and what the design or the catalogue
-states, go before a rule about rates, capacity or clients: that is then a remark with its year.
+A rule looks at one variant and one need. It excludes the variant (a failed `Check`), speaks for or against it (a
+`Remark`), or yields nothing. Measurements of the same variant, and figures of the design or the catalogue, override a
+rule about rates, capacity or clients; the rule is then a remark with its year.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -39,10 +39,10 @@ LARGE_TRANSFER = 10**6
 
 
 def nfs_small(facts: Facts) -> Iterator[Said]:
-    """One NFS server was advised for less than 48 TiB, less than 1 GB/s and fewer than 32 clients; several share these.
+    """Check one NFS server against the advice for less than 48 TiB, 1 GB/s and 32 clients; several servers share these.
 
-    It is of 2016: a figure of the design, stated or of the catalogue, goes before it. So many clients are not known to
-    be too many, but unproven.
+    The advice is of 2016: a figure of the design or the catalogue overrides it. Too many clients make it unproven, not
+    failed.
     Source: NFS-2016, NFS.
     """
     if facts.design.family != "nfs" and not (facts.design.family in ("beegfs", "orangefs") and facts.storing == 1):
@@ -68,7 +68,7 @@ def nfs_small(facts: Facts) -> Iterator[Said]:
 
 
 def _nfs_rate(facts: Facts, metric: str, wanted: float, source: str) -> Said:
-    """Of a rate above the rule: what was measured or is stated overrides it; without that it excludes."""
+    """Return the result for a rate above the rule: a measured or stated rate overrides it; without one it excludes."""
     figure, each = facts.figures[metric], amount(metric, wanted / facts.storing)
     if figure.basis == "measured":
         text = f"{metric} was measured, which overrides the rule of 2016 that one NFS server is for less than 1 GB/s"
@@ -84,7 +84,7 @@ def _nfs_rate(facts: Facts, metric: str, wanted: float, source: str) -> Said:
 
 
 def one_host(facts: Facts) -> Iterator[Said]:
-    """Disks that are used on their own instance serve that one host.
+    """Exclude disks that are used on their own instance if there are several clients.
 
     Source: the design itself: `served: false`.
     """
@@ -95,7 +95,7 @@ def one_host(facts: Facts) -> Iterator[Said]:
 
 
 def instance_store(facts: Facts) -> Iterator[Said]:
-    """Storage that survives nothing is for data that can be made anew, or with an archive elsewhere.
+    """Exclude storage that survives no failure for persistent data without an archive.
 
     Source: NFS-2016, Instance-store backed storage, and Which option is best for me.
     """
@@ -117,7 +117,7 @@ def instance_store(facts: Facts) -> Iterator[Said]:
 
 
 def volumes_for_integrity(facts: Facts) -> Iterator[Said]:
-    """Volumes where integrity and resilience matter; what is important is archived all the same.
+    """Yield that volumes suit persistent data; important data must still be archived.
 
     Source: NFS-2016, Which option is best for me.
     """
@@ -129,7 +129,7 @@ def volumes_for_integrity(facts: Facts) -> Iterator[Said]:
 
 
 def _hard_disks_inside(facts: Facts) -> Iterator[Said]:
-    """Of instances whose own disks are hard disks."""
+    """Exclude instances with local hard disks for random access."""
     if facts.need.profile.pattern != "random" or _random_measured(facts):
         return
     for name in sorted({group.instance for group in facts.design.servers if group.local and group.role == "storage"}):
@@ -141,7 +141,7 @@ def _hard_disks_inside(facts: Facts) -> Iterator[Said]:
 
 
 def volume_types(facts: Facts) -> Iterator[Said]:
-    """st1 for the streams of NFS, SSD volumes for databases, sc1 for cold data.
+    """Check the volume type: st1 for NFS streams, SSD volumes for databases, sc1 for cold data.
 
     Source: NFS-2016, EBS backed storage: Architecture.
     """
@@ -172,7 +172,7 @@ def volume_types(facts: Facts) -> Iterator[Said]:
 
 
 def scratch_is_temporary(facts: Facts) -> Iterator[Said]:
-    """Scratch is temporary: what is to be kept goes to object or protected storage.
+    """Yield that scratch is temporary: results must be copied to object or protected storage.
 
     Source: BeeGFS-2016, How do I keep my data safe.
     """
@@ -183,7 +183,7 @@ def scratch_is_temporary(facts: Facts) -> Iterator[Said]:
 
 
 def larger_transfers(facts: Facts) -> Iterator[Said]:
-    """Larger transfers cost less overhead on shared file systems.
+    """Yield a remark on small records on shared file systems: larger transfers have less overhead.
 
     Source: AWS-2012, IX.C; threshold of variability 1 MB.
     """
@@ -196,7 +196,7 @@ def larger_transfers(facts: Facts) -> Iterator[Said]:
 
 
 def s3_concurrency(facts: Facts) -> Iterator[Said]:
-    """S3 when durability and concurrency matter, not for what waits for each operation.
+    """Yield that S3 suits many concurrent streams.
 
     Source: AWS-2012, IX.B.
     """
@@ -211,7 +211,7 @@ def s3_concurrency(facts: Facts) -> Iterator[Said]:
 
 
 def archive_classes(facts: Facts) -> Iterator[Said]:
-    """Classes whose first byte takes minutes or hours are for cold data, or where the need says how long it may take.
+    """Exclude classes whose first byte takes minutes or hours, unless data is cold or the need states a recovery time.
 
     Source: the catalogue's entry of the class.
     """
@@ -226,9 +226,9 @@ def archive_classes(facts: Facts) -> Iterator[Said]:
 
 
 def tape_waits(facts: Facts) -> Iterator[Said]:
-    """Tape is for what is rarely read, in long streams: somebody or a robot fetches a cartridge, and the drive winds.
+    """Exclude tape except for rare reads in long streams: a cartridge must be fetched, and the drive must wind.
 
-    Source: the design; of linear tape.
+    Source: the design; linear tape.
     """
     if facts.design.family != "tape":
         return
@@ -245,7 +245,7 @@ def tape_waits(facts: Facts) -> Iterator[Said]:
 
 
 def table_items(facts: Facts) -> Iterator[Said]:
-    """An item of a table has a greatest size.
+    """Exclude tables if a record is larger than the largest item.
 
     Source: the catalogue's entry of the table.
     """
@@ -257,9 +257,9 @@ def table_items(facts: Facts) -> Iterator[Said]:
 
 
 def aoe_profile(facts: Facts) -> Iterator[Said]:
-    """AoE for what is mostly read, or random; not for serving files or keeping backups.
+    """Check that AoE is mostly read, or accessed at random; it is not for serving files or keeping backups.
 
-    Who states what his own servers write knows better than a paper of 2007.
+    A write rate stated by the design overrides the paper of 2007.
     Source: AoE-2007, section 7: sequential writes of large files at 11 MB/s.
     """
     if facts.design.family != "aoe":
@@ -269,8 +269,8 @@ def aoe_profile(facts: Facts) -> Iterator[Said]:
     many = profile.pattern == "sequential" and written > AOE_WRITE_SHARE
     if many and not facts.measured("write"):
         text = f"{percent(written)} is written sequentially, which in 2007 fell to 11 MB/s over AoE"
-        said = "read_share" in profile.model_fields_set or (facts.need.write or 0.0) > AOE_WRITE
-        if _states_writes(facts.design) or not said:
+        is_stated = "read_share" in profile.model_fields_set or (facts.need.write or 0.0) > AOE_WRITE
+        if _states_writes(facts.design) or not is_stated:
             yield Remark(rule="aoe_profile", speaks="against", text=text, source=source)
         else:
             yield excluded("profile", "aoe_profile", text, source)
@@ -280,13 +280,13 @@ def aoe_profile(facts: Facts) -> Iterator[Said]:
 
 
 def _states_writes(design: Design) -> bool:
-    """What it writes stands in it, by another source than the paper."""
+    """Return whether the design states its write rate, with another source than the paper."""
     stated = [*design.limits, *(piece for piece in design.hardware if piece.usable)]
     return any(item.write is not None and AOE_PAPER not in item.source for item in stated)
 
 
 def second_link(facts: Facts) -> Iterator[Said]:
-    """A full leased line takes 10 to 20 % of growth; 30 to 100 % need a second one. The rates themselves are checked.
+    """Yield that a second leased line carries growth: 30 to 100 % need one. The rates themselves are checked elsewhere.
 
     Source: PowerScale-2020, sections 4.3 and 4.6.
     """
@@ -298,7 +298,7 @@ def second_link(facts: Facts) -> Iterator[Said]:
 
 
 def close_data_centre(facts: Facts) -> Iterator[Said]:
-    """A leased line adds its round trip to each operation, so that the data centre must be close to the region.
+    """Check the round trip of a leased line: the data centre must be close to the region.
 
     Source: PowerScale-2020, section 9.3: pings of 1.82 to 2.33 ms next to the region, 87 ms abroad.
     """
@@ -333,7 +333,7 @@ RULES: tuple[Rule, ...] = (
     provisioned_2012,
     *DEMANDS,
 )
-"""Those about single variants that may exclude; `saturated_nfs` compares, and those that bound rates are in `caps`."""
+"""Rules about single variants that may exclude; `saturated_nfs` compares variants, `caps` has rules for rates."""
 
 TOLD: tuple[Rule, ...] = (
     volumes_for_integrity,
@@ -347,18 +347,18 @@ TOLD: tuple[Rule, ...] = (
     *HINTS,
     old_prices,
 )
-"""Those that only say something, of what is shown."""
+"""Rules that only give remarks, applied to variants that are shown."""
 
 
 def saturated_nfs(design: Design, need: Need, nfs: Mapping[str, float]) -> Remark | None:
-    """A parallel file system where one NFS server is saturated.
+    """Return a remark for a parallel file system if one NFS server is saturated; None if it is not.
 
     Source: BeeGFS-2016, What is a parallel filesystem.
 
     Args:
-        design: That is considered.
-        need: What is asked for.
-        nfs: Metric -> the most that one NFS server among the candidates is expected to do.
+        design: The design to consider.
+        need: The requirements.
+        nfs: Metric -> the highest expected rate of one NFS server among the candidates.
     """
     paper = f"{BEEGFS_PAPER}, What is a parallel filesystem: for more throughput than one NFS server has"
     for metric in ("read", "write"):

@@ -16,18 +16,18 @@ Item = tuple[str, str, str]
 
 
 def price_changes(best: Assessed, others: Sequence[Assessed], need: Need) -> Iterator[Change]:
-    """Prices of which 20 % more or less would change the choice: of each item, of the chosen design, and of each rival.
+    """Yield prices that at 20 % more or less would change the choice: of each item, the chosen design, and each rival.
 
-    Terms stay as they are. An item's price is one row of the book, wherever it is used. A budget holds after a change
-    as before it, so that what is chosen may fall out of it, and what only the budget excludes may come in.
+    Terms stay the same. An item's price is one row of the book, wherever it is used. The budget still applies: a change
+    may exclude the choice, and may admit what only the budget excludes.
 
     Args:
-        best: The one that is chosen.
-        others: All others that meet the need, or would but for the budget.
+        best: The chosen variant.
+        others: All others that meet the need, or fail only the budget.
         need: Its months, budget and preference.
     """
     if need.prefer == "cost":
-        # What costs more than this stays dearer whatever one price does.
+        # More expensive variants stay so whatever a single price does.
         near = [item for item in others if item.worth * STEPS[0] <= best.worth * STEPS[1]]
     else:
         near = list(others)
@@ -58,35 +58,35 @@ def _change(
     need: Need,
     cost: Callable[[Assessed], Decimal],
 ) -> Iterator[Change]:
-    """What would be chosen at these costs, if it is another one, or nothing."""
-    most = _most(need)
-    stays = most is None or cost(best) <= most
-    costs = [(order(item, cost(item), need), item) for item in others if most is None or cost(item) <= most]
+    """Yield what would be chosen at these costs, if it is another variant or none."""
+    budget = _total_budget(need)
+    is_affordable = budget is None or cost(best) <= budget
+    costs = [(order(item, cost(item), need), item) for item in others if budget is None or cost(item) <= budget]
     least, rival = min(costs, key=lambda pair: pair[0], default=(None, None))
     now = _month(cost(best), need, best)
-    if rival is not None and least is not None and (not stays or least < order(best, cost(best), need)):
+    if rival is not None and least is not None and (not is_affordable or least < order(best, cost(best), need)):
         text = f"if {what} {_step(step)}, {rival.variant.label} would be the choice "
         lacks = f", without {', '.join(rival.variant.best.lacks)}" if rival.variant.best.lacks else ""
         text += f"({_month(cost(rival), need, rival)} a month instead of {now}{lacks})"
         yield Change(kind="price", text=text, to=rival.variant.label, at=step)
-    elif not stays:
+    elif not is_affordable:
         text = f"if {what} {_step(step)}, nothing would meet the need: the choice would be {now} a month, "
         text += "which is above the budget"
         yield Change(kind="price", text=text, to=None, at=step)
 
 
-def _most(need: Need) -> Decimal | None:
-    """What may be paid in all months."""
+def _total_budget(need: Need) -> Decimal | None:
+    """Return the total budget over all months; None: there is none."""
     if need.budget is None:
         return None
     return need.budget.amount * (1 if need.budget.per == "all" else need.months)
 
 
 def _by_item(item: Assessed, need: Need) -> dict[Item, Decimal]:
-    """What each price contributes to all that is paid, as it is weighed."""
-    found: dict[Item, Decimal] = {}
+    """Return what each price contributes to the total, with support, tax and discount."""
+    parts: dict[Item, Decimal] = {}
     offer = item.variant.best
-    # Support, tax and discount weigh all lines alike; what is paid once for moving is no line.
+    # Support, tax and discount scale all lines alike; the one-time cost of migration is not a line.
     whole = EXACT.subtract(offer.present, offer.once)
     bare = offer.cost.owed(need.months)
     scale = EXACT.divide(whole, bare) if bare else Decimal(1)
@@ -94,20 +94,20 @@ def _by_item(item: Assessed, need: Need) -> dict[Item, Decimal]:
         key = (charge.row.dimension, charge.row.item, charge.row.term)
         fixed, running = _parts(charge, need)
         paid = EXACT.multiply(EXACT.add(fixed, EXACT.multiply(running, need.duty)), scale)
-        found[key] = EXACT.add(found.get(key, Decimal(0)), paid)
-    return found
+        parts[key] = EXACT.add(parts.get(key, Decimal(0)), paid)
+    return parts
 
 
 def interval_changes(
     best: Assessed, others: Sequence[Assessed], failed: Sequence[Assessed], need: Need
 ) -> Iterator[Change]:
-    """The ends of intervals at which the best one fails, or a cheaper one that failed would do.
+    """Yield the interval ends at which the best variant fails, or a cheaper failed one would meet the need.
 
     Args:
-        best: The one that is chosen.
+        best: The chosen variant.
         others: All others that meet the need.
-        failed: Those that do not.
-        need: What is asked for.
+        failed: Variants that fail.
+        need: The requirements.
     """
     for check in best.checks:
         figure = best.figures.get(check.requirement)
@@ -127,8 +127,8 @@ def _could_do(best: Assessed, failed: Sequence[Assessed], need: Need) -> Iterato
         figures = [item.figures.get(name) for name in sorted(item.failing)]
         wanted = [getattr(need, name, None) for name in sorted(item.failing)]
         if figures and all(
-            figure is not None and figure.high is not None and isinstance(asked, float) and figure.high >= asked
-            for figure, asked in zip(figures, wanted, strict=True)
+            figure is not None and figure.high is not None and isinstance(required, float) and figure.high >= required
+            for figure, required in zip(figures, wanted, strict=True)
         ):
             figure = figures[0]
             assert figure is not None and figure.high is not None
@@ -140,13 +140,13 @@ def _could_do(best: Assessed, failed: Sequence[Assessed], need: Need) -> Iterato
 
 
 def duty_changes(best: Assessed, others: Sequence[Assessed], need: Need) -> Iterator[Change]:
-    """The duty cycles next to the need's from which on another variant or term is cheaper.
+    """Yield the nearest duty cycles, above and below the need's, at which another variant or term becomes cheaper.
 
     Paid(d) = fixed + running x d for each; the cheapest over d is their lower envelope.
 
     Args:
-        best: The one that is chosen.
-        others: All others that meet the need, or would but for the budget.
+        best: The chosen variant.
+        others: All others that meet the need, or fail only the budget.
         need: Its months, budget and duty cycle.
     """
     if need.prefer != "cost" or need.discount or need.migration is not None:
@@ -157,37 +157,37 @@ def duty_changes(best: Assessed, others: Sequence[Assessed], need: Need) -> Iter
         for offer in item.variant.offers
     ]
     fixed, running = _line(best.variant.best.cost, need, best.variant.best.factor)
-    most = _most(need)
+    budget = _total_budget(need)
     for up in (False, True):
-        meetings = []
+        crossings = []
         for other_fixed, other_running, item, offer in lines:
             slope = EXACT.subtract(running, other_running)
-            # Only a flatter line can be below at more duty, and a steeper one at less.
+            # At a higher duty only a flatter line can be cheaper, at a lower duty only a steeper one.
             if slope == 0 or (slope > 0) != up:
                 continue
             duty = EXACT.divide(EXACT.subtract(other_fixed, fixed), slope)
             if (need.duty < duty <= 1) if up else (0 < duty < need.duty):
-                meetings.append((duty, item, offer))
-        first = min(meetings, key=lambda meeting: meeting[0])[0] if meetings and up else None
-        ends = EXACT.divide(EXACT.subtract(most, fixed), running) if up and most is not None and running else None
-        if ends is not None and ends < 1 and (first is None or ends < first):
-            # Before the lines meet all others are dearer still.
+                crossings.append((duty, item, offer))
+        first = min(crossings, key=lambda crossing: crossing[0])[0] if crossings and up else None
+        limit = EXACT.divide(EXACT.subtract(budget, fixed), running) if up and budget is not None and running else None
+        if limit is not None and limit < 1 and (first is None or limit < first):
+            # Below the first crossing all others are still more expensive.
             text = (
-                f"if it runs more than {percent(ends)} of the time, nothing would meet the need: {best.variant.label} "
+                f"if it runs more than {percent(limit)} of the time, nothing would meet the need: {best.variant.label} "
             )
             text += f"would be above the budget; the need says {percent(need.duty)}"
-            yield Change(kind="duty", text=text, to=None, at=tidy(ends))
-        elif meetings:
-            duty, item, offer = (min if up else max)(meetings, key=lambda meeting: meeting[0])
-            where = "more" if up else "less"
+            yield Change(kind="duty", text=text, to=None, at=tidy(limit))
+        elif crossings:
+            duty, item, offer = (min if up else max)(crossings, key=lambda crossing: crossing[0])
+            than = "more" if up else "less"
             term = "" if len(item.variant.offers) == 1 else f" on term {offer.term}"
-            text = f"if it runs {where} than {percent(duty)} of the time, {item.variant.label}{term} would be cheaper; "
+            text = f"if it runs {than} than {percent(duty)} of the time, {item.variant.label}{term} would be cheaper; "
             text += f"the need says {percent(need.duty)}"
             yield Change(kind="duty", text=text, to=item.variant.label, at=tidy(duty))
 
 
 def _line(cost: Cost, need: Need, factor: Decimal) -> tuple[Decimal, Decimal]:
-    """All that is paid at no duty, and what full duty adds; together as `Cost.owed`."""
+    """Return what is paid at duty 0, and what full duty adds; their sum is `Cost.owed`."""
     parts = [_parts(charge, need) for charge in cost.charges]
     return EXACT.multiply(total(fixed for fixed, _ in parts), factor), EXACT.multiply(
         total(running for _, running in parts), factor
@@ -203,7 +203,7 @@ def _parts(charge: Charge, need: Need) -> tuple[Decimal, Decimal]:
     sides = sides_of(charge.row.dimension, charge.row.item)
     stated = {"read": need.monthly.read, "write": need.monthly.written}
     if sides and all(stated[side] is None for side in sides):
-        # Requests that follow from the rates are made while it is on.
+        # Requests computed from the rates are made only while the design is on.
         return EXACT.subtract(fixed, fixed), EXACT.add(running, EXACT.divide(fixed, need.duty))
     return fixed, running
 

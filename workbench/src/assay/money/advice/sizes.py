@@ -1,4 +1,4 @@
-"""Sizes and counts that follow from a need: capacity, numbers of servers, shares in classes for cold data."""
+"""Sizes and counts computed from a need: capacity, numbers of servers, shares in classes for cold data."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,48 +16,48 @@ from assay.money.cost.designs import Template
 from assay.money.cost.limits import METRICS, Limit, Limits, Metric
 
 SIZED = ("capacity", "stored")
-"""Parameters that say how much a design stores; what the need asks for is tried besides their choices."""
+"""Parameters that set how much a design stores; the value that the need requires is added to their choices."""
 SHARES = ("infrequent", "cold_share")
-"""Parameters that say how much of it lies in a class for cold data; what the need's reads allow is tried."""
+"""Parameters that set the share of data in a class for cold data; the value that the need allows is added."""
 MOST_COUNT = 1024
-"""Of a count whose design states no most."""
+"""Highest count for a design that states no maximum."""
 GB = 10**9
 PAIRS: tuple[tuple[Metric, Metric], ...] = (("read", "write"), ("read_iops", "write_iops"))
 MOST_TIMES = 1000
-"""So many times as large as the data a design may be for its rate."""
+"""A design is enlarged to at most this many times the size of the data to reach its rate."""
 
 
 def counted_names(template: Template, given: Mapping[str, Any]) -> tuple[str, ...]:
-    """The counts of a design that follow from the need: those whose value the candidate does not say."""
+    """Return the counts of a design that are computed from the need: those for which the candidate has no value."""
     return tuple(name for name, parameter in template.parameters.items() if parameter.scale and name not in given)
 
 
 def enough(limits: Limits, need: Need) -> bool:
-    """Whether it has the capacity, and 90 % of what is known of its rates, for reads and writes at once.
+    """Return whether a design has the capacity, and 90 % of its known rates suffice, for reads and writes at once.
 
-    Source of the share: `COMPONENT_SOURCE`. What is not known of a layer excludes nothing here.
+    Source of the share: `COMPONENT_SOURCE`. An unknown rate of a layer excludes nothing here.
     """
     if limits.usable < need.capacity:
         return False
     for metric in METRICS:
-        wanted, keeps = getattr(need, metric), limits.sustained(metric)
-        if wanted is not None and keeps is not None and wanted > keeps * COMPONENT_SHARE:
+        wanted, sustained = getattr(need, metric), limits.sustained(metric)
+        if wanted is not None and sustained is not None and wanted > sustained * COMPONENT_SHARE:
             return False
     shared = (layer for layer in limits.layers if layer.shared)
     return all(_used(layer, pair, need) <= COMPONENT_SHARE for layer in shared for pair in PAIRS)
 
 
 def _used(layer: Limit, pair: tuple[Metric, Metric], need: Need) -> float:
-    """Share of a layer that reads and writes take together."""
+    """Return the share of a layer that reads and writes use together."""
     used = 0.0
     for metric in pair:
-        wanted, keeps = getattr(need, metric), layer.keeps(metric)
-        used += wanted / keeps if wanted is not None and keeps else 0.0
+        wanted, sustained = getattr(need, metric), layer.keeps(metric)
+        used += wanted / sustained if wanted is not None and sustained else 0.0
     return used
 
 
 def shares_for(template: Template, candidate: Candidate, need: Need) -> dict[str, tuple[str, ...]]:
-    """Values of the shares in classes for cold data: none, and what is not used in a month, in whole percent."""
+    """Return the values of shares in classes for cold data: 0 %, and the share that is not used in a month."""
     names = [name for name in SHARES if name in template.parameters and name not in candidate.set]
     unused = int((1 - active_share(need)) * 100)
     return dict.fromkeys(names, ("0%",) if unused <= 0 else ("0%", f"{unused}%"))
@@ -66,36 +66,36 @@ def shares_for(template: Template, candidate: Candidate, need: Need) -> dict[str
 def counts_for(
     template: Template, values: Mapping[str, Any], keys: Sequence[str], need: Need
 ) -> dict[str, tuple[int, ...]]:
-    """The least counts with which a design has what the need asks for, and the next ones.
+    """Return the lowest counts with which a design satisfies the need, and the next ones.
 
-    Of several counts each is the least that does while the others are at their most. Where no counts give the rates
-    that are needed, those that hold the data are the answer, so that the rate is what is told.
+    Each count is the lowest that suffices while the others are at their maximum. If no counts give the required rates,
+    those that hold the data are returned, so that the rate is reported as what is missing.
 
     Args:
         template: The design.
-        values: Of its other parameters.
-        keys: Of the counts.
+        values: Values of its other parameters.
+        keys: Names of the counts.
         need: Its capacity and rates.
 
     Returns:
-        Nothing for a count if none holds the data.
+        Empty if no counts hold the data.
     """
     most = {key: template.parameters[key].most or MOST_COUNT for key in keys}
-    holds = need.model_copy(update=dict.fromkeys(METRICS))
-    for asked in (need, holds):
-        if _does(template, {**values, **most}, asked):
-            found = {}
+    capacity_only = need.model_copy(update=dict.fromkeys(METRICS))
+    for target in (need, capacity_only):
+        if _does(template, {**values, **most}, target):
+            counts = {}
             for key in keys:
-                least = max(template.parameters[key].least, _least(template, {**values, **most}, key, asked))
-                # One needs no other beside it; of more an even number, or one to spare, may be the better one.
+                least = max(template.parameters[key].least, _least(template, {**values, **most}, key, target))
+                # One server needs no partner; with more, an even number or one spare may be better.
                 near = (least,) if least == 1 else (least, least + 1, least + least % 2)
-                found[key] = tuple(count for count in dict.fromkeys(near) if count <= most[key])
-            return found
+                counts[key] = tuple(count for count in dict.fromkeys(near) if count <= most[key])
+            return counts
     return {}
 
 
 def _least(template: Template, values: Mapping[str, Any], key: str, need: Need) -> int:
-    """The least count that does; the one in `values` does."""
+    """Return the lowest count that suffices; the one in `values` does."""
     high = 1
     while high < values[key] and not _does(template, {**values, key: high}, need):
         high = min(values[key], 2 * high)
@@ -107,7 +107,7 @@ def _least(template: Template, values: Mapping[str, Any], key: str, need: Need) 
 
 
 def _does(template: Template, values: Mapping[str, Any], need: Need) -> bool:
-    """Whether it has what is needed, where there is a size at the size that fits."""
+    """Return whether the design suffices; if it has a size parameter, at the size that fits the capacity."""
     size = next((name for name in SIZED if name in template.parameters), None)
     try:
         if size is not None:
@@ -121,11 +121,11 @@ def _does(template: Template, values: Mapping[str, Any], need: Need) -> bool:
 
 
 def sized(template: Template, values: Mapping[str, Any], key: str, wanted: int) -> str | None:
-    """The least value of a parameter with which the design has `wanted` usable bytes, as it can be bought.
+    """Return the lowest value of a parameter, in steps on sale, that gives `wanted` usable bytes; None: there is none.
 
-    Usable capacity is in proportion to the parameter, so that one known pair gives it.
+    Usable capacity is proportional to the parameter, so one known pair of values determines it.
     """
-    found = None
+    computed = None
     for choice in (template.parameters[key].value, *template.parameters[key].choices):
         try:
             start = parse_size(choice)
@@ -134,71 +134,75 @@ def sized(template: Template, values: Mapping[str, Any], key: str, wanted: int) 
             continue
         if usable <= 0:
             return None
-        found = -(-wanted * start // usable)
+        computed = -(-wanted * start // usable)
         break
     try:
-        # Where no choice fits the other values, the size itself may, for what stores as much as it is large.
-        least = wanted if found is None else found
-        written = format_size(_sold(template.build({**values, key: format_size(least)}), least))
-        template.limits({**values, key: written})
+        # If no choice fits the other values, usable capacity is assumed to equal the size.
+        least = wanted if computed is None else computed
+        text = format_size(_next_sale_size(template.build({**values, key: format_size(least)}), least))
+        template.limits({**values, key: text})
     except AssayError:
         return None
-    return written
+    return text
 
 
 def fast_enough(template: Template, values: Mapping[str, Any], key: str, need: Need) -> str | None:
-    """A size whose rate is enough, where the rate grows with the size; None if it is at `values` already, or never.
+    """Return a size whose rate suffices, where rate grows with size; None if `values` suffice already, or no size does.
 
-    The first size is what the capacity needs; up to `MOST_TIMES` as much is looked at.
+    The first size is what the capacity needs; up to `MOST_TIMES` as much is tried.
     """
     start = parse_size(values[key])
 
-    def does(size: int) -> str | None:
+    def size_if_enough(size: int) -> str | None:
         size = -(-size // GB) * GB
         try:
-            written = format_size(_sold(template.build({**values, key: format_size(size)}), size))
+            written = format_size(_next_sale_size(template.build({**values, key: format_size(size)}), size))
             return written if enough(template.limits({**values, key: written}), need) else None
         except AssayError:
             return None
 
     if enough(template.limits(values), need):
         return None
-    guess = math.ceil(start * _times(template, {**values, key: format_size(start)}, need))
-    found = does(guess)
-    if found is not None:
-        # In proportion to the size, which is the rule; a tenth less would not do.
-        return found if does(guess * 9 // 10) is None else _smallest(does, guess // 2, guess, found)
-    while guess <= start * MOST_TIMES and found is None:
+    guess = math.ceil(start * _growth_factor(template, {**values, key: format_size(start)}, need))
+    size_text = size_if_enough(guess)
+    if size_text is not None:
+        # Usually the rate is proportional to the size, and a tenth less does not suffice.
+        return (
+            size_text
+            if size_if_enough(guess * 9 // 10) is None
+            else _smallest(size_if_enough, guess // 2, guess, size_text)
+        )
+    while guess <= start * MOST_TIMES and size_text is None:
         guess *= 2
-        found = does(guess)
-    return None if found is None else _smallest(does, guess // 2, guess, found)
+        size_text = size_if_enough(guess)
+    return None if size_text is None else _smallest(size_if_enough, guess // 2, guess, size_text)
 
 
-def _times(template: Template, values: Mapping[str, Any], need: Need) -> float:
-    """How many times as large it must be, if its rates were in proportion to its size."""
+def _growth_factor(template: Template, values: Mapping[str, Any], need: Need) -> float:
+    """Return how many times as large the design must be if its rates are proportional to its size."""
     limits = template.limits(values)
     least = 1.0
     for metric in METRICS:
-        wanted, keeps = getattr(need, metric), limits.sustained(metric)
-        if wanted is not None and keeps:
-            least = max(least, wanted / keeps / COMPONENT_SHARE)
+        wanted, sustained = getattr(need, metric), limits.sustained(metric)
+        if wanted is not None and sustained:
+            least = max(least, wanted / sustained / COMPONENT_SHARE)
     for layer in (layer for layer in limits.layers if layer.shared):
         for pair in PAIRS:
             least = max(least, _used(layer, pair, need) / COMPONENT_SHARE)
     return min(least, MOST_TIMES)
 
 
-def _smallest(does: Callable[[int], str | None], low: int, high: int, found: str) -> str:
-    """Between a size that does not do and one that does, to a 256th of the way."""
+def _smallest(size_if_enough: Callable[[int], str | None], low: int, high: int, best: str) -> str:
+    """Return the smallest sufficient size between one that does not suffice and one that does, to 1/256 of the gap."""
     for _ in range(8):
         middle = (low + high) // 2
-        written = does(middle)
-        low, high, found = (low, middle, written) if written is not None else (middle, high, found)
-    return found
+        text = size_if_enough(middle)
+        low, high, best = (low, middle, text) if text is not None else (middle, high, best)
+    return best
 
 
 def grows(template: Template, values: Mapping[str, Any], key: str, need: Need) -> bool:
-    """Whether a rate that is asked for grows with the size."""
+    """Return whether a required rate grows with the size."""
     try:
         small = template.limits(values)
     except AssayError:
@@ -206,23 +210,23 @@ def grows(template: Template, values: Mapping[str, Any], key: str, need: Need) -
     large = next(_larger(template, values, key), None)
     if large is None:
         return False
-    asked = [metric for metric in METRICS if getattr(need, metric) is not None]
-    return any((large.sustained(metric) or 0.0) > (small.sustained(metric) or 0.0) for metric in asked)
+    metrics = [metric for metric in METRICS if getattr(need, metric) is not None]
+    return any((large.sustained(metric) or 0.0) > (small.sustained(metric) or 0.0) for metric in metrics)
 
 
 def _larger(template: Template, values: Mapping[str, Any], key: str) -> Iterator[Limits]:
-    """Limits at larger sizes that can be had, the largest first: what is near the most cannot be doubled."""
+    """Yield limits at larger sizes that are on sale, the largest first: sizes near the maximum cannot be doubled."""
     for tenths in (20, 15, 12, 11):
         try:
             size = parse_size(values[key]) * tenths // 10
-            sold = _sold(template.build({**values, key: format_size(size)}), size)
-            yield template.limits({**values, key: format_size(sold)})
+            sale_size = _next_sale_size(template.build({**values, key: format_size(size)}), size)
+            yield template.limits({**values, key: format_size(sale_size)})
         except AssayError:
             continue
 
 
-def _sold(design: Design, least: int) -> int:
-    """The next size that can be bought: whole GB of each volume, or a step of the service."""
+def _next_sale_size(design: Design, least: int) -> int:
+    """Return the next size on sale: whole GB of each volume, or a step of the service."""
     service = design.service
     if isinstance(service, Managed):
         return catalog().managed(service.type).size_for(least) or least

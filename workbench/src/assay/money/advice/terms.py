@@ -1,4 +1,4 @@
-"""Rules of thumb about terms: reserved for long, spot for what is short and can start again."""
+"""Rules of thumb about terms: reserved for long use, spot for short jobs that can restart."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from assay.money.advice.words import counted, percent
 
 
 def spot(facts: Facts) -> Iterator[Said]:
-    """Spot is for servers of short scratch; those of data that persist are not rented so, and services cannot be.
+    """Check spot: only for servers of short scratch data; not for persistent data, and not for services.
 
     Source: BeeGFS-2016, Choosing your filesystem servers; NFS-2016, Expected costs; AWS-2012, II.
     """
@@ -43,9 +43,9 @@ def _spot_remarks(facts: Facts) -> Iterator[Remark]:
         yield Remark(rule="spot", speaks="against", text=text, source="price book: interruptions of a month")
     for text, source in interruptions(offer):
         yield Remark(rule="spot", speaks="against", text=text, source=source)
-    plain = next((other for other in facts.variant.offers if other.term == "on-demand"), None)
-    if plain is not None and plain.paid > offer.paid:
-        text = f"the data are scratch, and spot costs {percent(1 - offer.paid / plain.paid)} less than on demand"
+    on_demand = next((other for other in facts.variant.offers if other.term == "on-demand"), None)
+    if on_demand is not None and on_demand.paid > offer.paid:
+        text = f"the data are scratch, and spot costs {percent(1 - offer.paid / on_demand.paid)} less than on demand"
         source = f"{NFS_PAPER}, Expected costs, and {AWS_PAPER}, II: spot for what is short and can start again"
         yield Remark(rule="spot", speaks="for", text=text, source=source)
     if need.months > SHORT:
@@ -56,7 +56,7 @@ def _spot_remarks(facts: Facts) -> Iterator[Remark]:
 
 
 def interruptions(offer: Offer) -> Iterator[tuple[str, str]]:
-    """How often instances on spot are taken away, of each instance: in words, and the source."""
+    """Yield how often each spot instance is interrupted, in words, with the source."""
     for row in offer.cost.rows:
         if row.dimension != "instance" or row.term != "spot":
             continue
@@ -72,21 +72,21 @@ def interruptions(offer: Offer) -> Iterator[tuple[str, str]]:
 
 
 def long_term(facts: Facts) -> Iterator[Said]:
-    """Reserved, or with a savings plan, for long terms.
+    """Yield that a reservation or savings plan suits long terms.
 
     Source: NFS-2016, Expected costs; AWS-2012, II.
     """
     offer = facts.variant.best
-    if facts.need.term is None and facts.design.servers and not any(map(_committed, facts.variant.offers)):
+    if facts.need.term is None and facts.design.servers and not any(map(_is_committed, facts.variant.offers)):
         names = " and ".join(sorted({group.instance for group in facts.design.servers}))
         text = f"the book has no reserved price of {names}, so that none was compared"
         yield Remark(rule="no_reserved_price", speaks="note", text=text, source="price book")
-    plain = next((other for other in facts.variant.offers if other.term == "on-demand"), None)
-    if _committed(offer) and plain is not None and plain.paid > offer.paid:
-        saved = percent(1 - offer.paid / plain.paid)
+    on_demand = next((other for other in facts.variant.offers if other.term == "on-demand"), None)
+    if _is_committed(offer) and on_demand is not None and on_demand.paid > offer.paid:
+        saved = percent(1 - offer.paid / on_demand.paid)
         months = facts.need.months
         fits = "is long enough" if months == 1 else "are long enough"
-        text = f"{counted(months, 'month')} {fits} for {_term(offer)}, which costs {saved} less than on demand"
+        text = f"{counted(months, 'month')} {fits} for {_term_text(offer)}, which costs {saved} less than on demand"
         whole = paid_months(facts.variant, months)
         text += f", though it is paid for {whole} months" if whole > months else ""
         source = f"{NFS_PAPER}, Expected costs: reserved for the long term"
@@ -94,14 +94,14 @@ def long_term(facts: Facts) -> Iterator[Said]:
 
 
 def paid_months(variant: Variant, months: int) -> int:
-    """For how long the best offer of a variant is paid: whole terms of a commitment, else as long as it is needed."""
+    """Return the months that a variant's best offer is paid: whole terms of a commitment, else the months of need."""
     term = TERM_MONTHS.get(variant.best.term)
     return months if term is None else -(-months // term) * term
 
 
-def _committed(offer: Offer) -> bool:
+def _is_committed(offer: Offer) -> bool:
     return offer.term in TERM_MONTHS
 
 
-def _term(offer: Offer) -> str:
+def _term_text(offer: Offer) -> str:
     return ", ".join(word for word in (offer.term, offer.payment) if word)

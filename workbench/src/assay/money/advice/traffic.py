@@ -1,4 +1,4 @@
-"""What is read and written in a month: as the need states it, or as its rates make it."""
+"""Bytes and operations of a month: as the need states them, or as its rates give them."""
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
@@ -19,11 +19,12 @@ HOUR = 3600
 
 @dataclass(frozen=True)
 class Moved:
-    """Of one side in a month.
+    """Reads or writes of a month.
 
     Attributes:
-        operations: Of `profile.record` bytes each.
-        rate: As the need asks for it, if the rest follows from it; empty: `monthly` says it, or nothing does.
+        moved: Bytes.
+        operations: Operations of `profile.record` bytes each.
+        rate: The required rate they are computed from, in words; empty: `monthly` states them, or nothing does.
     """
 
     moved: int
@@ -32,25 +33,25 @@ class Moved:
 
 
 def moved(need: Need, side: Side, hours: Decimal) -> Moved:
-    """Bytes and operations of one side in a month.
+    """Return the bytes and operations of one side in a month.
 
     What `monthly` does not state is rate x seconds of a month x duty.
 
     Args:
         need: Its rates, record, and duty.
-        side: Which of both.
-        hours: Of a month, by the price book.
+        side: Reads or writes.
+        hours: Hours of a month, by the price book.
     """
     record = need.profile.record
     stated = need.monthly.read if side == "read" else need.monthly.written
     if stated is not None:
         return Moved(stated, Decimal(-(-stated // record)))
     rate, iops = getattr(need, side), getattr(need, f"{side}_iops")
-    found = [(Decimal(repr(rate)) / record, amount(side, rate))] if rate is not None else []
-    found += [(Decimal(repr(iops)), f"{iops:,.0f} {side}s/s")] if iops is not None else []
-    if not found:
+    required = [(Decimal(repr(rate)) / record, amount(side, rate))] if rate is not None else []
+    required += [(Decimal(repr(iops)), f"{iops:,.0f} {side}s/s")] if iops is not None else []
+    if not required:
         return Moved(0, Decimal(0))
-    each, words = max(found)
+    each, words = max(required)
     seconds = EXACT.multiply(EXACT.multiply(hours, Decimal(HOUR)), need.duty)
     count = EXACT.multiply(each, seconds)
     size = EXACT.multiply(count, Decimal(record)).to_integral_value(ROUND_CEILING, EXACT)
@@ -58,7 +59,7 @@ def moved(need: Need, side: Side, hours: Decimal) -> Moved:
 
 
 def active_share(need: Need) -> Decimal:
-    """Share of the data that is used in a month: as stated, else no more than is read; cold data are not used."""
+    """Return the share of the data used in a month: as stated, else at most what is read; cold data is not used."""
     if need.active is not None:
         return need.active
     if need.monthly.read is not None:
@@ -67,17 +68,17 @@ def active_share(need: Need) -> Decimal:
 
 
 def rare_share(design: Design) -> Decimal:
-    """Share of the bytes in a class for cold data; 0 if there is none."""
+    """Return the share of a design's bytes in a class for cold data; 0 if there is none."""
     service = design.service
     found: Decimal = getattr(service, "cold_share", None) or getattr(service, "infrequent", None) or Decimal(0)
     return found
 
 
 def cold_reads(need: Need, rare: Decimal) -> Decimal:
-    """Share of the reads that go to a class for cold data in which `rare` of the bytes lie.
+    """Return the share of reads that hit a class for cold data with a share `rare` of the bytes.
 
-    What is said to be used lies outside it as far as there is room; of the rest (active - (1 - rare)) / active is read
-    from it. Of a need that does not say what is used, reads may hit any of the data.
+    Active data is outside the class as far as there is room; (active - (1 - rare)) / active of the reads hit the
+    rest. If the need does not state what is active, reads are spread over all data.
     """
     active = need.active
     if not active:
@@ -86,8 +87,8 @@ def cold_reads(need: Need, rare: Decimal) -> Decimal:
 
 
 @cache
-def _filled(growth: Decimal, months: int) -> Decimal:
-    """Average of what is stored, as a share of what is stored in the end: mean of (1 + g)^(month / 12)."""
+def _average_fill(growth: Decimal, months: int) -> Decimal:
+    """Return the average stored data as a share of the final amount: mean of (1 + g)^(month / 12)."""
     if not growth:
         return Decimal(1)
     grown = [EXACT.power(1 + growth, Decimal(2 * month + 1) / 24) for month in range(months)]
@@ -96,7 +97,7 @@ def _filled(growth: Decimal, months: int) -> Decimal:
 
 
 def _kept_days(need: Need) -> int:
-    """Days that bytes are kept: as long as the need lasts, or until what is written has replaced them."""
+    """Return how many days bytes are stored: the whole need, or until new writes have replaced all data."""
     months = Decimal(need.months)
     if need.monthly.written and not need.growth_per_year:
         months = min(months, EXACT.divide(Decimal(need.capacity), Decimal(need.monthly.written)))
@@ -104,17 +105,17 @@ def _kept_days(need: Need) -> int:
 
 
 def use_of(need: Need, design: Design, hours: Decimal, rare: Decimal = Decimal(0), provider: str | None = None) -> Use:
-    """What the need's traffic of a month means for a design: requests of one record each.
+    """Return the use of a design that follows from a need's monthly traffic; each request has one record.
 
     Args:
-        need: What is moved, kept and worked on.
-        design: Whose service says what a request costs.
-        hours: Of a month, by the price book.
+        need: Its traffic, snapshots, growth and people.
+        design: Its service determines the cost of a request.
+        hours: Hours of a month, by the price book.
         rare: Share of the bytes in a class for cold data.
-        provider: Of the design.
+        provider: Provider of the design.
     """
-    read, written, record = moved(need, "read", hours), moved(need, "write", hours), need.profile.record
-    reads, writes = read.operations, written.operations
+    read_traffic, write_traffic, record = moved(need, "read", hours), moved(need, "write", hours), need.profile.record
+    reads, writes = read_traffic.operations, write_traffic.operations
     if isinstance(design.service, DynamoDb):
         kind = catalog().table("dynamodb")
         reads, writes = reads * int(kind.read_units(record)), writes * kind.write_units(record)
@@ -122,25 +123,25 @@ def use_of(need: Need, design: Design, hours: Decimal, rare: Decimal = Decimal(0
         duty=need.duty,
         egress=need.monthly.egress,
         zone_traffic=need.monthly.zone,
-        gets=read.operations,
-        puts=written.operations,
-        retrieved=read.moved,
-        written=written.moved,
+        gets=read_traffic.operations,
+        puts=write_traffic.operations,
+        retrieved=read_traffic.moved,
+        written=write_traffic.moved,
         table_reads=reads,
         table_writes=writes,
-        volume_requests=read.operations + written.operations,
+        volume_requests=read_traffic.operations + write_traffic.operations,
         snapshots=need.snapshots,
         cold_reads=cold_reads(need, rare) if rare else Decimal(0),
         object_size=record if need.access == "object" else 0,
         kept_days=_kept_days(need),
-        filled=_filled(need.growth_per_year, need.months),
+        filled=_average_fill(need.growth_per_year, need.months),
         deleted_when_off=need.data == "scratch",
         people=next((hours for name, hours in need.people.items() if name == provider), Decimal(0)),
     )
 
 
 def paid_by_request(design: Design) -> bool:
-    """Reading and writing cost money, so that the bill depends on how much of it there is."""
+    """Return whether reading and writing cost money, so that the bill depends on the traffic."""
     service = design.service
     return (
         isinstance(service, S3)
@@ -152,7 +153,7 @@ def paid_by_request(design: Design) -> bool:
 
 
 def sides_of(dimension: str, item: str) -> frozenset[Side]:
-    """Whose traffic a line of a bill counts: none, reads, writes or both."""
+    """Return which traffic a bill line depends on: none, reads, writes or both."""
     if dimension == "volume-requests":
         return frozenset({"read", "write"})
     if dimension == "object-retrieval":
@@ -163,24 +164,26 @@ def sides_of(dimension: str, item: str) -> frozenset[Side]:
 
 
 def follows_words(need: Need, hours: Decimal) -> str:
-    """What follows from the rates, in words; empty if `monthly` states all, or there are no rates."""
-    words = []
-    for side, done in (("read", "read"), ("write", "written")):
-        found = moved(need, "read" if side == "read" else "write", hours)
-        if found.rate:
-            operations = found.rate.endswith("s/s")
+    """Return in words the traffic computed from rates; empty if `monthly` states all, or there are no rates."""
+    parts = []
+    for side, verb in (("read", "read"), ("write", "written")):
+        traffic = moved(need, "read" if side == "read" else "write", hours)
+        if traffic.rate:
+            operations = traffic.rate.endswith("s/s")
             what = (
-                f"{found.operations:,.0f} operations, {about_size(found.moved)}" if operations else _large(found.moved)
+                f"{traffic.operations:,.0f} operations, {about_size(traffic.moved)}"
+                if operations
+                else _large_size_text(traffic.moved)
             )
-            words.append((f"{what} {done}", found.rate, done))
-    if not words:
+            parts.append((f"{what} {verb}", traffic.rate, verb))
+    if not parts:
         return ""
     time = "all the time" if need.duty == 1 else f"{percent(need.duty)} of the time"
-    keys = " and ".join(f"`monthly.{done}`" for _, _, done in words)
-    whats, rates = (" and ".join(each[place] for each in words) for place in (0, 1))
-    less = "they are" if len(words) > 1 else "it is"
+    keys = " and ".join(f"`monthly.{verb}`" for _, _, verb in parts)
+    whats, rates = (" and ".join(each[place] for each in parts) for place in (0, 1))
+    less = "they are" if len(parts) > 1 else "it is"
     return f"{whats} a month follow from {rates} {time}; state {keys} if {less} less"
 
 
-def _large(size: int) -> str:
+def _large_size_text(size: int) -> str:
     return f"{size / 10**12:,.0f} TB" if size >= 10**15 else about_size(size)

@@ -1,4 +1,4 @@
-"""What a variant must be told with: growth, losses, what was not measured, costs by use, old prices."""
+"""Warnings about a variant: growth, data loss, missing measurements, costs by use, old prices."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -15,48 +15,48 @@ from assay.money.cost.cost import Cost
 from assay.money.cost.limits import METRICS
 
 MOST_LOSS_COPIED = 0.1
-"""The same where a copy is elsewhere, or no class of durability is asked for: bringing it back is work and a pause."""
+"""Highest accepted chance if a copy is elsewhere, or no class of durability is required: restoring takes time."""
 MOST_LOSS = 0.01
-"""Chance in a year to lose all data from which on one is warned, and which is borne where durability is asked for."""
+"""Chance of losing all data in a year from which there is a warning; also the limit if durability is required."""
 OLD_DAYS = 180
 OLD_SHARE = Decimal("0.1")
-"""Of a price: less from old rows is not worth a line."""
+"""Share of the price: a smaller share from old rows is not reported."""
 OLD_RULE = "old_prices"
 
 
 def growth(facts: Facts) -> Iterator[Said]:
-    """What may grow is asked of every design from the start.
+    """Yield that growth is included in the required capacity and rates from the start.
 
     Source: the need.
     """
     need = facts.need
     if need.growth:
-        asked = [amount(name, value) for name in METRICS if (value := getattr(need, name)) is not None]
+        rates = [amount(name, value) for name in METRICS if (value := getattr(need, name)) is not None]
         text = f"{percent(need.growth)} of growth is counted in capacity and rates: {about_size(need.capacity)}"
-        text += f" and {', '.join(asked)} are asked for and paid for from the start" if asked else " are asked for"
+        text += f" and {', '.join(rates)} are asked for and paid for from the start" if rates else " are asked for"
         yield Remark(rule="growth", speaks="note", text=text, source="the need")
 
 
 def volume_loss(facts: Facts) -> Iterator[Said]:
-    """Volumes fail seldom, but without redundancy the loss of one of many is the loss of all data.
+    """Check the chance of losing all data in a year: without redundancy, one failed volume loses everything.
 
-    Persistent data must not be lost with a higher chance than the need bears: what it says, else 1 % a year if it asks
-    for a class of durability and no copy lies elsewhere, else 10 %. What is less is told from 1 % on.
+    Persistent data may not exceed the limit that the need states; else 1 % a year if it requires a class of durability
+    and no copy is elsewhere, else 10 %. Lower chances are reported from 1 % on.
     Source: the catalogue's entry of the type.
     """
     need, loss = facts.need, yearly_loss(facts.design)
     if need.data != "persistent":
         return
-    borne = _borne(facts)
+    limit = _loss_limit(facts)
     if loss is None:
         if need.most_loss is not None and not facts.copied:
             text = f"the chance to lose the data in a year is not known; at most {percent(need.most_loss)} is borne"
             source = f"design {facts.variant.template}"
             yield Check(requirement="durability", outcome="unproven", text=text, rule="volume_loss", source=source)
-    elif loss.chance > borne:
-        text = f"{loss.text}; at most {percent(borne)} is borne"
+    elif loss.chance > limit:
+        text = f"{loss.text}; at most {percent(limit)} is borne"
         text += "" if need.most_loss is not None else " unless `most_loss` says more"
-        share = float(borne) / loss.chance
+        share = float(limit) / loss.chance
         yield excluded("durability", "volume_loss", text, loss.source, share)
     elif loss.chance > MOST_LOSS:
         yield Remark(rule="volume_loss", speaks="against", text=loss.text, source=loss.source)
@@ -65,8 +65,8 @@ def volume_loss(facts: Facts) -> Iterator[Said]:
         yield Check(requirement="durability", outcome="met", text=text, rule="volume_loss", source=loss.source)
 
 
-def _borne(facts: Facts) -> float:
-    """The chance of loss in a year above which a design is left out."""
+def _loss_limit(facts: Facts) -> float:
+    """Return the chance of loss in a year above which a design is excluded."""
     need = facts.need
     if need.most_loss is not None:
         return 1.0 if facts.copied else float(need.most_loss)
@@ -74,21 +74,21 @@ def _borne(facts: Facts) -> float:
 
 
 def both_at_once(facts: Facts) -> Iterator[Said]:
-    """Reads and writes that were measured one after the other may share a disk.
+    """Yield that reads and writes were measured separately, though they may share a disk.
 
     Source: the evidence.
     """
     need = facts.need
     for read, write in (("read", "write"), ("read_iops", "write_iops")):
-        asked = getattr(need, read) is not None and getattr(need, write) is not None
-        if asked and facts.measured(read) and facts.measured(write):
+        both_required = getattr(need, read) is not None and getattr(need, write) is not None
+        if both_required and facts.measured(read) and facts.measured(write):
             text = "reads and writes were measured each alone; both at once were not measured"
             source = "; ".join(dict.fromkeys((facts.figures[read].source, facts.figures[write].source)))
             yield Remark(rule="evidence", speaks="note", text=text, source=source)
 
 
 def requests_unknown(facts: Facts) -> Iterator[Said]:
-    """Where requests or bytes are paid for, they follow from the rates unless `monthly` states them; or are unknown.
+    """Yield the requests and bytes that are paid for and were computed from the rates, or that they are unknown.
 
     Source: the design's bill.
     """
@@ -105,11 +105,11 @@ def requests_unknown(facts: Facts) -> Iterator[Said]:
 
 
 def old_share(cost: Cost, months: int, today: dt.date) -> tuple[Decimal, dt.date] | None:
-    """Which share of what is paid rests on rows older than `OLD_DAYS`, and the date of the oldest; None: on none.
+    """Return the share of the cost from rows older than `OLD_DAYS`, and the date of the oldest; None: there are none.
 
     Args:
         cost: Its rows have dates; those without are taken as new.
-        months: That it is paid for.
+        months: Months that are paid.
         today: The present day.
     """
     whole = cost.owed(months)
@@ -124,13 +124,13 @@ def old_share(cost: Cost, months: int, today: dt.date) -> tuple[Decimal, dt.date
 
 
 def old_prices(facts: Facts) -> Iterator[Said]:
-    """A price of today that rests on old rows by more than a tenth is told so. Books of the past are old on purpose.
+    """Yield the share of a price from old rows, above a tenth; historic books are old on purpose.
 
     Source: the rows' dates.
     """
     if facts.variant.sold.book.historic:
         return
-    found = old_share(facts.variant.best.cost, facts.need.months, dt.date.today())
-    if found is not None and found[0] > OLD_SHARE:
-        text = f"{percent(found[0])} of the price rests on rows older than {OLD_DAYS} days, the oldest of {found[1]}"
+    old = old_share(facts.variant.best.cost, facts.need.months, dt.date.today())
+    if old is not None and old[0] > OLD_SHARE:
+        text = f"{percent(old[0])} of the price rests on rows older than {OLD_DAYS} days, the oldest of {old[1]}"
         yield Remark(rule=OLD_RULE, speaks="note", text=text, source="price book")

@@ -1,4 +1,4 @@
-"""Figures as the advice words them."""
+"""Figures in the wording of the advice."""
 
 import math
 from collections.abc import Sequence
@@ -12,20 +12,20 @@ TWELVE = Context(prec=12, rounding=ROUND_HALF_UP)
 
 
 def amount(metric: str, value: float) -> str:
-    """A figure of a metric with its unit."""
+    """Return a metric's value with its unit."""
     return _amount(metric, value)
 
 
 @lru_cache(maxsize=4096)
 def _amount(metric: str, value: float) -> str:
-    """Thousands of variants have the same few."""
+    """Cached: thousands of variants have the same few values."""
     if metric.endswith("p99"):
         return seconds(value)
     return f"{value:,.0f} IOPS" if metric.endswith("_iops") else f"{about_size(value)}/s"
 
 
 def seconds(value: float) -> str:
-    """A time of operations: `1.5 ms`."""
+    """Return a latency with its unit: `1.5 ms`."""
     unit, factor = next(
         ((unit, factor) for unit, factor in (("s", 1.0), ("ms", 1e-3)) if value >= factor * 0.9995), ("us", 1e-6)
     )
@@ -33,7 +33,7 @@ def seconds(value: float) -> str:
 
 
 def percent(share: float | Decimal) -> str:
-    """A share for reading: `12 %`, `0.4 %`; what would be printed as nothing and is not, is less than 0.1 %."""
+    """Return a share as text: `12 %`, `0.4 %`; below 0.05 %, except 0, `less than 0.1 %`."""
     value = float(share) * 100
     if 0 < abs(value) < 0.05:
         return "less than 0.1 %"
@@ -41,12 +41,12 @@ def percent(share: float | Decimal) -> str:
 
 
 def term_words(term: str, payment: str | None, bought: bool) -> str:
-    """How it is paid for: `bought`, `on-demand`, `reserved-1y, all-upfront`."""
+    """Return how it is paid for: `bought`, `on-demand`, `reserved-1y, all-upfront`."""
     return "bought" if bought else ", ".join(word for word in (term, payment) if word)
 
 
 def added(parts: Sequence[float]) -> str:
-    """Shares and their sum: `60.4 % + 60.4 % = 120.8 %`, with that digit where without it the sum would look wrong."""
+    """Return shares and their sum, `60.4 % + 60.4 % = 120.8 %`; with a decimal if rounding would make it look wrong."""
     every = [*parts, sum(parts)]
     whole = [round(100 * part) if math.isfinite(part) else 0 for part in every]
     plain = [percent(part) for part in every]
@@ -56,17 +56,17 @@ def added(parts: Sequence[float]) -> str:
 
 
 def more_words(ratio: Decimal) -> str:
-    """How much more something is: `12 % more`, from ten times on `14.1 times as much`."""
+    """Return how much more something is: `12 % more`, from ten times on `14.1 times as much`."""
     if ratio >= HUNDRED:
         return f"{ratio:,.0f} times as much"
     return f"{about_number(ratio)} times as much" if ratio >= MANY_TIMES else f"{percent(ratio - 1)} more"
 
 
 def counted(count: int, what: str) -> str:
-    """`1 variant`, `2 variants`."""
+    """Return a count with its noun: `1 variant`, `2 variants`."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def tidy(value: Decimal) -> Decimal:
-    """A quotient for programs: 12 digits that count."""
+    """Return a quotient with 12 significant digits, for machine-readable output."""
     return TWELVE.plus(value)

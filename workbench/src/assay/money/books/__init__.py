@@ -1,1 +1,1 @@
-"""Price books: dated rows, where they come from, and how they are renewed."""
+"""Price books: dated rows, their sources, and how they are updated."""

@@ -1,4 +1,4 @@
-"""How old the prices of a book are, and whether each says where and when it was found."""
+"""How old the prices of a book are, and whether each row has a source and a date."""
 
 import datetime as dt
 from collections import defaultdict
@@ -8,26 +8,26 @@ from typing import Any
 from assay.model.money.price import Book, Row
 
 OLD_DAYS = 180
-"""Half a year: rows that are older are listed, so that somebody looks for newer ones."""
+"""Rows older than half a year are listed for replacement."""
 
 
 def old_rows(book: Book, today: dt.date, days: int = OLD_DAYS) -> dict[dt.date, list[Row]]:
-    """Of a book of the present, rows whose price held more than so many days ago, by day, the oldest first."""
-    found: dict[dt.date, list[Row]] = defaultdict(list)
+    """Return the rows older than so many days, by date, oldest first; none of a historic book."""
+    by_date: dict[dt.date, list[Row]] = defaultdict(list)
     for row in () if book.historic else book.rows:
         if (today - book.date_of(row)).days > days:
-            found[book.date_of(row)].append(row)
-    return dict(sorted(found.items()))
+            by_date[book.date_of(row)].append(row)
+    return dict(sorted(by_date.items()))
 
 
 def dates_text(book: Book) -> str:
-    """When its prices held: `2026-01-01`, or `2020-06-18 to 2026-07-20`."""
+    """Return the date or range of dates of a book's prices: `2026-01-01`, or `2020-06-18 to 2026-07-20`."""
     days = sorted(book.date_of(row) for row in book.rows)
     return str(days[0]) if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
 
 
 def undocumented(written: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
-    """Of a book as it is written, the places of rows without source or date, and what they lack.
+    """Yield the index of each row without source or date, and what it lacks, from a book as parsed YAML.
 
     A row without a date of its own has the book's.
     """

@@ -1,8 +1,8 @@
 """Azure's public list of retail prices: https://prices.azure.com/api/retail/prices, pages of JSON.
 
 Format: learn.microsoft.com/rest/api/cost-management/retail-prices/azure-retail-prices. Each entry is one price of one
-meter in one region: of a range that begins at `tierMinimumUnits`, from `effectiveStartDate` on. The list has no date
-of its own: its prices hold on the day when it is read. The price of a reservation is the total of its term.
+meter in one region, for a quantity from `tierMinimumUnits` on, valid from `effectiveStartDate`. The list has no date
+of its own: its prices are dated by the day they are read. The price of a reservation is the total of its term.
 """
 
 import urllib.parse
@@ -27,7 +27,7 @@ from assay.money.books.pages import Page, PagedList, entries_of, in_force, joine
 
 ROOT = "https://prices.azure.com/api/retail/prices"
 VERSION = "2023-01-01-preview"
-"""Of the interface: the one that has savings plans."""
+"""Version of the interface that includes savings plans."""
 WHAT = "a page of Azure's retail prices"
 _NEEDED = ("retailPrice", "currencyCode", "meterName", "productName", "skuName", "serviceName", "unitOfMeasure", "type")
 _NAMES = {
@@ -45,16 +45,16 @@ _NAMES = {
 
 
 def address(query: str, currency: str) -> str:
-    """Where the entries are that a filter picks."""
+    """Return the URL of the entries that a filter selects."""
     words = {"api-version": VERSION, "currencyCode": f"'{currency}'", "$filter": query}
     return f"{ROOT}?" + urllib.parse.urlencode(words, quote_via=urllib.parse.quote, safe="$'")
 
 
 def read_page(data: Any, name: str) -> Page:
-    """A page, or a plain list of entries.
+    """Parse a page, or a plain list of entries.
 
     Raises:
-        AssayError: It is none, or has fewer entries than it says.
+        AssayError: It is not a page, or has another number of entries than it states.
     """
     entries = entries_of(data, "Items", name, WHAT)
     if not isinstance(data, dict):
@@ -66,10 +66,10 @@ def read_page(data: Any, name: str) -> Page:
 
 
 def follow(this: str, link: str) -> str:
-    """The next page, which must be of the same server.
+    """Return the URL of the next page, which must be on the same server.
 
     Raises:
-        AssayError: It is not.
+        AssayError: The link is not a URL, or leads to another server.
     """
     try:
         here, there = urllib.parse.urlsplit(this), urllib.parse.urlsplit(link)
@@ -81,14 +81,14 @@ def follow(this: str, link: str) -> str:
 
 
 def take(entries: Iterable[Mapping[str, Any]], file: OfferFile, currency: str, wanted: Wanted) -> None:
-    """What the entries say of what is wanted: those in force on the file's date.
+    """Add the wanted prices that are in force on the file's date to the file.
 
-    Of two entries for one range the one that came into force later holds.
+    Of two entries for one range, the one with the later start date counts.
 
     Raises:
-        AssayError: An entry has another form.
+        AssayError: An entry lacks a field, or has an invalid price.
     """
-    found: dict[tuple[str, ...], dict[Decimal, Mapping[str, Any]]] = defaultdict(dict)
+    by_meter: dict[tuple[str, ...], dict[Decimal, Mapping[str, Any]]] = defaultdict(dict)
     for entry in entries:
         missing = next((key for key in _NEEDED if key not in entry), None)
         if missing:
@@ -99,16 +99,16 @@ def take(entries: Iterable[Mapping[str, Any]], file: OfferFile, currency: str, w
         if entry["currencyCode"] != currency:
             file.others.add(str(entry["currencyCode"]))
             continue
-        begin = price_number(str(entry.get("tierMinimumUnits") or 0), _where(entry, file))
-        ranges = found[_key(entry)]
+        begin = price_number(str(entry.get("tierMinimumUnits") or 0), _place_text(entry, file))
+        ranges = by_meter[_key(entry)]
         if begin not in ranges or str(ranges[begin].get("effectiveStartDate") or "") < start:
             ranges[begin] = entry
-    for ranges in found.values():
-        file.found += _offered(ranges, file)
+    for ranges in by_meter.values():
+        file.found += _offered_prices(ranges, file)
 
 
 def attributes_of(entry: Mapping[str, Any]) -> dict[str, str]:
-    """What rules look at."""
+    """Return the attributes that rules compare."""
     return {name: str(entry.get(key) or "") for key, name in _NAMES.items()}
 
 
@@ -126,13 +126,13 @@ def _key(entry: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(entry.get(name) or "") for name in names)
 
 
-def _where(entry: Mapping[str, Any], file: OfferFile) -> str:
+def _place_text(entry: Mapping[str, Any], file: OfferFile) -> str:
     return f"{file.name}, {entry['productName']}, {entry['meterName']}"
 
 
-def _offered(ranges: Mapping[Decimal, Mapping[str, Any]], file: OfferFile) -> Iterable[Offered]:
+def _offered_prices(ranges: Mapping[Decimal, Mapping[str, Any]], file: OfferFile) -> Iterable[Offered]:
     entry = next(iter(ranges.values()))
-    attributes, where = attributes_of(entry), _where(entry, file)
+    attributes, where = attributes_of(entry), _place_text(entry, file)
     sku, unit = attributes["sku"], attributes["unit"]
     prices = {begin: price_number(str(each["retailPrice"]), where) for begin, each in ranges.items()}
     if entry["type"] == "Reservation":
@@ -151,7 +151,7 @@ def _offered(ranges: Mapping[Decimal, Mapping[str, Any]], file: OfferFile) -> It
 
 
 def _lease(term: object) -> str:
-    """`3 Years` -> `3yr`."""
+    """Return the lease of a term: `3 Years` -> `3yr`."""
     return str(term or "").split(" ", 1)[0] + "yr"
 
 

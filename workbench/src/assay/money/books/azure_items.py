@@ -1,8 +1,8 @@
 """Which meters of Azure's retail prices the rows of a price book stand for.
 
-Names of products, SKUs and meters are those of the list; public readers of it were compared (infracost, and tools that
-quote the meters of Premium SSD v2, Files and NetApp Files). An item names tier and redundancy: `blob-cool-lrs`,
-`files-premium-zrs`, `anf-standard`, `premium-ssd-p30-lrs`.
+Names of products, SKUs and meters are those of the list. They were compared with public readers of it (infracost, and
+tools that quote the meters of Premium SSD v2, Files and NetApp Files). An item names tier and redundancy:
+`blob-cool-lrs`, `files-premium-zrs`, `anf-standard`, `premium-ssd-p30-lrs`.
 """
 
 import re
@@ -18,7 +18,7 @@ from assay.money.books.listed import ON_DEMAND, RESERVED, SAVINGS, SPOT, Attribu
 MACHINES, STORAGE, NETAPP, TRAFFIC = "Virtual Machines", "Storage", "Azure NetApp Files", "Bandwidth"
 GIB = 2**30
 MACHINES_AT_ONCE = 12
-"""How many types one address asks for: longer ones are refused."""
+"""Machine types in one URL: the server refuses longer URLs."""
 UNITS: dict[str, tuple[str, int | None]] = {
     "1 hour": ("hours", 1),
     "1 gb": ("bytes", None),
@@ -29,10 +29,10 @@ UNITS: dict[str, tuple[str, int | None]] = {
     "10k": ("requests", 10**4),
     "1m": ("requests", 10**6),
 }
-"""Units of the list: kind, and base units in one. None: the list says GB; its base is what the book's row says."""
+"""Unit of the list -> kind, and base units in one. None: the list says GB, and the book row decides GB or GiB."""
 DISK_GIB = {1: 4, 2: 8, 3: 16, 4: 32, 6: 64, 10: 128, 15: 256, 20: 512, 30: 1024, 40: 2048, 50: 4096}
 DISK_GIB |= {60: 8192, 70: 16384, 80: 32767}
-"""Sizes of managed disks by the number in their names."""
+"""Sizes of managed disks in GiB, by the number in their names."""
 _DISKS = {"p": "Premium SSD Managed Disks", "e": "Standard SSD Managed Disks", "s": "Standard HDD Managed Disks"}
 _COPIES = r"(?P<copies>lrs|zrs|grs|ra-?grs|gzrs|ra-?gzrs)"
 _BLOB = re.compile(rf"blob-(?P<tier>hot|cool|cold|archive|premium)(?:-{_COPIES})?(?:/(?P<request>put|get))?")
@@ -48,15 +48,15 @@ _TIER_AND_COPIES = r"(?:\w+ )?(?:(?:RA-)?G?Z?R?L?RS )?"
 
 @dataclass(frozen=True)
 class Rule:
-    """What a meter must be.
+    """The conditions that a meter must satisfy.
 
     Attributes:
-        offer: Its service.
-        products: Names of its product; the first of which the list has any is taken.
-        meter: What its name is.
-        sku: What the name of its SKU is; None: any.
-        machine: The type of machine it is of; empty: any.
-        units: What its units mean.
+        offer: Name of its service.
+        products: Allowed product names; the first that the list has is used; empty: any.
+        meter: Pattern of its name.
+        sku: Name of its SKU; None: any.
+        machine: Its machine type; empty: any.
+        units: Unit of the list -> kind, and base units in one.
     """
 
     offer: str
@@ -70,11 +70,11 @@ class Rule:
 
     @property
     def offers(self) -> tuple[str, ...]:
-        """The services whose lists have it."""
+        """The services whose lists may have the meter."""
         return (self.offer,)
 
     def fits(self, attributes: Attributes, region: str) -> bool:
-        """Whether a meter is this one, in a region."""
+        """Return whether a meter satisfies the rule, in a region."""
         return (
             attributes.get("servicecode") == self.offer
             and attributes.get("regioncode") == region
@@ -86,7 +86,7 @@ class Rule:
         )
 
     def parts(self, fitting: Sequence[Offered]) -> list[list[Offered]]:
-        """Those of the first product that the list has."""
+        """Return the prices of the first product that the list has."""
         for product in self.products:
             of_product = [each for each in fitting if each.attributes.get("productname") == product]
             if of_product:
@@ -95,7 +95,7 @@ class Rule:
 
 
 def _is_other_machine(attributes: Attributes) -> bool:
-    """Whether a price is of Windows, of a whole host or of Cloud Services, not of a machine with Linux."""
+    """Return whether a price is for Windows, a dedicated host, low priority or Cloud Services, not for plain Linux."""
     product, meter = attributes.get("productname", ""), attributes.get("metername", "")
     return (
         product.endswith(("Windows", "CloudServices", "Cloud Services"))
@@ -105,7 +105,7 @@ def _is_other_machine(attributes: Attributes) -> bool:
 
 
 def rule_for(row: Row) -> Rule | None:
-    """How a row's meters are found; None: no rule finds them."""
+    """Return the rule that finds a row's meters; None: there is none."""
     item, dimension = row.item, row.dimension
     if dimension == "instance":
         return Rule(MACHINES, (), re.compile(".*"), machine=item) if item.lower().startswith("standard_") else None
@@ -123,7 +123,7 @@ def rule_for(row: Row) -> Rule | None:
 
 
 def term_fits(row: Row, offered: Offered) -> bool:
-    """Whether a price is on the row's term."""
+    """Return whether a price is on the row's term."""
     if row.term not in TERM_MONTHS:
         return offered.term == (SPOT if row.term == "spot" else ON_DEMAND)
     kind, _, length = row.term.partition("-")
@@ -131,16 +131,16 @@ def term_fits(row: Row, offered: Offered) -> bool:
 
 
 def addresses(book: Book) -> list[str]:
-    """What to ask the list for a book's rows: by service and region, of machines by type as well."""
+    """Return the URLs of the list that have a book's rows: by service and region, and machines also by type."""
     rules = [rule for rule in map(rule_for, book.rows) if rule]
     machines = sorted({rule.machine for rule in rules if rule.machine})
-    here = f"armRegionName eq '{book.region}' and serviceName eq"
-    found = []
+    region_filter = f"armRegionName eq '{book.region}' and serviceName eq"
+    urls = []
     for at in range(0, len(machines), MACHINES_AT_ONCE):
         names = " or ".join(f"armSkuName eq '{name}'" for name in machines[at : at + MACHINES_AT_ONCE])
-        found.append(address(f"{here} '{MACHINES}' and ({names})", book.currency))
+        urls.append(address(f"{region_filter} '{MACHINES}' and ({names})", book.currency))
     services = dict.fromkeys(rule.offer for rule in rules if not rule.machine)
-    return found + [address(f"{here} '{service}'", book.currency) for service in services]
+    return urls + [address(f"{region_filter} '{service}'", book.currency) for service in services]
 
 
 def _copies(match: re.Match[str]) -> str:
@@ -164,11 +164,11 @@ def _blob_rule(dimension: str, item: str) -> Rule | None:
 
 
 def _files_rule(dimension: str, item: str) -> Rule | None:
-    new = _FILES_V2.fullmatch(item)
-    if new:
-        sku = f"{new['media'].upper()} {_copies(new)}"
-        bought = {"capacity": "Storage", "iops": "IOPS", "throughput": "Throughput (?i:MiBPS)"}
-        name = bought.get(dimension.removeprefix("filesystem-"))
+    v2 = _FILES_V2.fullmatch(item)
+    if v2:
+        sku = f"{v2['media'].upper()} {_copies(v2)}"
+        meter_names = {"capacity": "Storage", "iops": "IOPS", "throughput": "Throughput (?i:MiBPS)"}
+        name = meter_names.get(dimension.removeprefix("filesystem-"))
         meter = re.compile(f"{sku} Provisioned {name}")
         return Rule(STORAGE, ("Azure Files Provisioned v2",), meter, sku, units=_per_hour(dimension)) if name else None
     name = item.partition("/")[0]
@@ -178,9 +178,9 @@ def _files_rule(dimension: str, item: str) -> Rule | None:
     premium = found["tier"] == "premium"
     tier = "Standard" if found["tier"] == "transaction-optimized" else found["tier"].capitalize()
     request = {"read": "Read Operations", "write": "Write Operations"}.get(item.partition("/")[2])
-    wanted = {"filesystem-capacity": "Provisioned" if premium else "Data Stored", "filesystem-requests": request}
-    wanted["filesystem-backup"] = "Snapshots" if premium else None
-    meter_name = wanted.get(dimension)
+    meters = {"filesystem-capacity": "Provisioned" if premium else "Data Stored", "filesystem-requests": request}
+    meters["filesystem-backup"] = "Snapshots" if premium else None
+    meter_name = meters.get(dimension)
     if not meter_name:
         return None
     products = ("Premium Files",) if premium else ("Files v2",)
@@ -210,7 +210,7 @@ def _disk_rule(dimension: str, item: str) -> Rule | None:
         return Rule(STORAGE, (product,), re.compile(f"{disk} {copies} Disk Operations"), f"{disk} {copies}")
     if dimension != "volume-capacity":
         return None
-    # A disk is sold whole; a book says what each GiB of it costs.
+    # The list has a price for a whole disk, the book one for each GiB.
     units = UNITS | {"1/month": ("byte-months", DISK_GIB[int(found["size"])] * GIB)}
     return Rule(STORAGE, (product,), re.compile(f"{disk} (?:{copies} )?Disks?"), f"{disk} {copies}", units=units)
 
@@ -228,7 +228,7 @@ def _per_gib_rule(dimension: str, item: str) -> Rule | None:
 
 
 def _per_hour(dimension: str) -> Mapping[str, tuple[str, int | None]]:
-    """What `1/Hour` is an hour of: an operation a second, or a rate; rates of disks are in MB/s, of files in MiB/s."""
+    """Return the units with `1/Hour`: per IOPS, or per MB/s for disks and MiB/s for files."""
     rate = 10**6 if dimension.startswith("volume-") else 2**20
     hourly = ("IOPS-hours", 1) if dimension.endswith("-iops") else ("byte/s-hours", rate)
     return UNITS | {"1/hour": hourly}

@@ -18,27 +18,27 @@ WHAT = "price book"
 
 
 def book_names() -> list[str]:
-    """The books that come with Assay."""
+    """Return the names of the books that come with Assay."""
     return [*shipped(BOOKS)]
 
 
 @cache
 def shipped(folder: Path) -> Mapping[str, Path]:
-    """What comes with Assay in a folder, or in one below: the file of each name, by name."""
+    """Return the YAML files that come with Assay in a folder and its subfolders: name -> path."""
     return dict(sorted((path.stem, path) for path in folder.rglob("*.yaml")))
 
 
 def is_shipped(path: Path, folder: Path) -> bool:
-    """Whether a file of a folder comes with Assay."""
+    """Return whether a file of a folder comes with Assay."""
     return shipped(folder).get(path.stem) == path
 
 
 def find_file(ref: str, folder: Path, base: Path | None) -> tuple[Path, str]:
-    """Where something is that is named by a shipped name or by a file, and its name for messages; not looked at yet.
+    """Return the path of a shipped name or file, and its name for messages; the file is not opened.
 
     Args:
         ref: Shipped name, or path of a file.
-        folder: Where that is which comes with Assay.
+        folder: Folder of the shipped files.
         base: Where relative paths start; None: the working directory.
     """
     path = shipped(folder).get(ref)
@@ -46,13 +46,13 @@ def find_file(ref: str, folder: Path, base: Path | None) -> tuple[Path, str]:
 
 
 def read_found(what: str, path: Path, ref: str, folder: Path) -> bytes:
-    """What `find_file` found.
+    """Read the file that `find_file` returned.
 
     Args:
-        what: Of what kind it is, such as `price book`.
-        path: Where it is.
+        what: What kind of file it is, such as `price book`.
+        path: Its path.
         ref: Its name, for messages.
-        folder: Where that is which comes with Assay.
+        folder: Folder of the shipped files.
 
     Raises:
         AssayError: It cannot be read.
@@ -69,15 +69,15 @@ def read_found(what: str, path: Path, ref: str, folder: Path) -> bytes:
 
 
 def load_book(ref: str, base: Path | None = None) -> Book:
-    """A shipped book or a file.
+    """Load a price book that comes with Assay, or a file.
 
     Args:
         ref: Name of a shipped book, or path of a file.
-        base: Folder of the file that names it, where relative paths start; None: the user typed it, and it is the
-            working directory.
+        base: Folder of the file that names it, where relative paths start; None: the user typed it, and relative paths
+            start at the working directory.
 
     Raises:
-        AssayError: There is none, or the file is wrong; the message names the line.
+        AssayError: There is no such book, or the file is wrong; the message names the line.
     """
     path, file = find_file(ref, BOOKS, base)
     is_ours = is_shipped(path, BOOKS)
@@ -89,5 +89,5 @@ def load_book(ref: str, base: Path | None = None) -> Book:
 
 @lru_cache(maxsize=32)
 def _read(data: bytes, file: str, shipped: bool) -> Book:
-    """What a file says; by what is in it, so that a file that was changed is read anew."""
+    """Parse a book; cached by content, so that a changed file is read again."""
     return read_model(Book, data, file, GUIDE, WHAT, shipped)

@@ -1,8 +1,8 @@
-"""AWS price list files, as https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws publishes them, CSV or JSON.
+"""AWS price list files, as https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws publishes them, in CSV or JSON.
 
-They are read as a stream, since those of EC2 have hundreds of megabytes to gigabytes: what does not interest is
-dropped at once. Format: docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/reading-service-price-list-file-for-
-services.html. Files of savings plans have a form of their own: see `savings`.
+They are read as a stream, because those of EC2 have hundreds of megabytes to gigabytes; unwanted entries are dropped
+at once. Format: docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/reading-service-price-list-file-for-
+services.html. Files of savings plans have another format: see `savings`.
 """
 
 import csv
@@ -29,22 +29,22 @@ HOST = "https://pricing.us-east-1.amazonaws.com"
 ROOT = f"{HOST}/offers/v1.0/aws"
 WHAT, HINT = "an AWS price list file", "give an index.csv or index.json of one service"
 HEAD_LINES = 20
-"""The line with the columns' names is among the first ones."""
+"""The line with the column names is among the first so many lines."""
 _PRICES = {"termtype", "startingrange", "endingrange", "unit", "priceperunit", "currency"}
 _RATES = {RATE, "currency", "unit", "discountedsku", "discountedusagetype", "discountedservicecode", "purchaseoption"}
 
 
 def read_offers(text: TextIO, name: str, currency: str, wanted: Wanted) -> OfferFile:
-    """The prices of the products that are wanted.
+    """Read the prices of the wanted products.
 
     Args:
         text: The file, opened with newline="".
-        name: Its name or address, for messages.
-        currency: Other prices are left out.
-        wanted: Picks the products.
+        name: Its name or URL, for messages.
+        currency: Prices in other currencies are left out.
+        wanted: Returns whether a product is wanted.
 
     Raises:
-        AssayError: It is no AWS price list file, or is cut off.
+        AssayError: It is not an AWS price list file, or is truncated.
     """
     file = OfferFile(name)
     stream = Stream(text, name, WHAT, HINT)
@@ -66,7 +66,7 @@ def _read_csv(stream: Stream, file: OfferFile, currency: str, wanted: Wanted) ->
     reader = csv.reader(stream.lines())
     try:
         columns, width = _csv_head(stream, reader, file)
-        offered = csv_rate if RATE in columns else _csv_offer
+        parse = csv_rate if RATE in columns else _csv_offer
         for cells in reader:
             if not cells:
                 continue
@@ -75,11 +75,11 @@ def _read_csv(stream: Stream, file: OfferFile, currency: str, wanted: Wanted) ->
                 raise broken_off(where)
             attributes = _Cells(columns, cells)
             if wanted(attributes):
-                given = attributes.get("currency", "")
-                if given == currency:
-                    file.found.append(offered(attributes, where))
+                price_currency = attributes.get("currency", "")
+                if price_currency == currency:
+                    file.found.append(parse(attributes, where))
                 else:
-                    file.others.add(given)
+                    file.others.add(price_currency)
         if stream.cut:
             raise broken_off(file.name)
     except csv.Error as error:
@@ -87,7 +87,7 @@ def _read_csv(stream: Stream, file: OfferFile, currency: str, wanted: Wanted) ->
 
 
 class _Cells(Mapping[str, str]):
-    """A line by the names of its columns, without a copy."""
+    """A line of a table as a mapping from column names to cells, without a copy."""
 
     def __init__(self, columns: Mapping[str, int], cells: list[str]) -> None:
         self.columns, self.cells = columns, cells
@@ -104,7 +104,7 @@ class _Cells(Mapping[str, str]):
 
 
 def _csv_head(stream: Stream, reader: Iterator[list[str]], file: OfferFile) -> tuple[dict[str, int], int]:
-    """Columns by name, and how many there are; what comes before them says which file it is."""
+    """Return the columns by name and their number; the lines before the column names give the service and date."""
     for cells in itertools.islice(reader, HEAD_LINES):
         keys = [key_name(cell) for cell in cells]
         if keys[:1] == ["sku"]:
@@ -113,7 +113,7 @@ def _csv_head(stream: Stream, reader: Iterator[list[str]], file: OfferFile) -> t
             if missing:
                 raise stream.wrong(f"it has no column {min(missing)}")
             if RATE in columns:
-                # What a rate is for is the product; the plan's own usage type is not.
+                # The rate is for the discounted product; the plan's own usage type does not matter.
                 columns["usagetype"] = columns["discountedusagetype"]
                 columns["servicecode"] = columns["discountedservicecode"]
                 columns["regioncode"] = columns.get("discountedregioncode", len(cells))
@@ -144,10 +144,10 @@ def _csv_offer(cells: Attributes, where: str) -> Offered:
 
 def _read_json(stream: Stream, file: OfferFile, currency: str, wanted: Wanted) -> None:
     products: dict[str, Attributes] = {}
-    seen = False
+    has_products = False
     for key in stream.members():
         if key == "products":
-            seen = True
+            has_products = True
             if stream.sign() == "[":
                 products = _json_plans(stream)
                 file.offer = "AWSComputeSavingsPlan"
@@ -157,7 +157,7 @@ def _read_json(stream: Stream, file: OfferFile, currency: str, wanted: Wanted) -
                 if wanted(attributes):
                     products[sku] = attributes
         elif key == "terms":
-            if not seen:
+            if not has_products:
                 raise stream.wrong("the terms come before the products")
             _json_terms(stream, file, currency, products, wanted)
         else:
@@ -177,7 +177,7 @@ def _json_product(stream: Stream, sku: str, product: Any) -> Attributes:
 
 
 def _json_plans(stream: Stream) -> dict[str, Attributes]:
-    """The plans of a file of savings plans, by SKU."""
+    """Return the plans of a file of savings plans, by SKU."""
     plans: dict[str, Attributes] = {}
     for _ in stream.elements():
         plan = stream.value()
@@ -229,10 +229,10 @@ def _json_offers(
 
 
 def version_address(index: Any, region: str, where: str) -> str:
-    """Where the table of savings plans of a region is, as an index of regions says.
+    """Return the URL of a region's savings plan table, from an index of regions.
 
     Raises:
-        AssayError: It is no such index, or does not have the region.
+        AssayError: It is not such an index, or does not have the region.
     """
     regions = index.get("regions") if isinstance(index, dict) else None
     if isinstance(regions, dict):

@@ -1,8 +1,8 @@
 """Google Cloud's price list: https://cloudbilling.googleapis.com/v1/services/SERVICE/skus, pages of JSON.
 
-Format: cloud.google.com/billing/docs/reference/rest/v1/services.skus/list. Each SKU has its regions and a line of time
-of its prices; a price is in whole units and in nanos, and holds for its usage unit. The list needs an API key, which is
-sent with the question and written nowhere.
+Format: cloud.google.com/billing/docs/reference/rest/v1/services.skus/list. Each SKU has its regions and a history of
+prices. A price is given in whole units and nanos, for the SKU's usage unit. The list needs an API key, which is sent
+with the request and stored nowhere.
 """
 
 import urllib.parse
@@ -15,38 +15,38 @@ from assay.money.books.pages import Page, PagedList, entries_of, in_force, joine
 
 ROOT = "https://cloudbilling.googleapis.com/v1/services"
 KEY = "GOOGLE_API_KEY"
-"""The environment variable that has the API key."""
+"""Environment variable with the API key."""
 WHAT = "a page of Google Cloud's SKUs"
 PAGE_SIZE = 5000
-"""The most that the list gives at once."""
+"""Most entries that the list returns at once."""
 _TERMS = {"OnDemand": (ON_DEMAND, ""), "Preemptible": (SPOT, "")}
 _TERMS |= {"Commit1Yr": (RESERVED, "1yr"), "Commit3Yr": (RESERVED, "3yr")}
 
 
 def address(service: str, currency: str) -> str:
-    """Where the SKUs of a service are."""
+    """Return the URL of a service's SKUs."""
     return f"{ROOT}/{service}/skus?pageSize={PAGE_SIZE}&currencyCode={currency}"
 
 
 def read_page(data: Any, name: str) -> Page:
-    """A page, or a plain list of SKUs.
+    """Parse a page, or a plain list of SKUs.
 
     Raises:
-        AssayError: It is none.
+        AssayError: It is not a page.
     """
     skus = entries_of(data, "skus", name, WHAT)
     return Page(skus, str(data.get("nextPageToken") or "") if isinstance(data, dict) else "")
 
 
 def follow(this: str, token: str) -> str:
-    """The next page: the same question with its token."""
+    """Return the URL of the next page: the same query with its token."""
     parts = urllib.parse.urlsplit(this)
     query = [pair for pair in urllib.parse.parse_qsl(parts.query) if pair[0] != "pageToken"]
     return parts._replace(query=urllib.parse.urlencode([*query, ("pageToken", token)])).geturl()
 
 
 def take(skus: Iterable[Mapping[str, Any]], file: OfferFile, currency: str, wanted: Wanted) -> None:
-    """What the SKUs say of what is wanted: of each the newest price that is in force on the file's date.
+    """Add the wanted prices to the file: for each SKU the newest one in force on the file's date.
 
     Raises:
         AssayError: A SKU has another form.
@@ -56,16 +56,16 @@ def take(skus: Iterable[Mapping[str, Any]], file: OfferFile, currency: str, want
             attributes = attributes_of(sku)
             if not wanted(attributes) or attributes["usagetype"] not in _TERMS:
                 continue
-            pricing = [each for each in sku["pricingInfo"] if not file.date or _holds(each, file)]
+            pricing = [each for each in sku["pricingInfo"] if not file.date or _is_in_force(each, file)]
             if pricing:
-                file.found += _offered(attributes, pricing[-1]["pricingExpression"], file, currency)
+                file.found += _offered_prices(attributes, pricing[-1]["pricingExpression"], file, currency)
         except (KeyError, TypeError, AttributeError) as error:
             name = sku.get("skuId") or sku.get("description") or "a SKU"
             raise not_a_page(file.name, WHAT, f"{name} has another form ({error})") from None
 
 
 def attributes_of(sku: Mapping[str, Any]) -> dict[str, str]:
-    """What rules look at; regions are joined by spaces."""
+    """Return the attributes that rules compare; regions are joined by spaces."""
     category = sku["category"]
     return {
         "sku": str(sku["skuId"]),
@@ -78,12 +78,12 @@ def attributes_of(sku: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _holds(pricing: Mapping[str, Any], file: OfferFile) -> bool:
+def _is_in_force(pricing: Mapping[str, Any], file: OfferFile) -> bool:
     start = str(pricing.get("effectiveTime") or "")
     return file.date is None or in_force(start, "", file.date)
 
 
-def _offered(
+def _offered_prices(
     attributes: Mapping[str, str], pricing: Mapping[str, Any], file: OfferFile, currency: str
 ) -> Iterable[Offered]:
     term, lease = _TERMS[attributes["usagetype"]]
@@ -91,9 +91,9 @@ def _offered(
     ranges = []
     for rate in pricing["tieredRates"]:
         money = rate["unitPrice"]
-        given = str(money.get("currencyCode") or currency)
-        if given != currency:
-            file.others.add(given)
+        price_currency = str(money.get("currencyCode") or currency)
+        if price_currency != currency:
+            file.others.add(price_currency)
             return
         begin = price_number(str(rate.get("startUsageAmount") or 0), where)
         ranges.append((begin, price_number(str(_amount(money)), where)))
@@ -103,7 +103,7 @@ def _offered(
 
 
 def _amount(money: Mapping[str, Any]) -> Decimal:
-    """Whole units and nanos as one number."""
+    """Return whole units and nanos as one number."""
     return Decimal(str(money.get("units") or 0)) + Decimal(str(money.get("nanos") or 0)).scaleb(-9)
 
 

@@ -1,8 +1,8 @@
 """Which SKUs of Google Cloud's price list the rows of a price book stand for.
 
-Descriptions are those of the list, as public readers of it know them (Cyclenerd/google-cloud-pricing-cost-calculator,
-opencost); a description goes on with the place, which the SKU's regions say as well. A machine is the sum of its cores
-and its memory, which the catalogue of instance types has.
+Descriptions are those of the list, as public readers of it quote them (Cyclenerd/google-cloud-pricing-cost-calculator,
+opencost). A description ends with the location, which the SKU's regions state as well. The price of a machine is the
+sum of its cores and its memory, which the catalogue of instance types states.
 """
 
 import functools
@@ -20,7 +20,7 @@ from assay.money.cost.catalog import catalog
 
 COMPUTE, OBJECTS, FILES = "Compute Engine", "Cloud Storage", "Cloud Filestore"
 SERVICES = {COMPUTE: "6F81-5844-456A", OBJECTS: "95FF-2EF5-5EA1", FILES: "D97E-AB26-5D95"}
-"""Numbers of the services whose names SKUs carry."""
+"""IDs of the services, by the names that their SKUs carry."""
 GIB = 2**30
 UNITS: dict[str, tuple[str, int | None]] = {
     "h": ("hours", 1),
@@ -31,7 +31,7 @@ UNITS: dict[str, tuple[str, int | None]] = {
     "count": ("requests", 1),
     "mo": ("months", 1),
 }
-"""Usage units: kind, and base units in one."""
+"""Usage unit -> kind, and base units in one."""
 _DISKS = {
     "pd-standard": "Storage PD Capacity",
     "pd-balanced": "Balanced PD Capacity",
@@ -41,7 +41,7 @@ _DISKS = {
     "pd-balanced-regional": "Regional Balanced PD Capacity",
     "pd-ssd-regional": "Regional SSD backed PD Capacity",
 }
-_BOUGHT = {"capacity": "Capacity", "iops": "IOPS", "throughput": "Throughput"}
+_MEASURES = {"capacity": "Capacity", "iops": "IOPS", "throughput": "Throughput"}
 _HYPERDISK = re.compile(r"hyperdisk-(?P<kind>balanced|extreme|throughput|ml)(?P<high>-ha|-high-availability)?")
 _BUCKET = re.compile(r"gcs-(?P<kind>standard|nearline|coldline|archive)(?:/(?P<request>put|get))?")
 _FILESTORE = re.compile(r"filestore-(?P<tier>zonal|regional|basic-hdd|basic-ssd|enterprise|high-scale-ssd)")
@@ -54,16 +54,16 @@ _FILESTORE_WORDS = {
     "high-scale-ssd": "High Scale(?: SSD)?",
 }
 _PLACE = r"(?: (?!.*(?:Multi-region|Dual-region|Early Delete|Confidential|Storage Pool)).*)?"
-"""What may follow a description: where it is, and nothing that makes it another thing."""
+"""Allowed rest of a description: the location, and nothing that makes it another product."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What a SKU must be.
+    """The conditions that a SKU must satisfy.
 
     Attributes:
         offer: Name of its service.
-        names: What its description is; several are the parts of a sum, as `sums` says.
+        names: Patterns of its description; several are the parts of a sum, weighted by `sums`.
     """
 
     offer: str
@@ -74,11 +74,11 @@ class Rule:
 
     @property
     def offers(self) -> tuple[str, ...]:
-        """The services whose lists have it."""
+        """The services whose lists may have the SKU."""
         return (self.offer,)
 
     def fits(self, attributes: Attributes, region: str) -> bool:
-        """Whether a SKU is this one, in a region or everywhere."""
+        """Return whether a SKU satisfies the rule, in a region or globally."""
         regions = attributes.get("regions", "").split()
         return (
             attributes.get("servicecode") == self.offer
@@ -87,32 +87,32 @@ class Rule:
         )
 
     def parts(self, fitting: Sequence[Offered]) -> list[list[Offered]]:
-        """Those of each name."""
+        """Return the prices that match each description."""
         return [
             [each for each in fitting if name.fullmatch(each.attributes.get("description", ""))] for name in self.names
         ]
 
 
 def rule_for(row: Row) -> Rule | None:
-    """How a row's SKUs are found; None: no rule finds them."""
+    """Return the rule that finds a row's SKUs; None: there is none."""
     item, dimension = row.item, row.dimension
     if dimension == "instance":
         return _machine_rule(item, row.term)
     if dimension.startswith("volume-"):
         return _disk_rule(dimension, item)
     if dimension == "snapshot-capacity" and item in ("standard", "pd-snapshot"):
-        return Rule(COMPUTE, (_described("Storage PD Snapshot"),))
+        return Rule(COMPUTE, (_starting_with("Storage PD Snapshot"),))
     if dimension.startswith("object-"):
         return _bucket_rule(dimension, item)
     found = _FILESTORE.fullmatch(item)
     if found and dimension == "filesystem-capacity":
         tier = _FILESTORE_WORDS[found["tier"]]
-        return Rule(FILES, (_described(f"(?:Filestore )?Capacity {tier}(?: Capacity)?"),))
+        return Rule(FILES, (_starting_with(f"(?:Filestore )?Capacity {tier}(?: Capacity)?"),))
     return None
 
 
 def term_fits(row: Row, offered: Offered) -> bool:
-    """Whether a price is on the row's term: commitments are paid month by month."""
+    """Return whether a price is on the row's term; commitments are paid monthly."""
     if row.term not in TERM_MONTHS:
         return offered.term == (SPOT if row.term == "spot" else ON_DEMAND)
     kind, _, length = row.term.partition("-")
@@ -121,18 +121,18 @@ def term_fits(row: Row, offered: Offered) -> bool:
 
 
 def addresses(book: Book) -> list[str]:
-    """Where the SKUs are of the services that a book has rows of."""
+    """Return the URLs of the SKUs of all services that a book has rows of."""
     services = dict.fromkeys(rule.offer for rule in map(rule_for, book.rows) if rule)
     return [address(SERVICES[service], book.currency) for service in services]
 
 
-def _described(start: str) -> re.Pattern[str]:
+def _starting_with(start: str) -> re.Pattern[str]:
     return re.compile(start + _PLACE)
 
 
 @functools.cache
 def _size(name: str) -> tuple[Decimal, Decimal] | None:
-    """Cores and GiB of memory of a machine type; None: it is unknown, or has disks of its own, which cost as well."""
+    """Return the cores and GiB of memory of a machine type; None: unknown, or with local disks, which cost extra."""
     try:
         machine = catalog().instance(name)
     except AssayError:
@@ -158,21 +158,21 @@ def _machine_rule(item: str, term: str) -> Rule | None:
 
 
 def _disk_rule(dimension: str, item: str) -> Rule | None:
-    bought = _BOUGHT.get(dimension.removeprefix("volume-"))
+    measure = _MEASURES.get(dimension.removeprefix("volume-"))
     hyperdisk = _HYPERDISK.fullmatch(item)
-    if hyperdisk and bought:
+    if hyperdisk and measure:
         kind = "ML" if hyperdisk["kind"] == "ml" else hyperdisk["kind"].capitalize()
-        name = f"Hyperdisk {kind}{' High Availability' if hyperdisk['high'] else ''} (?i:{bought})"
-        return Rule(COMPUTE, (_described(name),), units=_provisioned(dimension))
+        name = f"Hyperdisk {kind}{' High Availability' if hyperdisk['high'] else ''} (?i:{measure})"
+        return Rule(COMPUTE, (_starting_with(name),), units=_provisioned(dimension))
     if item in _DISKS and dimension == "volume-capacity":
-        return Rule(COMPUTE, (_described(_DISKS[item]),))
+        return Rule(COMPUTE, (_starting_with(_DISKS[item]),))
     if (item, dimension) == ("pd-extreme", "volume-iops"):
-        return Rule(COMPUTE, (_described("Extreme PD IOPS"),), units=_provisioned(dimension))
+        return Rule(COMPUTE, (_starting_with("Extreme PD IOPS"),), units=_provisioned(dimension))
     return None
 
 
 def _provisioned(dimension: str) -> Mapping[str, tuple[str, int | None]]:
-    """What `mo` and `h` are of: a disk's operations a second, or its rate in MiB/s."""
+    """Return the units with the meaning of `mo` and `h` for a dimension: IOPS, or a rate in MiB/s."""
     if dimension == "volume-iops":
         return UNITS | {"mo": ("IOPS-months", 1), "count": ("IOPS-months", 1), "h": ("IOPS-hours", 1)}
     if dimension == "volume-throughput":
@@ -187,7 +187,7 @@ def _bucket_rule(dimension: str, item: str) -> Rule | None:
         return None
     kind = found["kind"].capitalize()
     if dimension == "object-capacity":
-        return Rule(OBJECTS, (_described(f"{kind} Storage"),))
+        return Rule(OBJECTS, (_starting_with(f"{kind} Storage"),))
     if dimension == "object-retrieval":
         return Rule(OBJECTS, (re.compile(f"{kind} Data Retrieval"),)) if kind != "Standard" else None
     operations = "A" if found["request"] == "put" else "B"

@@ -1,4 +1,4 @@
-"""Price books out of tables: each line of a CSV file is a price, or one tier of a price."""
+"""Price books from CSV tables: each line is a price, or one tier of a price."""
 
 import csv
 import datetime as dt
@@ -23,7 +23,7 @@ COLUMNS = (
     *NEEDED,
     *("up_to", "free", "term", "payment", "upfront", "interruptions", "source", "date", "currency", "note"),
 )
-"""`up_to` makes a line a tier: the lines after it with the same item go on from there."""
+"""Allowed columns. A line with `up_to` is a tier; the next line of the same item is the next tier."""
 _OF_ALL_TIERS = tuple(name for name in COLUMNS if name not in ("dimension", "item", "price", "up_to"))
 _OPTIONS = {"hours_per_month": "hours"}
 
@@ -35,27 +35,27 @@ class _Group:
     lines: list[int] = field(default_factory=list)
     cells: list[dict[str, str]] = field(default_factory=list)
 
-    def goes_on(self, cells: Mapping[str, str]) -> bool:
-        """Whether the next line is a further tier of this price."""
+    def continues_with(self, cells: Mapping[str, str]) -> bool:
+        """Return whether the next line is another tier of this price."""
         same = ("dimension", "item", "term", "payment")
         return bool(self.cells[-1].get("up_to")) and all(self.cells[0].get(key) == cells.get(key) for key in same)
 
     def mismatch(self) -> "Problem | None":
-        """The first line of a further tier that says something else than the first: a price has but one of each."""
+        """Return the first tier line with another value than the first line, in a column that a price has only once."""
         first = self.cells[0]
         for line, cells in list(zip(self.lines, self.cells, strict=True))[1:]:
             for key in _OF_ALL_TIERS:
-                given, begun = cells.get(key), first.get(key) or ""
-                if given and given != begun:
+                value, first_value = cells.get(key), first.get(key) or ""
+                if value and value != first_value:
                     message = (
-                        f"{key}: {shown(given)}, but the first tier of {first['item']} (line {self.lines[0]}) has "
+                        f"{key}: {shown(value)}, but the first tier of {first['item']} (line {self.lines[0]}) has "
                     )
                     hint = f"write one {key} for all tiers of a price, or leave it out below the first"
-                    return _at(line, message + (shown(begun) if begun else "none"), hint)
+                    return _at(line, message + (shown(first_value) if first_value else "none"), hint)
         return None
 
-    def written(self, source: str) -> dict[str, Any]:
-        """What a book's row says."""
+    def as_row(self, source: str) -> dict[str, Any]:
+        """Return the price as a row of a book file."""
         first = self.cells[0]
         row: dict[str, Any] = {key: value for key, value in first.items() if value and key not in ("up_to", "price")}
         row.setdefault("source", source)
@@ -69,16 +69,16 @@ class _Group:
 def import_csv(
     text: str, file: str, head: Mapping[str, object], today: dt.date
 ) -> tuple[Book | None, tuple[Problem, ...]]:
-    """The book that a table makes, or what is wrong with its lines.
+    """Return the book that a table makes, or what is wrong with its lines.
 
     Args:
         text: The table; its first line names the columns, `COLUMNS` in any order.
-        file: Its name, which is the source of prices that name none.
-        head: What the book says besides its rows: book, provider, region, date, currency, hours_per_month.
+        file: Its name, which is the source of prices that state none.
+        head: Fields of the book besides its rows: book, provider, region, date, currency, hours_per_month.
         today: The present day; later dates are refused.
 
     Raises:
-        AssayError: The head is wrong; the message names it as the command's option is called.
+        AssayError: The head is wrong; the message names the command's option.
     """
     problems: list[Problem] = []
     groups = _groups(text, problems)
@@ -89,7 +89,7 @@ def import_csv(
             problems.append(mismatch)
             continue
         try:
-            rows.append(Row.model_validate(group.written(f"imported from {file}")))
+            rows.append(Row.model_validate(group.as_row(f"imported from {file}")))
         except ValidationError as error:
             problems += [_problem(each, group) for each in error.errors(include_url=False)]
     if not groups and not problems:
@@ -100,11 +100,11 @@ def import_csv(
         book = Book.model_validate({**head, "rows": [row.model_dump() for row in rows]})
     except ValidationError as error:
         return None, tuple(_book_problem(each, groups) for each in error.errors(include_url=False))
-    late = tuple(_late(path, date, groups) for path, date in book.in_future(today))
+    late = tuple(_future_date(path, date, groups) for path, date in book.in_future(today))
     return (None, late) if late else (book, ())
 
 
-def _late(path: Sequence[str | int], date: dt.date, groups: Sequence[_Group]) -> Problem:
+def _future_date(path: Sequence[str | int], date: dt.date, groups: Sequence[_Group]) -> Problem:
     message = f"{date} is in the future"
     if path == ("date",):
         raise AssayError(f"--date: {message}", LATE_HINT)
@@ -138,7 +138,7 @@ def _groups(text: str, problems: list[Problem]) -> list[_Group]:
 
 
 def _add(groups: list[_Group], cells: dict[str, str], line: int) -> None:
-    if not groups or not groups[-1].goes_on(cells):
+    if not groups or not groups[-1].continues_with(cells):
         groups.append(_Group())
     groups[-1].lines.append(line)
     groups[-1].cells.append(cells)
@@ -164,20 +164,20 @@ def _at(line: int, message: str, hint: str) -> Problem:
 
 
 def _problem(detail: ErrorDetails, group: _Group) -> Problem:
-    """A row's problem at the line of the table where it is."""
+    """Return a row's problem with the line of the table that has it."""
     path = (*detail["loc"], *detail.get("ctx", {}).get("inner", ()))
     tier = next((part for before, part in itertools.pairwise(path) if before == "tiers"), 0)
     line = group.lines[tier] if isinstance(tier, int) and tier < len(group.lines) else group.lines[0]
     name = str(path[-1]) if path else ""
     if detail["type"] == "missing":
         return _at(line, f"the {name} is missing", "each line needs dimension, item, unit and price")
-    message, hint = _words(detail)
+    message, hint = _message_and_hint(detail)
     if message == "it has no price":
         message, hint = "the price is missing", "each line needs dimension, item, unit and price"
     return _at(line, f"{name}: {message}" if name in COLUMNS and detail["loc"] else message, hint)
 
 
-def _words(detail: ErrorDetails) -> tuple[str, str]:
+def _message_and_hint(detail: ErrorDetails) -> tuple[str, str]:
     context = detail.get("ctx", {})
     if detail["type"] == "study":
         return context["message"], context["hint"]
@@ -185,10 +185,10 @@ def _words(detail: ErrorDetails) -> tuple[str, str]:
 
 
 def _book_problem(detail: ErrorDetails, groups: Sequence[_Group]) -> Problem:
-    """A problem between rows at the line of the later one."""
+    """Return a problem between two rows with the line of the later one."""
     inner = (*detail["loc"], *detail.get("ctx", {}).get("inner", ()))
     place = inner[1] if inner[:1] == ("rows",) and isinstance(inner[1], int) else None
-    message, hint = _words(detail)
+    message, hint = _message_and_hint(detail)
     if place is None:
         raise AssayError(f"--{_OPTIONS.get(str(inner[0]), inner[0])}: {message}", hint)
     return _at(groups[place].lines[0], message, hint)

@@ -1,4 +1,4 @@
-"""What every provider's price list says of a price, whatever its form."""
+"""What every provider's price list states about a price, whatever its format."""
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
@@ -11,23 +11,23 @@ from assay.model.money.amount import out_of_bounds
 
 ON_DEMAND, RESERVED, SAVINGS, SPOT = "OnDemand", "Reserved", "SavingsPlan", "Spot"
 UPFRONT = "quantity"
-"""Unit of a fee that is paid once at the begin of a term."""
+"""Unit of a fee that is paid once, at the start of a term."""
 WHOLE_TERM = "whole term"
 """Unit of a price that is the total of a term, however it is paid."""
 
 Attributes = Mapping[str, str]
 Wanted = Callable[[Attributes], bool]
-"""Whether a product is of interest, by its attributes."""
+"""Returns whether a product is wanted, by its attributes."""
 
 
 @dataclass(frozen=True)
 class Offered:
-    """One price of a product: of one range of its quantity, on one term.
+    """One price of a product: for one range of its quantity, on one term.
 
     Attributes:
-        attributes: Of the product, by names in small letters without spaces and signs, `family` among them.
+        attributes: Attributes of the product; names in lower case without spaces and punctuation, `family` among them.
         term: `OnDemand`, `Reserved`, `SavingsPlan` or `Spot`.
-        lease, paid, offering: Of a term: `1yr`, `No Upfront`, `standard`; empty on demand.
+        lease, paid, offering: Length, payment and class of a term: `1yr`, `No Upfront`, `standard`; empty on demand.
         unit: As the provider prints it: Hrs, GB-Mo, Quantity (of upfront fees), ...
         start, end: The range, in `unit`; end None: without bound.
     """
@@ -46,12 +46,13 @@ class Offered:
 
 @dataclass
 class OfferFile:
-    """What is known of a list once it has been read to its end.
+    """The prices of a list that has been read to its end.
 
     Attributes:
-        name: File or address.
-        offer: Code of the service, such as AmazonEC2; empty: of several services, by `servicecode` of the products.
-        date: When its prices held: when it was published, or else when it was read.
+        name: File or URL.
+        offer: Code of the service, such as AmazonEC2; empty: several services, by `servicecode` of the products.
+        date: When its prices are valid: when the list was published, otherwise when it was read.
+        found: The wanted prices.
         others: Currencies of prices that were left out.
         url: Where it was read; empty: from a file.
     """
@@ -64,7 +65,7 @@ class OfferFile:
     url: str = ""
 
     def of(self, offer: str) -> list[Offered]:
-        """Its prices of one service; older files of AWS hold products of a second one."""
+        """Return the prices of one service; older AWS files also hold products of a second one."""
         if self.offer == offer:
             return self.found
         return [each for each in self.found if each.attributes.get("servicecode") == offer]
@@ -75,42 +76,42 @@ class Rule(Protocol):
 
     @property
     def offers(self) -> Sequence[str]:
-        """The services whose lists may have them; none: any."""
+        """The services whose lists may have the products; empty: any."""
 
     @property
     def sums(self) -> Sequence[tuple[str, Decimal]]:
-        """Of a price that is the sum of its parts: unit and quantity of each. Empty: parts are tiers."""
+        """Unit and quantity of each part, for a price that is the sum of its parts. Empty: parts are tiers."""
 
     @property
     def bounds(self) -> Sequence[Decimal | None]:
-        """Of a price whose parts are tiers: their ends, in the list's unit."""
+        """Upper bound of each tier in the list's unit, for a price whose parts are tiers."""
 
     @property
     def units(self) -> Mapping[str, tuple[str, int | None]]:
-        """What units of the list mean for these products: kind, and base units in one."""
+        """Unit of the list -> kind, and base units in one, for these products."""
 
     def fits(self, attributes: Attributes, region: str) -> bool:
-        """Whether a product is among them."""
+        """Return whether a product is one of these, in a region."""
 
     def parts(self, fitting: Sequence[Offered]) -> list[list[Offered]]:
-        """The products of each part of the price; mostly it has but one."""
+        """Return the products of each part of the price; most prices have one part."""
 
 
 def key_name(name: str) -> str:
-    """`Pre Installed S/W`, `preInstalledSw` -> `preinstalledsw`."""
+    """Return a name in lower case without spaces and punctuation: `preInstalledSw` -> `preinstalledsw`."""
     return "".join(sign for sign in name.lower() if sign.isalnum())
 
 
 def broken_off(name: str) -> AssayError:
-    """The list ends where it should go on."""
+    """Return the error for a list that ends too early."""
     return AssayError(f"{name}: the file breaks off", "fetch it anew")
 
 
 def price_number(text: str, where: str) -> Decimal:
-    """A price or quantity, exact.
+    """Parse a price or quantity exactly.
 
     Raises:
-        AssayError: It is none, or none that a book can hold.
+        AssayError: It is not a number from 0 up, or is out of the bounds of a book.
     """
     try:
         value = Decimal(text)
@@ -125,6 +126,6 @@ def price_number(text: str, where: str) -> Decimal:
 
 
 def price_range(start: str, end: str, where: str) -> tuple[Decimal, Decimal | None]:
-    """The range of a price; `Inf` or nothing as its end: without bound."""
+    """Return the start and end of a price's range; an end of `Inf` or nothing is without bound."""
     bound = None if end.lower() in ("inf", "") else price_number(end, where)
     return price_number(start or "0", where), bound

@@ -1,6 +1,6 @@
 """Which products of AWS's price list files the rows of a price book stand for.
 
-Usage types and attributes are those of the files; infracost's and other public readers of the files were compared.
+Usage types and attributes are those of the files; they were compared with infracost and other public readers.
 """
 
 import re
@@ -16,7 +16,7 @@ from assay.money.books.listed import ON_DEMAND, RESERVED, SAVINGS, Attributes, O
 EC2, S3, EFS, FSX = "AmazonEC2", "AmazonS3", "AmazonEFS", "AmazonFSx"
 DYNAMODB, TRANSFER, LINKS = "AmazonDynamoDB", "AWSDataTransfer", "AWSDirectConnect"
 DEEP = "AmazonS3GlacierDeepArchive"
-"""Deep archive is a service of its own in the price list; reads of it are priced with those of S3."""
+"""Deep archive is a service of its own in the price list; reads from it are priced with those of S3."""
 _HERE = {"locationtype": ("AWS Region", "")}
 _LINUX = {
     "operatingsystem": ("Linux",),
@@ -41,7 +41,7 @@ _ZONES = {
     ("openzfs", "single-az-2"): "SAZ2",
     ("openzfs", "multi-az-1"): "MAZ",
 }
-"""How usage types call where a file system is; those of other file systems were not found."""
+"""Deployment types in usage types; those of other file systems are not known."""
 _BACKED_UP = {"fsx-lustre": "Lustre", "fsx-openzfs": "OpenZFS", "fsx-windows": "Windows", "fsx-ontap": "ONTAP"}
 _EFS_ACCESS = {
     "efs-elastic": "ETDataAccess-Bytes",
@@ -59,7 +59,7 @@ _S3 = {
     "s3-reduced-redundancy": "RRS-",
 }
 _PUTS = {"s3-glacier-flexible": ("PutObject",), "s3-deep-archive": ("PutObject", "PostObject")}
-"""The archives price some of the operations of a request tier otherwise."""
+"""The archive classes price some operations of a request tier differently."""
 _RESTORES = {"s3-glacier-flexible": "RestoreObject", "s3-deep-archive": "DeepArchiveRestoreObject"}
 LOCATIONS = {
     "us-east-1": "US East (N. Virginia)",
@@ -79,12 +79,12 @@ LOCATIONS = {
     "ap-northeast-1": "Asia Pacific (Tokyo)",
     "ap-northeast-2": "Asia Pacific (Seoul)",
 }
-"""Names by which files call regions where they do not give the code."""
+"""Region code -> region name in files that do not state the code."""
 _CODES = {place: code for code, place in LOCATIONS.items()}
 PLANS = f"{HOST}/savingsPlan/v1.0/aws/AWSComputeSavingsPlan/current/region_index.json"
-"""Where it is said where the savings plans of each region are."""
+"""Index of the savings plan files of all regions."""
 _COMPUTE_PLANS = ("ComputeSavingsPlans", "")
-"""Of the kinds of plans, the one that holds for every instance type: what the terms `savings-1y` and `-3y` mean."""
+"""The kind of plan that covers every instance type: the terms `savings-1y` and `savings-3y` mean this one."""
 UNITS: dict[str, tuple[str, int | None]] = {
     "hrs": ("hours", 1),
     "hours": ("hours", 1),
@@ -101,7 +101,7 @@ UNITS: dict[str, tuple[str, int | None]] = {
     "readcapacityunit-hrs": ("unit-hours", 1),
     "writecapacityunit-hrs": ("unit-hours", 1),
 }
-"""Units of the files: kind, and base units in one. None: AWS prints GB; its base is what the book's row says."""
+"""Unit of the files -> kind, and base units in one. None: AWS prints GB, and the book row decides GB or GiB."""
 
 _REGION_PREFIX = re.compile(r"(?:[A-Z]{3}[0-9]+|EU)-")
 _LINK_USAGE = re.compile(r"(?:HC)?PortUsage:\S+|DataXfer-Out")
@@ -110,15 +110,15 @@ _BETWEEN = re.compile(r"(?:[A-Z]{3}[0-9]+-|EU-)?(?:[A-Z]{3}[0-9]+-|EU-)(AWS-Out-
 
 @dataclass(frozen=True)
 class Rule:
-    """What a product must be.
+    """The conditions that a product must satisfy.
 
     Attributes:
-        offer: The file it is in.
-        also: Another file that may have it.
+        offer: Code of its file.
         usage: Its usage type without the region's prefix; several are the tiers of one price, bounded by `bounds`.
-        where: Attributes by name and what they may be.
-        bounds: Ends of the tiers that the usage types are, in the file's unit.
-        leaving: The region is where the traffic comes from, not where the product is.
+        where: Attribute -> its allowed values.
+        bounds: Upper bounds of the usage types' tiers, in the file's unit.
+        leaving: Whether the region is where the traffic comes from, not where the product is.
+        also: Codes of other files that may have it.
     """
 
     offer: str
@@ -132,11 +132,11 @@ class Rule:
 
     @property
     def offers(self) -> tuple[str, ...]:
-        """All files that may have it."""
+        """All files that may have the product."""
         return self.offer, *self.also
 
     def fits(self, attributes: Attributes, region: str) -> bool:
-        """Whether a product is this one, in a region."""
+        """Return whether a product satisfies the rule, in a region."""
         return (
             usage_of(attributes) in self.usage
             and _is_in(attributes, region, self.leaving)
@@ -144,7 +144,7 @@ class Rule:
         )
 
     def parts(self, fitting: Sequence[Offered]) -> list[list[Offered]]:
-        """One part for each usage type; of products with and without the region's name, the latter."""
+        """Return one part for each usage type; for a single one, products without a region prefix are preferred."""
         if len(self.usage) > 1:
             return [[each for each in fitting if usage_of(each.attributes) == usage] for usage in self.usage]
         without = [each for each in fitting if not has_prefix(each.attributes) and self.offer != LINKS]
@@ -152,16 +152,16 @@ class Rule:
 
 
 def _attribute(attributes: Attributes, name: str) -> str:
-    """An attribute; older files give the name of a region and no code."""
-    given = attributes.get(name, "")
-    if not given and name == "toregioncode":
+    """Return an attribute; older files state a region's name instead of its code."""
+    value = attributes.get(name, "")
+    if not value and name == "toregioncode":
         place = attributes.get("tolocation", "").replace("Europe (", "EU (")
         return _CODES.get(place, place)
-    return given
+    return value
 
 
 def rule_for(row: Row) -> Rule | None:
-    """How a row's products are found; None: the files do not have such a price."""
+    """Return the rule that finds a row's products; None: the files do not have such a price."""
     if row.term == "spot":
         return None
     item = row.item
@@ -181,7 +181,7 @@ def rule_for(row: Row) -> Rule | None:
 
 
 def term_fits(row: Row, offered: Offered) -> bool:
-    """Whether a price is on the row's term."""
+    """Return whether a price is on the row's term."""
     if row.term not in TERM_MONTHS:
         return offered.term == ON_DEMAND
     kind, _, length = row.term.partition("-")
@@ -194,7 +194,7 @@ def term_fits(row: Row, offered: Offered) -> bool:
 
 
 def usage_of(attributes: Attributes) -> str:
-    """The usage type without region and place: `EU-EBS:VolumeUsage.gp3` -> `EBS:VolumeUsage.gp3`."""
+    """Return the usage type without region and location: `EU-EBS:VolumeUsage.gp3` -> `EBS:VolumeUsage.gp3`."""
     usage = attributes.get("usagetype", "")
     between = _BETWEEN.fullmatch(usage)
     link = _LINK_USAGE.search(usage)
@@ -204,16 +204,16 @@ def usage_of(attributes: Attributes) -> str:
 
 
 def has_prefix(attributes: Attributes) -> bool:
-    """Whether the usage type begins with a region; in us-east-1 what has none is the region's own product."""
+    """Return whether the usage type starts with a region; in us-east-1 the region's own products have no prefix."""
     return bool(_REGION_PREFIX.match(attributes.get("usagetype", "")))
 
 
 def addresses(book: Book) -> list[str]:
-    """Where the files are that have a book's rows; of savings plans, where it is said where they are."""
+    """Return the URLs of the files that have a book's rows; for savings plans, the URL of the index of regions."""
     rules = [rule for row in book.rows if (rule := rule_for(row)) and not row.term.startswith("savings-")]
     offers = dict.fromkeys(offer for rule in rules for offer in rule.offers)
-    found = [f"{ROOT}/{offer}/current/{book.region}/index.csv" for offer in offers]
-    return found + ([PLANS] if any(row.term.startswith("savings-") and rule_for(row) for row in book.rows) else [])
+    urls = [f"{ROOT}/{offer}/current/{book.region}/index.csv" for offer in offers]
+    return urls + ([PLANS] if any(row.term.startswith("savings-") and rule_for(row) for row in book.rows) else [])
 
 
 def _is_in(attributes: Attributes, region: str, leaving: bool) -> bool:
@@ -221,7 +221,7 @@ def _is_in(attributes: Attributes, region: str, leaving: bool) -> bool:
     if code:
         return code == region
     place = attributes.get("fromlocation" if leaving else "location", "").replace("Europe (", "EU (")
-    # A place that is not known by name is trusted to be in the file of its region.
+    # A location with an unknown name is assumed to belong to the file's region.
     return not place or region not in LOCATIONS or place == LOCATIONS[region] or place not in LOCATIONS.values()
 
 
@@ -269,11 +269,11 @@ def _filesystem_rule(dimension: str, item: str) -> Rule | None:
 
 
 def _zoned_rule(dimension: str, item: str) -> Rule | None:
-    """Of file systems that are sold by how many zones they are in: of ONTAP and OpenZFS, as far as names are known."""
-    found = re.fullmatch(r"fsx-(ontap|openzfs)-(capacity-pool-)?((?:single|multi)-az-[12])(-ssd)?", item)
-    if not found:
+    """Return the rule for ONTAP and OpenZFS, which are sold by deployment type; None if its code is not known."""
+    match = re.fullmatch(r"fsx-(ontap|openzfs)-(capacity-pool-)?((?:single|multi)-az-[12])(-ssd)?", item)
+    if not match:
         return None
-    system, pool, zones, ssd = found.groups()
+    system, pool, zones, ssd = match.groups()
     code = _ZONES.get((system, zones))
     usage = {
         "filesystem-capacity": f"Storage.{code}:{'CPoolStd' if pool else 'SSD'}" if pool or ssd else None,

@@ -11,9 +11,9 @@ from assay.model.base import AssayError
 from assay.money.books.listed import Offered, OfferFile, Wanted
 
 MOST_PAGE = 64 << 20
-"""Bytes of a page; a real one has less than one megabyte."""
+"""Most bytes of a page; real pages have less than one megabyte."""
 MOST_PAGES = 2000
-"""Of one list; a service of one region has some hundred at most."""
+"""Most pages of one list; a service of one region has some hundred at most."""
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class Page:
     """A page of a list.
 
     Attributes:
-        entries: What is on it.
-        more: What leads to the next one; empty: it is the last.
+        entries: Its entries.
+        more: Link or token of the next page; empty: it is the last.
     """
 
     entries: tuple[dict[str, Any], ...]
@@ -35,9 +35,9 @@ class PagedList:
 
     Attributes:
         what: What a page is, for messages.
-        page: Reads one.
-        take: What the entries of all pages say, put into a file whose date and name are set.
-        follow: Address of the next page, from that of this one and what leads there.
+        page: Parses a page.
+        take: Adds the wanted prices of the entries of all pages to a file whose date and name are set.
+        follow: Returns the URL of the next page, from the URL of this page and its link or token.
     """
 
     what: str
@@ -47,10 +47,10 @@ class PagedList:
 
 
 def decoded(data: bytes, name: str, what: str) -> Any:
-    """A page as JSON says it; numbers with a point as texts, so that they stay exact.
+    """Parse a page as JSON; numbers with a decimal point stay text, so that they are exact.
 
     Raises:
-        AssayError: It is no JSON, or is cut off.
+        AssayError: It is not JSON, or is truncated.
     """
     try:
         text = data.decode("utf-8-sig")
@@ -64,20 +64,20 @@ def decoded(data: bytes, name: str, what: str) -> Any:
             raise AssayError(f"{name}: the page breaks off", "fetch it anew") from None
         raise not_a_page(name, what, f"line {error.lineno} is not JSON: {error.msg.lower()}") from None
     except ValueError:
-        # Python reads no whole number of thousands of digits.
+        # Python refuses to parse integers of thousands of digits.
         raise not_a_page(name, what, "it has a number that is too long") from None
 
 
 def not_a_page(name: str, what: str, why: str) -> AssayError:
-    """It is not what it should be."""
+    """Return the error for data in another format than expected."""
     return AssayError(f"{name}: not {what}: {why}", f"give {what}")
 
 
 def entries_of(data: Any, key: str, name: str, what: str) -> tuple[dict[str, Any], ...]:
-    """The entries of a page, or of a plain list of them.
+    """Return the entries of a page, or of a plain list.
 
     Raises:
-        AssayError: It has none.
+        AssayError: It has no list of entries.
     """
     entries = data.get(key) if isinstance(data, dict) else data
     if not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
@@ -86,12 +86,12 @@ def entries_of(data: Any, key: str, name: str, what: str) -> tuple[dict[str, Any
 
 
 def in_force(start: str, end: str, day: dt.date) -> bool:
-    """Whether a price holds on a day: at noon, since a list ends it a minute before midnight, or at midnight."""
+    """Return whether a price is valid at noon of a day: lists end a price at midnight, or a minute before."""
     return (not start or start[:10] <= str(day)) and (not end or end[:16] > f"{day}T12:00")
 
 
 def joined(ranges: Iterable[tuple[Decimal, Decimal]]) -> list[tuple[Decimal, Decimal, Decimal | None]]:
-    """Begin and price of each range -> begin, price and end: each ends where the next one begins."""
+    """Return start, price and end of each range, from start and price: each range ends where the next one starts."""
     ordered = sorted(ranges)
     ends: list[Decimal | None] = [start for start, _ in ordered[1:]]
     return [(start, price, end) for (start, price), end in zip(ordered, [*ends, None], strict=True)]
@@ -100,5 +100,5 @@ def joined(ranges: Iterable[tuple[Decimal, Decimal]]) -> list[tuple[Decimal, Dec
 def offer(
     sku: str, attributes: Mapping[str, str], term: str, lease: str, paid: str, unit: str, price: Decimal
 ) -> Offered:
-    """A price without ranges."""
+    """Return a price without ranges."""
     return Offered(sku, attributes, term, lease, paid, "", unit, price, Decimal(0), None)

@@ -17,11 +17,14 @@ class Provider:
     """How the prices of one provider are found.
 
     Attributes:
-        label: Its list, for texts: a plural.
-        pages: How pages are read; None: files are read as they come, such as those of AWS.
-        units: What the list's units mean.
-        key: A word of a product by which its rules are found at once: lists have millions of products.
-        keys: The words by which a rule is found.
+        label: Name of its list in messages: a plural.
+        pages: How pages are read; None: files are read as a stream, such as those of AWS.
+        units: Unit of the list -> kind, and base units in one.
+        rule_for: Returns the rule that finds a row's products.
+        term_fits: Returns whether a price is on a row's term.
+        addresses: Returns the URLs of the lists that have a book's rows.
+        key: Returns the index key of a product; an index finds its rules, because lists have millions of products.
+        keys: Returns the index keys of a rule.
     """
 
     name: str
@@ -85,7 +88,7 @@ PROVIDERS = {
 
 
 def source_of(provider: Provider, file: OfferFile, found: Sequence[Offered]) -> str:
-    """Where a price was read, in words: the list, what it calls the thing, and the file if it is not public."""
+    """Return where a price was read, in words: the list, its name for the product, and the file if it is not public."""
     if provider.pages is None:
         return f"AWS price list of {file.offer}: {file.name}"
     first = found[0].attributes
@@ -96,7 +99,7 @@ def source_of(provider: Provider, file: OfferFile, found: Sequence[Offered]) -> 
 
 
 def url_of(file: OfferFile, found: Sequence[Offered]) -> str:
-    """Where a price can be looked up again; empty: it was read from a file."""
+    """Return the URL where a price can be looked up; empty: it was read from a file."""
     meter = found[0].attributes.get("meterid", "")
     if not file.url or not re.fullmatch(r"[0-9A-Za-z-]+", meter):
         return file.url

@@ -1,4 +1,4 @@
-"""A price book renewed from the provider's price list files: the rows stay, their prices change."""
+"""Update a price book from the provider's price list: the rows stay, their prices change."""
 
 import datetime as dt
 import itertools
@@ -14,15 +14,15 @@ from assay.money.books.listed import SAVINGS, UPFRONT, WHOLE_TERM, Attributes, O
 from assay.money.books.providers import PROVIDERS, Provider, source_of, url_of
 
 _OF_THE_OLD_SOURCE = ("doubtful", "not seen in", "undated")
-"""A note that says so speaks of where the old price was found, and goes with it."""
+"""A note with one of these phrases describes the old price's source, and is removed with it."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """A row that the files have a price of.
+    """A row that the files have a price for.
 
     Attributes:
-        old, new: Before and after; only date and source differ if the price is still that.
+        old, new: The row before and after; if the price is the same, only date and source differ.
     """
 
     old: Row
@@ -30,7 +30,7 @@ class Change:
 
     @property
     def is_new(self) -> bool:
-        """Whether the price is another one."""
+        """Whether the price changed."""
         return _prices(self.old) != _prices(self.new)
 
 
@@ -39,7 +39,7 @@ class Refreshed:
     """A book with new prices.
 
     Attributes:
-        changes: Rows that were found, in the book's order.
+        changes: Rows with a price in the lists, in the book's order.
         left: Rows that keep their old price and date, and why.
     """
 
@@ -49,10 +49,10 @@ class Refreshed:
 
 
 def provider_of(book: Book) -> Provider:
-    """Whose price list has the book's rows.
+    """Return the provider whose price list has the book's rows.
 
     Raises:
-        AssayError: The book is historic, or the provider has no list that is read.
+        AssayError: The book is historic, or the provider's list cannot be read.
     """
     if book.historic:
         raise AssayError(f"{book.book} is of the past on purpose: its prices stay", "refresh a book of the present")
@@ -66,20 +66,20 @@ def provider_of(book: Book) -> Provider:
 
 
 def needed_files(book: Book) -> list[str]:
-    """Addresses of the lists that have the book's rows.
+    """Return the URLs of the lists that have the book's rows.
 
     Raises:
         AssayError: As `provider_of`; or no list has any of the rows.
     """
     provider = provider_of(book)
-    found = provider.addresses(book)
-    if not found:
+    urls = provider.addresses(book)
+    if not urls:
         raise AssayError(f"none of the rows of {book.book} is in {provider.label}", "nothing was changed")
-    return found
+    return urls
 
 
 def wanted_of(book: Book) -> Wanted:
-    """Picks the products that a book's rows stand for, by a rule or by their SKU."""
+    """Return a filter for the products that a book's rows stand for, by a rule or by their SKU."""
     provider = provider_of(book)
     rules: dict[str, list[Rule]] = defaultdict(list)
     for rule in filter(None, map(provider.rule_for, book.rows)):
@@ -96,12 +96,12 @@ def wanted_of(book: Book) -> Wanted:
 
 
 def _skus(row: Row) -> list[str]:
-    """A row's SKUs: of tiers or of a sum there are several."""
+    """Return a row's SKUs; a price in tiers or parts has several."""
     return [sku for sku in row.sku.replace(",", " ").replace("+", " ").split() if sku]
 
 
 @dataclass(frozen=True)
-class _ByNumber:
+class _SkuRule:
     """The rule for a row that is found by its SKU alone."""
 
     skus: tuple[str, ...]
@@ -111,47 +111,47 @@ class _ByNumber:
     bounds: Sequence[Decimal | None] = field(default=(None,))
 
     def fits(self, attributes: Attributes, region: str) -> bool:
-        """Whether a product has it; Azure's meters have a number of their own besides, and are of one region."""
+        """Return whether a product has one of the SKUs or Azure meter IDs, in the region if it has one."""
         if attributes.get("regioncode", region) not in (region, ""):
             return False
         return attributes.get("sku") in self.skus or attributes.get("meterid") in self.skus
 
     def parts(self, fitting: Sequence[Offered]) -> list[list[Offered]]:
-        """One."""
+        """Return all products as one part."""
         return [list(fitting)]
 
 
 def refresh(book: Book, files: Sequence[OfferFile], today: dt.date | None = None) -> Refreshed:
-    """The book with the lists' prices.
+    """Return the book with the lists' prices.
 
-    Of each row found, price, date and source are set; a first tier or amount that is free stays as the book has it,
-    since free tiers of an account are no property of what is priced. The book's date is that of its oldest row.
+    A row that is found gets its price, date and source from the list. A free first tier or free amount stays as the
+    book has it: the lists do not state the free tiers of an account. The book's date is that of its oldest row.
 
     Args:
         book: The book.
-        files: What was read.
-        today: When it was read, which a row keeps; None: the clock's day.
+        files: The lists that were read.
+        today: Date of reading, stored in each row that is found; None: the present day.
 
     Raises:
-        AssayError: No row was renewed at all.
+        AssayError: No row was updated.
     """
-    provider, seen = provider_of(book), today or dt.date.today()
+    provider, read_date = provider_of(book), today or dt.date.today()
     changes: list[Change] = []
     left: list[tuple[Row, str]] = []
-    told: list[str] = []
+    problems: list[str] = []
     rows: list[Row] = []
     for row in book.rows:
         try:
-            found = _renewed(row, book, files, provider).model_copy(update={"seen": seen})
+            updated = _updated_row(row, book, files, provider).model_copy(update={"seen": read_date})
         except _NoMatchError as error:
             left.append((row, str(error)))
-            told += [] if isinstance(error, _AbsentError) else [left_text(row, str(error))]
+            problems += [] if isinstance(error, _AbsentError) else [left_text(row, str(error))]
             rows.append(row.model_copy(update={"date": book.date_of(row)}))
         else:
-            changes.append(Change(row, found))
-            rows.append(found)
+            changes.append(Change(row, updated))
+            rows.append(updated)
     if not changes:
-        raise _nothing(book, files, told)
+        raise _no_row_error(book, files, problems)
     date = min(row.date for row in rows if row.date)
     dated = [row.model_copy(update={"date": None if row.date == date else row.date}) for row in rows]
     new = {**book.model_dump(exclude={"rows"}), "date": date}
@@ -159,13 +159,13 @@ def refresh(book: Book, files: Sequence[OfferFile], today: dt.date | None = None
     return Refreshed(renewed, tuple(changes), tuple(left))
 
 
-def _nothing(book: Book, files: Sequence[OfferFile], told: Sequence[str]) -> AssayError:
-    """Why no row was renewed: `told` are those that the files have, with the reason each."""
+def _no_row_error(book: Book, files: Sequence[OfferFile], problems: Sequence[str]) -> AssayError:
+    """Return the error if no row was updated; `problems` are rows that the files have, each with the reason."""
     names = ", ".join(file.name for file in files)
     others = sorted({currency for file in files for currency in file.others})
-    if told:
-        more = f", and {len(told) - 1} more" if len(told) > 1 else ""
-        return AssayError(f"no row of {book.book} is renewed from {names}: {told[0]}{more}", "give other files")
+    if problems:
+        more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
+        return AssayError(f"no row of {book.book} is renewed from {names}: {problems[0]}{more}", "give other files")
     if others:
         message = f"{names}: prices in {', '.join(others)}; the book {book.book} is in {book.currency}"
         return AssayError(message, f"give files with prices in {book.currency}")
@@ -173,44 +173,44 @@ def _nothing(book: Book, files: Sequence[OfferFile], told: Sequence[str]) -> Ass
 
 
 class _NoMatchError(Exception):
-    """A row cannot be renewed; the message says why."""
+    """A row cannot be updated; the message gives the reason."""
 
 
 class _AbsentError(_NoMatchError):
-    """The files do not have it."""
+    """The files do not have the row."""
 
 
-def _renewed(row: Row, book: Book, files: Iterable[OfferFile], provider: Provider) -> Row:
-    rule = provider.rule_for(row) or (_ByNumber(tuple(_skus(row)), provider.units) if row.sku else None)
+def _updated_row(row: Row, book: Book, files: Iterable[OfferFile], provider: Provider) -> Row:
+    rule = provider.rule_for(row) or (_SkuRule(tuple(_skus(row)), provider.units) if row.sku else None)
     if rule is None:
         spot = row.term == "spot" and provider.name == "aws"
         raise _AbsentError("the files have no spot prices" if spot else "no rule finds it in the files")
-    lists = [(file, _of_offers(file, rule.offers)) for file in files]
+    lists = [(file, _offered_prices(file, rule.offers)) for file in files]
     of_offer = [(file, found) for file, found in lists if found or file.offer in rule.offers]
     if not of_offer:
         raise _AbsentError(f"no file of {rule.offers[0]} was read" if rule.offers else "not in the files")
     for file, found in of_offer:
         fitting = [each for each in found if rule.fits(each.attributes, book.region) and provider.term_fits(row, each)]
         if fitting:
-            prices = _price(row, book, rule, fitting)
+            prices = _price_of(row, book, rule, fitting)
             date = file.date or dt.date.min
             if date < book.date_of(row):
                 raise _NoMatchError(f"the file is of {date}, older than the row")
             source, url = source_of(provider, file, prices.of), url_of(file, prices.of)
-            return _with(row, prices, {"source": source, "url": url, "date": date})
+            return _row_with(row, prices, {"source": source, "url": url, "date": date})
     raise _AbsentError("not in the file" if len(of_offer) == 1 else "not in the files")
 
 
-def _of_offers(file: OfferFile, offers: Sequence[str]) -> list[Offered]:
+def _offered_prices(file: OfferFile, offers: Sequence[str]) -> list[Offered]:
     return [each for offer in offers for each in file.of(offer)] if offers else file.found
 
 
 @dataclass(frozen=True)
 class _Prices:
-    """Tiers in the row's unit, and what is paid at once.
+    """Tiers in the row's unit, and the upfront fee.
 
     Attributes:
-        of: The products that it is of, one for each part.
+        of: The product of each part of the price.
     """
 
     tiers: tuple[Tier, ...]
@@ -218,20 +218,22 @@ class _Prices:
     of: tuple[Offered, ...] = field(default=(), compare=False)
 
 
-def _price(row: Row, book: Book, rule: Rule, fitting: Sequence[Offered]) -> _Prices:
-    """The price that all fitting products of each part agree on."""
+def _price_of(row: Row, book: Book, rule: Rule, fitting: Sequence[Offered]) -> _Prices:
+    """Return the price on which all fitting products of each part agree."""
     parts = rule.parts(fitting)
     if rule.sums:
         return _summed(row, rule, parts)
-    found = [_agreed(row, book, rule, part) for part in parts]
-    if len(found) == 1:
-        return found[0]
-    tiers = [part.tiers[-1].model_copy(update={"up_to": bound}) for part, bound in zip(found, rule.bounds, strict=True)]
-    return _Prices(tuple(tiers), of=tuple(each.of[0] for each in found))
+    part_prices = [_agreed_prices(row, book, rule, part) for part in parts]
+    if len(part_prices) == 1:
+        return part_prices[0]
+    tiers = [
+        part.tiers[-1].model_copy(update={"up_to": bound}) for part, bound in zip(part_prices, rule.bounds, strict=True)
+    ]
+    return _Prices(tuple(tiers), of=tuple(each.of[0] for each in part_prices))
 
 
 def _summed(row: Row, rule: Rule, parts: Sequence[Sequence[Offered]]) -> _Prices:
-    """A price that the list has in parts, such as that of a machine by core and by GiB of memory."""
+    """Return a price that the list states in parts, such as a machine's by core and by GiB of memory."""
     total, of = Decimal(0), []
     for (unit, quantity), part in zip(rule.sums, parts, strict=True):
         prices = {each.price for each in part}
@@ -245,23 +247,23 @@ def _summed(row: Row, rule: Rule, parts: Sequence[Sequence[Offered]]) -> _Prices
     return _Prices((Tier(price=_converted(row, total, Decimal(1))),), of=tuple(of))
 
 
-def _agreed(row: Row, book: Book, rule: Rule, offered: Sequence[Offered]) -> _Prices:
+def _agreed_prices(row: Row, book: Book, rule: Rule, offered: Sequence[Offered]) -> _Prices:
     by_sku: dict[tuple[str, ...], list[Offered]] = defaultdict(list)
     for each in offered:
         by_sku[each.sku, each.attributes.get("meterid", "")].append(each)
-    found = list(dict.fromkeys(_of_product(row, book, rule, each) for each in by_sku.values()))
-    if not found:
+    prices = list(dict.fromkeys(_product_prices(row, book, rule, each) for each in by_sku.values()))
+    if not prices:
         raise _NoMatchError("a tier of it is not in the file")
-    if len(found) > 1:
-        known = [each for each in found if each.of[0].sku in _skus(row)]
+    if len(prices) > 1:
+        known = [each for each in prices if each.of[0].sku in _skus(row)]
         if len(known) == 1:
             return known[0]
-        texts = sorted({price_words(each.tiers, each.upfront) for each in found})
-        raise _NoMatchError(f"the file has it at {len(found)} prices: {', '.join(texts[:4])}")
-    return found[0]
+        texts = sorted({price_words(each.tiers, each.upfront) for each in prices})
+        raise _NoMatchError(f"the file has it at {len(prices)} prices: {', '.join(texts[:4])}")
+    return prices[0]
 
 
-def _of_product(row: Row, book: Book, rule: Rule, lines: Sequence[Offered]) -> _Prices:
+def _product_prices(row: Row, book: Book, rule: Rule, lines: Sequence[Offered]) -> _Prices:
     of = (lines[0],)
     totals = [each for each in lines if each.unit == WHOLE_TERM]
     if totals or lines[0].term == SAVINGS:
@@ -290,9 +292,9 @@ def _of_product(row: Row, book: Book, rule: Rule, lines: Sequence[Offered]) -> _
 
 
 def _committed(row: Row, book: Book, rule: Rule, lines: Sequence[Offered]) -> _Prices:
-    """Of a term whose list has a single figure: the total of the term, or what an hour of it costs.
+    """Return the price of a term with a single figure in the list: the total of the term, or the cost of an hour.
 
-    It is the same however it is paid: at once, half of it at once, or hour by hour.
+    The total is the same for each way to pay: all upfront, half upfront, or by the hour.
     """
     if len(lines) > 1:
         raise _NoMatchError("the file has more than one price of its term")
@@ -309,21 +311,21 @@ def _committed(row: Row, book: Book, rule: Rule, lines: Sequence[Offered]) -> _P
     return _Prices((Tier(price=rest),), upfront, (line,))
 
 
-def _factor(row: Row, book: Book, rule: Rule, given: str) -> Decimal:
-    """Units of the row in one of the list's; what is sold by the hour is turned into months as the book does."""
-    kind, size = rule.units.get(given.lower(), ("", 1))
+def _factor(row: Row, book: Book, rule: Rule, list_unit: str) -> Decimal:
+    """Return the row's units in one unit of the list; hourly units are turned into months with the book's hours."""
+    kind, size = rule.units.get(list_unit.lower(), ("", 1))
     unit, hours = UNITS[row.unit], Decimal(1)
     if kind.endswith("hours") and kind.replace("hours", "months") == unit.kind:
         kind, hours = unit.kind, book.hours_per_month
     if kind != unit.kind:
-        raise _NoMatchError(f"the file sells it by {given or 'no unit'}, not by {row.unit}")
+        raise _NoMatchError(f"the file sells it by {list_unit or 'no unit'}, not by {row.unit}")
     if size is None:
         size = 2**30 if "iB" in row.unit else 10**9
     return EXACT.divide(Decimal(size), EXACT.multiply(Decimal(unit.factor), hours))
 
 
 def _converted(row: Row, price: Decimal, factor: Decimal) -> Decimal:
-    """A price for one unit of the row, to the finest that a book holds."""
+    """Return a price for one unit of the row, rounded to the finest that a book holds."""
     exact = EXACT.divide(price, factor)
     value = exact.quantize(FINEST, context=EXACT)
     if out_of_bounds(value) or bool(value) != bool(exact):
@@ -332,11 +334,11 @@ def _converted(row: Row, price: Decimal, factor: Decimal) -> Decimal:
 
 
 def _plain(value: Decimal) -> Decimal:
-    """Without zeros at its end and without exponent."""
+    """Return a number without trailing zeros and exponent."""
     return Decimal(format(value.normalize(EXACT), "f"))
 
 
-def _with(row: Row, prices: _Prices, found: Mapping[str, object]) -> Row:
+def _row_with(row: Row, prices: _Prices, found: Mapping[str, object]) -> Row:
     paid = prices.tiers[1:] if len(prices.tiers) > 1 and not prices.tiers[0].price else prices.tiers
     free = row.tiers[:1] if row.tiers and not row.tiers[0].price else ()
     bound = free[0].up_to if free else None
@@ -360,23 +362,23 @@ def _prices(row: Row) -> tuple[object, ...]:
 
 
 def price_text(row: Row) -> str:
-    """`0.096`, `494 upfront + 0`, `0.023 to 51200, 0.022`."""
+    """Return a row's price in words: `0.096`, `494 upfront + 0`, `0.023 to 51200, 0.022`."""
     return price_words(row.tiers or (Tier(price=row.price or Decimal(0)),), row.upfront)
 
 
 def price_words(tiers: Iterable[Tier], upfront: Decimal) -> str:
-    """`494 upfront + 0`, `0.023 to 51200, 0.022`."""
+    """Return tiers and upfront fee in words: `494 upfront + 0`, `0.023 to 51200, 0.022`."""
     text = tiers_text(tiers)
     return f"{upfront:f} upfront + {text}" if upfront else text
 
 
 def tiers_text(tiers: Iterable[Tier]) -> str:
-    """`0.023 to 51200, 0.022`."""
+    """Return tiers in words: `0.023 to 51200, 0.022`."""
     return ", ".join(f"{tier.price:f}" if tier.up_to is None else f"{tier.price:f} to {tier.up_to:f}" for tier in tiers)
 
 
 def change_percent(change: Change) -> Decimal | None:
-    """How much the price rose or fell, in percent; of tiers, the first that is paid; None: it was nothing before."""
+    """Return the change of the price in percent: of the upfront fee, or the first paid tier; None: it was 0 before."""
     old, new = _first_paid(change.old), _first_paid(change.new)
     if change.old.upfront or change.new.upfront:
         old, new = change.old.upfront, change.new.upfront
@@ -390,11 +392,11 @@ def _first_paid(row: Row) -> Decimal:
 
 
 def change_text(change: Change) -> str:
-    """`+3.1 %`; empty if it cannot be said."""
+    """Return the change in percent: `+3.1 %`; empty if the price was 0 before."""
     percent = change_percent(change)
     return "" if percent is None else f"{percent:+.1f} %"
 
 
 def left_text(row: Row, why: str) -> str:
-    """`instance m5.large, spot: spot prices are not in the files`."""
+    """Return a row and why it keeps its price: `instance m5.large, spot: spot prices are not in the files`."""
     return f"{row_name(row)}: {why}"

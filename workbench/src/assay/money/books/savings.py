@@ -1,7 +1,7 @@
-"""AWS files of savings plans: what an hour of a product costs for whoever commits to pay so much an hour.
+"""AWS savings plan files: the hourly price of a product for a customer who commits to an hourly amount.
 
 Format: docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/reading-service-price-list-file-for-savings-plans.html.
-A plan is named by its purchase option and its term; its rates name the products, by SKU and usage type.
+A plan has a purchase option and a term; its rates name the products, by SKU and usage type.
 """
 
 from collections.abc import Mapping
@@ -11,61 +11,61 @@ from assay.money.books.listed import SAVINGS, Attributes, Offered, OfferFile, Wa
 from assay.money.books.stream import Stream
 
 RATE = "discountedrate"
-"""Column of a table of savings plans that no other price list has."""
+"""Column that only tables of savings plans have."""
 
 
 def csv_rate(cells: Attributes, where: str) -> Offered:
-    """A line of a table of savings plans."""
+    """Return the price in a line of a savings plan table."""
     attributes = {key: value for key, value in cells.items() if value}
     length = cells.get("leasecontractlength", "")
     unit = cells.get("leasecontractlengthunit", "year")
     lease = f"{length}yr" if length and unit.lower().startswith("year") else length + unit
-    return _offered(attributes, lease, cells["unit"], cells[RATE], where)
+    return _offered_price(attributes, lease, cells["unit"], cells[RATE], where)
 
 
 def read_rates(stream: Stream, file: OfferFile, currency: str, plans: Mapping[str, Attributes], wanted: Wanted) -> None:
-    """The rates of all plans of a JSON file, one after the other: a plan may have hundreds of thousands.
+    """Add the wanted rates of all plans of a JSON file, read one by one: a plan may have hundreds of thousands.
 
     Raises:
         AssayError: It has another form.
     """
     for _ in stream.elements():
-        plan, rates = "", False
+        plan, has_rates = "", False
         for key in stream.members():
             if key == "sku":
                 plan = str(stream.value())
             elif key == "rates":
-                rates = True
+                has_rates = True
                 if plan not in plans:
                     raise stream.wrong(f"the plan {plan or 'without SKU'} is not among the products")
                 for _ in stream.elements():
-                    _take(stream, file, currency, plans[plan], wanted, plan)
+                    _add_rate(stream, file, currency, plans[plan], wanted, plan)
             else:
                 stream.value()
-        if not rates:
+        if not has_rates:
             raise stream.wrong(f"the plan {plan} has no rates")
 
 
-def _take(stream: Stream, file: OfferFile, currency: str, plan: Attributes, wanted: Wanted, sku: str) -> None:
+def _add_rate(stream: Stream, file: OfferFile, currency: str, plan: Attributes, wanted: Wanted, sku: str) -> None:
     rate = stream.value()
     try:
-        attributes = _of_rate(rate, plan)
+        attributes = _rate_attributes(rate, plan)
         if not wanted(attributes):
             return
         money = rate["discountedRate"]
-        given = str(money.get("currency", "USD"))
-        if given != currency:
-            file.others.add(given)
+        price_currency = str(money.get("currency", "USD"))
+        if price_currency != currency:
+            file.others.add(price_currency)
             return
         where = f"{file.name}, {rate.get('rateCode', sku)}"
         lease = plan.get("purchaseterm", "")
-        file.found.append(_offered(attributes, lease, str(rate.get("unit", "Hrs")), str(money["price"]), where))
+        file.found.append(_offered_price(attributes, lease, str(rate.get("unit", "Hrs")), str(money["price"]), where))
     except (TypeError, KeyError, AttributeError):
         raise stream.wrong(f"a rate of {sku} has another form") from None
 
 
-def _of_rate(rate: Any, plan: Attributes) -> dict[str, str]:
-    """What is said of the product, and of the plan where the product says nothing."""
+def _rate_attributes(rate: Any, plan: Attributes) -> dict[str, str]:
+    """Return the attributes of the product; of the plan where the rate does not state them."""
     return {
         "family": plan.get("family", ""),
         "purchaseoption": plan.get("purchaseoption", ""),
@@ -77,7 +77,7 @@ def _of_rate(rate: Any, plan: Attributes) -> dict[str, str]:
     }
 
 
-def _offered(attributes: Attributes, lease: str, unit: str, price: str, where: str) -> Offered:
+def _offered_price(attributes: Attributes, lease: str, unit: str, price: str, where: str) -> Offered:
     return Offered(
         sku=attributes.get("discountedsku", ""),
         attributes=attributes,

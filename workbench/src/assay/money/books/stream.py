@@ -1,4 +1,4 @@
-"""Text that comes in pieces, of which lines and JSON values are taken one by one: price lists have gigabytes."""
+"""Text read in pieces, from which lines and JSON values are taken one by one: price lists have gigabytes."""
 
 import itertools
 import json
@@ -11,19 +11,19 @@ from assay.money.books.listed import broken_off
 CHUNK = 2**18
 """Characters that are read at once."""
 MOST_ENTRY = 2**26
-"""No single value that is taken is longer; a file that has a longer one is no price list."""
+"""Most characters of a single value; a file with a longer one is not a price list."""
 MOST_LINE = 2**20
-"""No line of a table is longer."""
+"""Most characters of a line of a table."""
 
 
 class Stream:
     """A file that is read in pieces.
 
     Attributes:
-        name: Of the file, for messages.
+        name: Name of the file, for messages.
         what: What it should be, such as `an AWS price list file`.
         hint: What to give instead if it is not.
-        cut: The line given last does not end.
+        cut: Whether the last line has no line end.
     """
 
     def __init__(self, text: TextIO, name: str, what: str, hint: str) -> None:
@@ -36,15 +36,15 @@ class Stream:
 
     @property
     def starts(self) -> str:
-        """The first sign of the file that is no space; empty if there is none at its begin."""
+        """First character of the file that is not a space; empty if there is none in its first 1024 characters."""
         return self.buffer[: 2**10].lstrip()[:1]
 
     def wrong(self, why: str) -> AssayError:
-        """It is not what it should be."""
+        """Return the error for a file in another format."""
         return AssayError(f"{self.name}: not {self.what}: {why}", self.hint)
 
     def lines(self) -> Iterator[str]:
-        """The whole as lines; `cut` is set before one that does not end is given."""
+        """Yield the lines of the file; `cut` is set before a last line without line end."""
         rest = ""
         for piece in itertools.chain([self.buffer], iter(lambda: self.text.read(CHUNK), "")):
             *whole, rest = (rest + piece).split("\n")
@@ -62,7 +62,7 @@ class Stream:
         return bool(piece)
 
     def sign(self) -> str:
-        """The next sign that is no space, which is left there."""
+        """Return the next character that is not a space, without consuming it."""
         while True:
             while self.at < len(self.buffer):
                 if not self.buffer[self.at].isspace():
@@ -72,12 +72,12 @@ class Stream:
                 raise broken_off(self.name)
 
     def value(self) -> Any:
-        """The next value, whole."""
+        """Return the next JSON value, whole."""
         self.sign()
         while True:
             try:
                 value, end = self._decoder.raw_decode(self.buffer, self.at)
-                # A number that touches the end of what is there may go on.
+                # A number that reaches the end of the buffer may continue in the next piece.
                 if end < len(self.buffer):
                     self.at = end
                     return value
@@ -86,12 +86,12 @@ class Stream:
                     raise self.wrong(f"not JSON: {error.msg}") from None
             except RecursionError:
                 raise self.wrong("it is nested too deeply") from None
-            # Twice as much each time: what was decoded in vain is decoded again.
+            # The buffer doubles each time, because a failed decoding starts over.
             if not self._more(max(CHUNK, len(self.buffer) - self.at)):
                 raise AssayError(f"{self.name}: the file breaks off, or is not JSON", "fetch it anew")
 
     def members(self) -> Iterator[str]:
-        """The keys of the mapping that comes next; each value must be taken, or skipped, by the caller."""
+        """Yield the keys of the next JSON object; the caller must take or skip each value."""
         self._expect("{")
         if self.sign() == "}":
             self.at += 1
@@ -106,7 +106,7 @@ class Stream:
             self._expect(",")
 
     def elements(self) -> Iterator[int]:
-        """The places of the list that comes next; each value must be taken, or skipped, by the caller."""
+        """Yield the indices of the next JSON array; the caller must take or skip each value."""
         self._expect("[")
         if self.sign() == "]":
             self.at += 1

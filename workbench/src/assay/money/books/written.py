@@ -1,4 +1,4 @@
-"""Price books as text: what `load_book` reads back to the same book."""
+"""Price books as YAML text, which `load_book` reads back to the same book."""
 
 import datetime as dt
 import itertools
@@ -22,14 +22,14 @@ _WORDS = ("null", "true", "false")
 
 
 def book_text(book: Book, today: dt.date | None = None) -> str:
-    """The book as YAML, one row a line.
+    """Return the book as YAML, one row a line.
 
     Args:
         book: The book.
-        today: The present day; later dates are refused. None: they are not.
+        today: The present day; later dates are refused. None: they are accepted.
 
     Raises:
-        AssayError: It is too large to be read back, or could not be checked.
+        AssayError: It is too large to be read back, has a date in the future, or is not valid.
     """
     late = next(book.in_future(today), None) if today else None
     if late:
@@ -44,10 +44,10 @@ def book_text(book: Book, today: dt.date | None = None) -> str:
     rows = [f"  - {{{_row(row)}}}\n" for row in book.rows]
     _check_size(head, rows)
     text = head + "".join(rows)
-    found, source = read_checked(Book, text.encode(), GUIDE, WHAT)
-    if found is None:
+    reread, source = read_checked(Book, text.encode(), GUIDE, WHAT)
+    if reread is None:
         raise AssayError(f"the book cannot be written: {source.problems[0].message}", source.problems[0].hint)
-    if found != book:
+    if reread != book:
         raise RuntimeError(f"the text of the book {book.book} does not say the same as the book")
     return text
 
@@ -97,14 +97,14 @@ def _members(values: dict[str, Any]) -> str:
 
 
 def number_text(value: Decimal) -> str:
-    """A number without exponent and without zeros at its end; in quotes if it is too long to be read as a number."""
+    """Return a number without exponent and trailing zeros; in quotes if it is too long to be read as a number."""
     text = format(value, "f")
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return text if len(text) <= 30 else json.dumps(text)
 
 
 def _is_plain(text: str) -> bool:
-    """Text that YAML reads as itself without quotes."""
+    """Return whether YAML reads a text as itself without quotes."""
     first = text[:1].isalpha() or text[:4].isdigit()
     number = text.replace(".", "", 1).replace("e", "", 1).replace("E", "", 1).replace("-", "").isdigit()
     dated = len(text) == 10 and number and text[4] == text[7] == "-"

@@ -1,1 +1,1 @@
-"""The catalogue, designs, what they can do at most, and what they cost."""
+"""The catalogue, storage designs, their performance limits, and what they cost."""

@@ -1,4 +1,4 @@
-"""What a design and its use make one pay for: lines for a price book, without the prices."""
+"""The bill of a design and its use: lines with quantities, which a price book turns into money."""
 
 import functools
 import re
@@ -24,26 +24,26 @@ from assay.money.cost.catalog import catalog
 
 ONE = Decimal(1)
 BACKUPS = {"snapshot-capacity": "snapshots", "filesystem-backup": "backups"}
-"""What is kept besides the data, by the dimension that it is paid in."""
+"""Labels of bill lines for snapshots and backups, by the price-book dimension they are paid in."""
 EFS_MOVED = "efs-ia-write"
-"""The item of `filesystem-access` as which moving bytes to infrequent access is paid for."""
+"""Item of `filesystem-access` that charges for moving bytes to infrequent access."""
 SMALL = 10**6
-"""Bytes below which the unit of a capacity was probably forgotten."""
+"""Capacities below this many bytes probably lack their unit."""
 _YEAR = re.compile(r"-(19|20)[0-9]{2}$")
 
 
 def make_bill(design: Design, use: Use = Use()) -> Bill:  # noqa: B008
-    """The bill of materials and of use.
+    """Return the bill of a design: its parts, and what its use adds.
 
-    Capacity is counted as it is provisioned, in bytes for a month; servers by the hour, and only those are not paid
-    for while the design is off.
+    Provisioned capacity is counted, in bytes for a month. Servers are counted by the hour; they are the only lines that
+    cost nothing while the design is off, unless the use deletes everything then.
 
     Raises:
-        AssayError: The catalogue has no such thing, or a volume cannot be that large.
+        AssayError: The catalogue does not have a part, or the capacity cannot be split evenly into volumes.
     """
     lines = [
-        *(_gone(line, use) for group in design.servers for line in _servers(group, use)),
-        *(_gone(line, use) for line in _service(design, use)),
+        *(_stopped_when_deleted(line, use) for group in design.servers for line in _servers(group, use)),
+        *(_stopped_when_deleted(line, use) for line in _service(design, use)),
         *(line for piece in design.hardware for line in _hardware(piece)),
         *_link(design),
         *_use(design, use),
@@ -52,7 +52,7 @@ def make_bill(design: Design, use: Use = Use()) -> Bill:  # noqa: B008
 
 
 def volume_count(volumes: Volumes) -> int:
-    """Volumes of each server: as written, or as few of the same size as the type's largest size allows."""
+    """Return the number of volumes per server: as stated, or the fewest of equal size that the type's sizes allow."""
     if volumes.count != "auto":
         return volumes.count
     least = -(-volumes.capacity // catalog().volume(volumes.type).most_size)
@@ -60,10 +60,10 @@ def volume_count(volumes: Volumes) -> int:
 
 
 def volume_size(volumes: Volumes) -> int:
-    """Bytes of each volume.
+    """Return the bytes of each volume.
 
     Raises:
-        AssayError: The capacity cannot be split evenly into so many.
+        AssayError: The capacity cannot be split evenly into the number of volumes.
     """
     count = volume_count(volumes)
     if volumes.capacity % count:
@@ -75,15 +75,15 @@ def volume_size(volumes: Volumes) -> int:
 
 
 def _multiples(size: int, count: int) -> str:
-    """The next sizes, in the same unit, that can be split evenly: `9TB or 12TB`."""
-    spelled = format_size(size)
-    unit = spelled.lstrip("0123456789")
-    below = int(spelled.removesuffix(unit)) // count * count
+    """Return the next smaller and larger size, in the same unit, that can be split evenly: `9TB or 12TB`."""
+    text = format_size(size)
+    unit = text.lstrip("0123456789")
+    below = int(text.removesuffix(unit)) // count * count
     return " or ".join(f"{each}{unit}" for each in (below, below + count) if each)
 
 
 def sold_as(name: str) -> str:
-    """The item of a price book for a type of the catalogue: without the year that its limits held in."""
+    """Return the price-book item of a catalogue type: its name without the year its limits were published in."""
     return _YEAR.sub("", name)
 
 
@@ -97,7 +97,7 @@ def _line(
     pieces: Decimal | float = 1,
     stops: bool = False,
 ) -> Line:
-    """A line; thousands of variants share most of theirs."""
+    """Return a bill line; cached, because thousands of variants share most of their lines."""
     return Line(
         what=what,
         dimension=dimension,
@@ -109,8 +109,8 @@ def _line(
     )
 
 
-def _gone(line: Line, use: Use) -> Line:
-    """What is rented by the month, and is deleted while nothing runs: it stops, too."""
+def _stopped_when_deleted(line: Line, use: Use) -> Line:
+    """Mark a line rented by the month as stopping while the design is off, if the use deletes everything then."""
     if not use.deleted_when_off or line.per != "month":
         return line
     return _line(line.what, line.dimension, line.item, line.each, line.per, line.pieces, stops=True)
@@ -139,8 +139,8 @@ def _service(design: Design, use: Use) -> Iterator[Line]:
         stored = service.stored * use.filled
         rare = stored * service.infrequent
         yield _line("EFS storage", "filesystem-capacity", item, stored - rare, "month")
-        rarely = "efs-ia" if service.zones == "regional" else "efs-one-zone-ia"
-        yield _line("EFS storage, infrequent access", "filesystem-capacity", rarely, rare, "month")
+        rare_item = "efs-ia" if service.zones == "regional" else "efs-one-zone-ia"
+        yield _line("EFS storage, infrequent access", "filesystem-capacity", rare_item, rare, "month")
         if service.provisioned is not None:
             what = "EFS provisioned throughput"
             yield _line(what, "filesystem-throughput", "efs-provisioned", service.provisioned, "month")
@@ -159,13 +159,13 @@ def _service(design: Design, use: Use) -> Iterator[Line]:
 
 
 def _bucket(service: S3, use: Use) -> Iterator[Line]:
-    """What is stored in each class, with the bytes, objects and days that it charges at least.
+    """Yield the storage of each class, rounded up to the bytes, objects and days it charges at least.
 
-    Snapshots of a bucket are older versions of its objects, which cost as much as the others.
+    Snapshots of a bucket are older versions of its objects, and cost as much as the others.
     """
     cold = service.stored * service.cold_share
-    kept = ((service.storage_class, service.stored - cold, use.snapshots), (service.cold_class, cold, 0))
-    for name, stored, versions in kept:
+    parts = ((service.storage_class, service.stored - cold, use.snapshots), (service.cold_class, cold, 0))
+    for name, stored, versions in parts:
         if name is None or not stored + versions:
             continue
         kind = catalog().object_class(name)
@@ -201,8 +201,8 @@ def _managed(service: Managed, use: Use) -> Iterator[Line]:
 
 
 def _hardware(piece: Hardware) -> Iterator[Line]:
-    bought = _line(piece.item, "purchase", piece.item, 1, "once", piece.count)
-    yield bought.model_copy(update={"years": piece.years})
+    purchase = _line(piece.item, "purchase", piece.item, 1, "once", piece.count)
+    yield purchase.model_copy(update={"years": piece.years})
     yield _line(f"power of {piece.item}", "power", "electricity", piece.watts / 1000, "hour", piece.count)
     yield _line(f"rack space of {piece.item}", "rack", "rack", piece.rack_units, "month", piece.count)
     if piece.support is not None:
@@ -216,36 +216,36 @@ def _link(design: Design) -> Iterator[Line]:
 
 
 def _use(design: Design, use: Use) -> Iterator[Line]:
-    yield from _some("administration", "people", "administrator", design.people + use.people, "month")
-    yield from _some("data transfer out", "transfer-out", use.egress_way, use.egress, "month")
-    yield from _some("data transfer out of a job", "transfer-out", use.egress_way, use.job_egress, "job")
-    yield from _some("data transfer between zones", "transfer-zone", "zone", use.zone_traffic, "month")
-    yield from _accessed(design, use)
+    yield from _nonzero("administration", "people", "administrator", design.people + use.people, "month")
+    yield from _nonzero("data transfer out", "transfer-out", use.egress_way, use.egress, "month")
+    yield from _nonzero("data transfer out of a job", "transfer-out", use.egress_way, use.job_egress, "job")
+    yield from _nonzero("data transfer between zones", "transfer-zone", "zone", use.zone_traffic, "month")
+    yield from _access(design, use)
     types = sorted({sold_as(group.volumes.type) for group in design.servers if group.volumes})
-    kept = backup_item(design)
-    if kept is not None:
-        yield from _some(BACKUPS[kept[0]], *kept, use.snapshots, "month")
+    backup = backup_item(design)
+    if backup is not None:
+        yield from _nonzero(BACKUPS[backup[0]], *backup, use.snapshots, "month")
     if "standard" in types:
-        yield from _some("requests to volumes", "volume-requests", "standard", use.volume_requests, "month")
+        yield from _nonzero("requests to volumes", "volume-requests", "standard", use.volume_requests, "month")
 
 
-def _accessed(design: Design, use: Use) -> Iterator[Line]:
-    """Requests, and bytes read and written, where they are paid for."""
+def _access(design: Design, use: Use) -> Iterator[Line]:
+    """Yield requests and bytes read and written, where the service charges for them."""
     service = design.service
     if isinstance(service, S3):
-        yield from _requested(service, use)
+        yield from _requests(service, use)
     if isinstance(service, DynamoDb) and service.mode == "on-demand":
-        yield from _some("reads", "table-requests", "dynamodb/read", use.table_reads, "month")
-        yield from _some("writes", "table-requests", "dynamodb/write", use.table_writes, "month")
+        yield from _nonzero("reads", "table-requests", "dynamodb/read", use.table_reads, "month")
+        yield from _nonzero("writes", "table-requests", "dynamodb/write", use.table_writes, "month")
     if isinstance(service, Efs):
         if service.type == "efs-elastic":
-            yield from _some("bytes read", "filesystem-access", "efs-elastic-read", use.retrieved, "month")
-            yield from _some("bytes written", "filesystem-access", "efs-elastic-write", use.written, "month")
+            yield from _nonzero("bytes read", "filesystem-access", "efs-elastic-read", use.retrieved, "month")
+            yield from _nonzero("bytes written", "filesystem-access", "efs-elastic-write", use.written, "month")
         if service.infrequent:
             cold = use.retrieved * use.cold_reads
-            yield from _some("bytes read of infrequent access", "filesystem-access", "efs-ia-read", cold, "month")
+            yield from _nonzero("bytes read of infrequent access", "filesystem-access", "efs-ia-read", cold, "month")
             moved = use.written * service.infrequent
-            yield from _some("bytes moved to infrequent access", "filesystem-access", EFS_MOVED, moved, "month")
+            yield from _nonzero("bytes moved to infrequent access", "filesystem-access", EFS_MOVED, moved, "month")
     if isinstance(service, Managed):
         sold = catalog().managed(service.type).prices
         tiered = service.infrequent and sold.infrequent_read is not None
@@ -256,50 +256,52 @@ def _accessed(design: Design, use: Use) -> Iterator[Line]:
             ("bytes read of infrequent access", sold.infrequent_read, rare),
         ):
             if item is not None:
-                yield from _some(what, "filesystem-access", item, amount, "month")
+                yield from _nonzero(what, "filesystem-access", item, amount, "month")
         if sold.requests is not None:
-            yield from _some("read requests", "filesystem-requests", f"{sold.requests}/read", use.gets, "month")
-            yield from _some("write requests", "filesystem-requests", f"{sold.requests}/write", use.puts, "month")
+            yield from _nonzero("read requests", "filesystem-requests", f"{sold.requests}/read", use.gets, "month")
+            yield from _nonzero("write requests", "filesystem-requests", f"{sold.requests}/write", use.puts, "month")
 
 
 def backup_item(design: Design) -> tuple[str, str] | None:
-    """As what snapshots and backups of a design are sold: dimension and item; None if they are not.
+    """Return the price-book dimension and item of a design's snapshots or backups; None if the provider sells none.
 
-    Those of a bucket are in what it stores.
+    Snapshots of a bucket count as stored bytes.
     """
     service = design.service
     if any(group.volumes is not None for group in design.servers):
         return "snapshot-capacity", "standard"
-    found = None
+    item = None
     if isinstance(service, Efs | FsxLustre):
-        found = catalog().filesystem(service.type).backup
+        item = catalog().filesystem(service.type).backup
     elif isinstance(service, Managed):
-        found = catalog().managed(service.type).prices.backup
-    return None if found is None else ("filesystem-backup", found)
+        item = catalog().managed(service.type).prices.backup
+    return None if item is None else ("filesystem-backup", item)
 
 
-def _requested(service: S3, use: Use) -> Iterator[Line]:
-    """Requests to a bucket; of reads the share of cold data goes to its class."""
+def _requests(service: S3, use: Use) -> Iterator[Line]:
+    """Yield requests to a bucket; the share of cold reads goes to the cold class."""
     cold = use.cold_reads if service.cold_class is not None else Decimal(0)
     name = service.storage_class
-    yield from _some("PUT, COPY, POST and LIST requests", "object-requests", f"{name}/put", use.puts, "month")
+    yield from _nonzero("PUT, COPY, POST and LIST requests", "object-requests", f"{name}/put", use.puts, "month")
     if service.cold_class is not None:
         moved = use.puts * service.cold_share
-        yield from _some("moves to a colder class", "object-requests", moved_item(service.cold_class), moved, "month")
+        yield from _nonzero(
+            "moves to a colder class", "object-requests", moved_item(service.cold_class), moved, "month"
+        )
     for each, part in ((name, 1 - cold), (service.cold_class, cold)):
         if each is None or not part:
             continue
-        yield from _some("GET requests", "object-requests", f"{each}/get", use.gets * part, "month")
+        yield from _nonzero("GET requests", "object-requests", f"{each}/get", use.gets * part, "month")
         if not catalog().object_class(each).retrieval_free:
-            yield from _some("retrieval", "object-retrieval", each, use.retrieved * part, "month")
+            yield from _nonzero("retrieval", "object-retrieval", each, use.retrieved * part, "month")
 
 
 def moved_item(name: str) -> str:
-    """The item of `object-requests` as which moving an object into a class is paid for."""
+    """Return the item of `object-requests` that charges for moving an object into a class."""
     return f"{name}/{catalog().object_class(name).moved_as}"
 
 
-def _some(what: str, dimension: str, item: str, each: Decimal | int, per: Per) -> Iterator[Line]:
-    """A line, if there is anything of it: of most ways of use there is nothing."""
+def _nonzero(what: str, dimension: str, item: str, each: Decimal | int, per: Per) -> Iterator[Line]:
+    """Yield a line if its quantity is not 0: most uses have no quantity in most lines."""
     if each:
         yield _line(what, dimension, item, each, per)

@@ -30,9 +30,9 @@ from assay.model.money.entry import MIB
 DATA = Path(__file__).with_name("catalog_data")
 AWS_INSTANCES = DATA / "instances-aws.csv"
 GBIT = 10**9 / 8
-"""Bytes per second of a Gbit/s."""
+"""Bytes per second in 1 Gbit/s."""
 EBS_BURST_SECONDS = 1800.0
-"""How long an instance's burst to its volumes lasts, at least, once in 24 hours.
+"""Seconds that an instance can burst to its volumes at least once in 24 hours.
 
 Source: docs.aws.amazon.com/AWSEC2/latest/UserGuide/ebs-optimized.html
 """
@@ -41,7 +41,7 @@ Some = TypeVar("Some", bound=Entry)
 
 
 class Catalog:
-    """All entries by name. Instances are read when the first is asked for, each once."""
+    """All entries by name. An instance is read when it is first requested."""
 
     def __init__(self) -> None:
         self._volumes = _entries("volumes", TypeAdapter[AnyVolume](AnyVolume))
@@ -52,7 +52,7 @@ class Catalog:
         self._instances: dict[str, Instance] = {}
 
     def instance(self, name: str) -> Instance:
-        """An instance type, such as `i3en.24xlarge`.
+        """Return an instance type, such as `i3en.24xlarge`.
 
         Raises:
             AssayError: There is none of that name.
@@ -63,68 +63,68 @@ class Catalog:
         return found
 
     def volume(self, name: str) -> VolumeType:
-        """A type of volume, such as `gp3`.
+        """Return a volume type, such as `gp3`.
 
         Raises:
-            AssayError: There is none of that name.
+            AssayError: There is no such type.
         """
         return _get(self._volumes, name, "volume type")
 
     def filesystem(self, name: str) -> FileSystemType:
-        """A type of file system, such as `efs-bursting`.
+        """Return a file system type, such as `efs-bursting`.
 
         Raises:
-            AssayError: There is none of that name.
+            AssayError: There is no such type.
         """
         return _get(self._filesystems, name, "file system type")
 
     def object_class(self, name: str) -> ObjectClass:
-        """A class of object storage, such as `s3-standard`.
+        """Return a class of object storage, such as `s3-standard`.
 
         Raises:
-            AssayError: There is none of that name.
+            AssayError: There is no such class.
         """
         return _get(self._objects, name, "object class")
 
     def managed(self, name: str) -> ManagedType:
-        """A type of managed service, such as `fsx-openzfs-single-az-2`.
+        """Return a type of managed service, such as `fsx-openzfs-single-az-2`.
 
         Raises:
-            AssayError: There is none of that name.
+            AssayError: There is no such type.
         """
         return _get(self._managed, name, "managed service")
 
     def table(self, name: str) -> TableType:
-        """A type of table, such as `dynamodb`.
+        """Return a table type, such as `dynamodb`.
 
         Raises:
-            AssayError: There is none of that name.
+            AssayError: There is no such type.
         """
         return _get(self._tables, name, "table type")
 
     def entry(self, name: str) -> Entry:
-        """The entry of any kind that has this name.
+        """Return the entry with this name, of any kind.
 
         Raises:
-            AssayError: There is none of that name.
+            AssayError: There is no such entry.
         """
-        found = self._small.get(name)
+        found = self._services.get(name)
         if found is None and name in self.instance_names():
             found = self.instance(name)
         if found is None:
-            raise _unknown(name, "entry of the catalogue", [*self._small, *self.instance_names()])
+            raise _unknown(name, "entry of the catalogue", [*self._services, *self.instance_names()])
         return found
 
     def services(self) -> tuple[Entry, ...]:
-        """All entries that are not instances, in the order of the files."""
-        return tuple(self._small.values())
+        """Return all entries that are not instances, in the order of the files."""
+        return tuple(self._services.values())
 
     def instance_names(self) -> tuple[str, ...]:
         """Names of all instance types, sorted by family and size."""
         return _instance_names()
 
     def family(self, name: str) -> tuple[Instance, ...]:
-        """All sizes of a family such as `i3en`, the smallest first.
+        """Return all sizes of an instance family such as `i3en`, smallest first.
 
         Raises:
             AssayError: There is no such family.
@@ -135,7 +135,7 @@ class Catalog:
         return tuple(self.instance(each) for each in names)
 
     @property
-    def _small(self) -> dict[str, Entry]:
+    def _services(self) -> dict[str, Entry]:
         return {**self._volumes, **self._filesystems, **self._objects, **self._tables, **self._managed}
 
     def _read_instance(self, name: str) -> Instance:
@@ -149,7 +149,7 @@ class Catalog:
 
 @functools.cache
 def catalog() -> Catalog:
-    """The catalogue; read once per process."""
+    """Return the catalogue; read once per process."""
     return Catalog()
 
 
@@ -161,26 +161,26 @@ def _get(entries: Mapping[str, Some], name: str, what: str) -> Some:
 
 
 def _unknown(name: str, what: str, names: Iterable[str]) -> AssayError:
-    return AssayError(f"there is no {what} `{name}`", _meant(name, tuple(names)))
+    return AssayError(f"there is no {what} `{name}`", _similar_names(name, tuple(names)))
 
 
 @functools.lru_cache(maxsize=64)
-def _meant(name: str, names: tuple[str, ...]) -> str:
-    """A hint; advice asks for the same wrong name with each combination of the other values."""
+def _similar_names(name: str, names: tuple[str, ...]) -> str:
+    """Return a hint with similar names; cached, because advice looks up the same wrong name for many combinations."""
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     return f"did you mean {' or '.join(f'`{each}`' for each in near)}?" if near else "`assay catalog list` lists them"
 
 
 def _yaml(name: str) -> list[Any]:
-    """What the files NAME.yaml and NAME-*.yaml say, in the order of their names."""
+    """Return the contents of the files NAME.yaml and NAME-*.yaml, in the order of their names."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     paths = sorted(path for path in DATA.glob(f"{name}*.yaml") if path.stem.split("-")[0] == name)
     return [yaml.load(path.read_bytes(), Loader=loader) for path in paths]
 
 
 def _entries(file: str, kind: TypeAdapter[Some]) -> dict[str, Some]:
-    written = (each for data in _yaml(file) for each in data)
-    return {entry.name: entry for entry in map(kind.validate_python, written)}
+    entries = (each for data in _yaml(file) for each in data)
+    return {entry.name: entry for entry in map(kind.validate_python, entries)}
 
 
 @functools.cache

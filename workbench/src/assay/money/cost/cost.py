@@ -1,6 +1,6 @@
-"""What a bill costs: by the hour, month and year, on which terms; and from when on one design is cheaper than another.
+"""The cost of a bill per hour, month and year on each term, and the break-even points of two designs.
 
-Every amount is an exact decimal; a month has the hours that its price book says.
+Every amount is an exact decimal. A month has the hours that its price book states.
 """
 
 import functools
@@ -15,20 +15,21 @@ from assay.model.money.price import UNITS, Bill, Book, Line, Row, Tier
 ZERO, ONE = Decimal(0), Decimal(1)
 YEAR, THREE_YEARS = 12, 36
 MOST_MONTHS = 240
-"""How far a break-even is looked for."""
+"""Break-even points are searched for within this many months."""
 MOST_TIMES = 1000
-"""A job that is expected to take so many times its hours practically never ends."""
+"""A job expected to take this many times its hours practically never ends."""
 
 
 class Charge(Frozen):
-    """A line of a bill with its price.
+    """A bill line with its price.
 
     Attributes:
-        row: The price that was taken.
-        running: For a month of which the design is on all the time; only this part falls with the duty cycle.
-        fixed: For each month, on or off; what is paid at once is spread over its term or years.
+        row: The price-book row that was used.
+        running: Cost of a month in which the design is always on; falls in proportion to the duty cycle.
+        fixed: Cost of each month, on or off.
         once: Paid at the start of every `once_months`.
-        job: For each job.
+        once_months: Months of the term or of the hardware's life; 0 if nothing is paid at once.
+        job: Cost of each job.
     """
 
     line: Line
@@ -40,17 +41,17 @@ class Charge(Frozen):
     job: Decimal = ZERO
 
     def months_owed(self, months: int) -> int:
-        """For how many months `fixed` must be paid if it is needed for so many: a commitment to its term's end."""
+        """Return the months for which `fixed` is paid if needed for `months`: a commitment lasts to its term's end."""
         return -(-months // self.once_months) * self.once_months if self.once_months else months
 
     def month(self, duty: Decimal) -> Decimal:
-        """For a month at a duty cycle, with a share of what is paid at once."""
+        """Return the cost of a month at a duty cycle, with a share of what is paid at once."""
         spread = EXACT.divide(self.once, Decimal(self.once_months)) if self.once_months else ZERO
         return EXACT.add(EXACT.add(EXACT.multiply(self.running, duty), self.fixed), spread)
 
 
 class Cost(Frozen):
-    """What a bill costs by one book, on one term.
+    """The cost of a bill by one price book, on one term.
 
     Attributes:
         duty: Share of the time that the design is on.
@@ -64,46 +65,46 @@ class Cost(Frozen):
 
     @property
     def month(self) -> Decimal:
-        """A month at the duty cycle, with shares of what is paid at once."""
+        """Cost of a month at the duty cycle, with shares of what is paid at once."""
         return total(charge.month(self.duty) for charge in self.charges)
 
     @property
     def hour(self) -> Decimal:
-        """An hour of running: running costs, and what is paid on or off spread over the hours of running."""
+        """Cost of an hour of running: monthly costs are spread over the hours in which the design runs."""
         if not self.duty:
             return ZERO
         return EXACT.divide(self.month, EXACT.multiply(self.hours_per_month, self.duty))
 
     @property
     def year(self) -> Decimal:
-        """Twelve months."""
+        """Cost of twelve months."""
         return EXACT.multiply(self.month, Decimal(YEAR))
 
     @property
     def three_years(self) -> Decimal:
-        """Thirty-six months."""
+        """Cost of thirty-six months."""
         return EXACT.multiply(self.month, Decimal(THREE_YEARS))
 
     @property
     def job(self) -> Decimal:
-        """What a job adds by itself, such as its egress; without the hours of the design."""
+        """What a job adds by itself, such as its egress, without the hours of the design."""
         return total(charge.job for charge in self.charges)
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """The prices that were taken, each once."""
-        found: dict[tuple[str, ...], Row] = {}
+        """The price-book rows that were used, each once."""
+        used: dict[tuple[str, ...], Row] = {}
         for charge in self.charges:
-            # Of a job after its month a part of the row is left; the month's charge comes first, with the whole.
-            found.setdefault(charge.row.key, charge.row)
-        return tuple(found.values())
+            # A job's row may be only what the month leaves; the month's charge comes first and has the whole row.
+            used.setdefault(charge.row.key, charge.row)
+        return tuple(used.values())
 
     def paid(self, months: int) -> Decimal:
-        """What has been paid after so many months; reservations and purchases whole at each start of their term."""
+        """Return the total paid after so many months; a reservation or purchase is paid in full as its term starts."""
         return total(self._paid(charge, months) for charge in self.charges)
 
     def _paid(self, charge: Charge, months: int) -> Decimal:
-        """Of one charge."""
+        """Return what has been paid for one charge."""
         monthly = EXACT.add(EXACT.multiply(charge.running, self.duty), charge.fixed)
         paid = EXACT.multiply(monthly, Decimal(months))
         if charge.once_months:
@@ -111,35 +112,35 @@ class Cost(Frozen):
         return paid
 
     def owed(self, months: int) -> Decimal:
-        """All that must be paid for what is needed so many months: as `paid`, but each commitment to its term's end."""
+        """Return all that must be paid to use it for so many months: as `paid`, but commitments to their term's end."""
         return total(
             EXACT.add(EXACT.multiply(charge.fixed, Decimal(charge.months_owed(months) - months)), paid)
             for charge, paid in ((charge, self._paid(charge, months)) for charge in self.charges)
         )
 
     def present(self, months: int, rate: Decimal) -> Decimal:
-        """As `owed`, in money of the first day: what is paid at a month's end, or at once, counts less the later it is.
+        """Return the present value of `owed`: payments at a month's end, or at once, are discounted by their date.
 
-        Net present value: sum of amount / (1 + rate)^(years until it is paid).
+        Net present value: sum of amount / (1 + rate)^(years until payment).
         """
-        ends = _worth_of(1, months + 1, 1, rate)
+        ends = _present_value(1, months + 1, 1, rate)
         amounts = []
         for charge in self.charges:
             amounts.append(EXACT.multiply(EXACT.multiply(charge.running, self.duty), ends))
-            amounts.append(EXACT.multiply(charge.fixed, _worth_of(1, charge.months_owed(months) + 1, 1, rate)))
+            amounts.append(EXACT.multiply(charge.fixed, _present_value(1, charge.months_owed(months) + 1, 1, rate)))
             if charge.once_months:
-                amounts.append(EXACT.multiply(charge.once, _worth_of(0, months, charge.once_months, rate)))
+                amounts.append(EXACT.multiply(charge.once, _present_value(0, months, charge.once_months, rate)))
         return total(amounts)
 
 
 @functools.lru_cache(maxsize=1024)
-def _worth_of(first: int, end: int, step: int, rate: Decimal) -> Decimal:
-    """What 1 at each of these months is worth together on the first day."""
-    return total(_start_of(month, rate) for month in range(first, end, step))
+def _present_value(first: int, end: int, step: int, rate: Decimal) -> Decimal:
+    """Return the present value of paying 1 at the start of each month of a range."""
+    return total(_discount_factor(month, rate) for month in range(first, end, step))
 
 
-def _start_of(month: int, rate: Decimal) -> Decimal:
-    """What money at the start of a month, counted from 0, is worth on the first day: (1 + rate)^(-month / 12)."""
+def _discount_factor(month: int, rate: Decimal) -> Decimal:
+    """Return the present value of 1 paid at the start of a month, counted from 0: (1 + rate)^(-month / 12)."""
     return EXACT.power(ONE + rate, EXACT.divide(Decimal(-month), Decimal(YEAR)))
 
 
@@ -152,19 +153,19 @@ def price_bill(
     but: Container[str] = (),
     known: MutableMapping[tuple[int, str], tuple[Line, Charge]] | None = None,
 ) -> Cost:
-    """Look up each line's price.
+    """Price each line of a bill.
 
     Args:
-        bill: What is paid for.
+        bill: The lines.
         book: The prices.
-        term: Of the instances; other lines have no terms.
-        but: Instances that are on demand whatever the term.
-        known: Charges of lines that many bills share, by the line's identity, for one book and payment.
-        payment: Of a reservation; None: the first that the book has.
+        term: Term of the instances; other lines have no terms.
+        payment: Payment option of a reservation; None: the first that the book has.
         duty: Share of the time that the design is on. A reservation is paid for all the time.
+        but: Instances that are on demand whatever the term.
+        known: Cache of charges for one book and payment, by identity of the line: many bills share lines.
 
     Raises:
-        AssayError: The book has no price of a line.
+        AssayError: The duty cycle is not from 0 to 1, the book lacks a price, or years of use are not whole months.
     """
     if not ZERO <= duty <= ONE:
         raise AssayError(f"the duty cycle {duty} is not a share from 0 to 1", "write it as 25% or 0.25")
@@ -174,30 +175,30 @@ def price_bill(
         term=term,
         duty=duty,
         charges=tuple(
-            _known(line, book, "on-demand" if line.item in but else term, payment, known) for line in bill.lines
+            _cached_charge(line, book, "on-demand" if line.item in but else term, payment, known) for line in bill.lines
         ),
     )
 
 
-def _known(
+def _cached_charge(
     line: Line,
     book: Book,
     term: Term,
     payment: Payment | None,
     known: MutableMapping[tuple[int, str], tuple[Line, Charge]] | None,
 ) -> Charge:
-    """A charge that is there already, or a new one."""
+    """Return the charge of a line from the cache, or price the line."""
     if known is None:
         return _charge(line, book, term, payment)
-    found = known.get((id(line), term))
-    if found is None or found[0] is not line:
-        found = known[id(line), term] = line, _charge(line, book, term, payment)
-    return found[1]
+    entry = known.get((id(line), term))
+    if entry is None or entry[0] is not line:
+        entry = known[id(line), term] = line, _charge(line, book, term, payment)
+    return entry[1]
 
 
 def _charge(line: Line, book: Book, term: Term, payment: Payment | None) -> Charge:
-    of_instance = line.dimension == "instance"
-    row = book.row(line.dimension, line.item, term if of_instance else "on-demand", payment)
+    is_instance = line.dimension == "instance"
+    row = book.row(line.dimension, line.item, term if is_instance else "on-demand", payment)
     amount = row.cost(line.each, line.pieces)
     if line.per == "job":
         return Charge(line=line, row=row, job=amount)
@@ -209,30 +210,32 @@ def _charge(line: Line, book: Book, term: Term, payment: Payment | None) -> Char
     if line.per == "month":
         return Charge(line=line, row=row, running=amount) if line.stops else Charge(line=line, row=row, fixed=amount)
     monthly = EXACT.multiply(amount, book.hours_per_month)
-    if of_instance and row.term in TERM_MONTHS:
+    if is_instance and row.term in TERM_MONTHS:
         once = EXACT.multiply(row.upfront, line.pieces)
         return Charge(line=line, row=row, fixed=monthly, once=once, once_months=TERM_MONTHS[row.term])
     return Charge(line=line, row=row, running=monthly) if line.stops else Charge(line=line, row=row, fixed=monthly)
 
 
 def at_margin(cost: Cost) -> Cost:
-    """The cost with each job priced after what the month uses: what is free or cheaper by quantity is given once.
+    """Return the cost with each job priced on top of the month's use: free quantities and tiers are used up only once.
 
-    One job a month is assumed; a second one would begin where the first one ends.
+    One job a month is assumed; a second job would start at the tier where the first one ends.
     """
     used: dict[tuple[str, ...], Decimal] = {}
     for charge in cost.charges:
         if charge.line.per == "month" and charge.line.pieces == 1:
             used[charge.row.key] = EXACT.add(used.get(charge.row.key, ZERO), charge.line.each)
     charges = [
-        _after(charge, used[charge.row.key]) if charge.line.per == "job" and charge.row.key in used else charge
+        _marginal_charge(charge, used[charge.row.key])
+        if charge.line.per == "job" and charge.row.key in used
+        else charge
         for charge in cost.charges
     ]
     return cost.model_copy(update={"charges": tuple(charges)})
 
 
-def _after(charge: Charge, used: Decimal) -> Charge:
-    """A job's charge with the part of its row that the month leaves."""
+def _marginal_charge(charge: Charge, used: Decimal) -> Charge:
+    """Return a job's charge by the part of its price row that the month leaves over."""
     row, line = charge.row, charge.line
     quantity = EXACT.divide(used, Decimal(UNITS[row.unit].factor))
     past = max(ZERO, EXACT.subtract(quantity, row.free))
@@ -246,7 +249,7 @@ def _after(charge: Charge, used: Decimal) -> Charge:
 
 
 def frozen_book(book: Book, costs: Iterable[Cost]) -> Book:
-    """The book with only the rows that were used: what is stored with a result."""
+    """Return the book with only the rows that were used, as it is stored with a result."""
     used = {row.key for cost in costs for row in cost.rows}
     return Book.model_validate(
         {**book.model_dump(exclude={"rows"}), "rows": [row.model_dump() for row in book.rows if row.key in used]}
@@ -254,12 +257,12 @@ def frozen_book(book: Book, costs: Iterable[Cost]) -> Book:
 
 
 class BreakEven(Frozen):
-    """Where two costs meet as the duty cycle grows.
+    """The duty cycle at which two costs are equal.
 
     Attributes:
-        duty: There; None: one is never dearer.
-        hours: Hours of a month there, by the first one's book.
-        below, above: Which is cheaper below and above it, 0 or 1; both the same if `duty` is None.
+        duty: That duty cycle; None: one of the two is never more expensive.
+        hours: Its hours in a month, by the first cost's book.
+        below, above: Which one is cheaper below and above it, 0 or 1; both the same if `duty` is None.
     """
 
     duty: Decimal | None
@@ -269,9 +272,9 @@ class BreakEven(Frozen):
 
 
 def break_even_duty(first: Cost, second: Cost) -> BreakEven:
-    """From which duty cycle on the second is cheaper, or dearer, than the first.
+    """Return the duty cycle at which two costs are equal, and which one is cheaper on each side of it.
 
-    Month(d) = fixed + running x d for both, so that they meet at d = (fixed2 - fixed1) / (running1 - running2).
+    Month(d) = fixed + running x d for both, so they are equal at d = (fixed2 - fixed1) / (running1 - running2).
 
     Raises:
         AssayError: They are in different currencies.
@@ -294,7 +297,7 @@ def _check_currency(first: Cost, second: Cost) -> None:
 
 
 def break_even_months(first: Cost, second: Cost) -> int | None:
-    """The first month after which the dearer one at the start has cost less in all; None within 20 years.
+    """Return the first month after which the cost that starts higher has cost less in total; None: not within 20 years.
 
     Raises:
         AssayError: They are in different currencies.
@@ -304,10 +307,10 @@ def break_even_months(first: Cost, second: Cost) -> int | None:
 
 
 def stays_cheaper_from(first: Cost, second: Cost) -> int | None:
-    """The month from which on the dearer one at the start has always cost less in all; None within 20 years.
+    """Return the month from which the cost that starts higher always has the lower total; None: not within 20 years.
 
-    What is paid again at the start of each term can make it the dearer one once more. So one whole term more than
-    20 years is looked at.
+    Payments at the start of each term can raise its total above the other again, so one whole term beyond 20 years is
+    checked, too.
 
     Raises:
         AssayError: They are in different currencies.
@@ -322,25 +325,25 @@ def stays_cheaper_from(first: Cost, second: Cost) -> int | None:
 
 
 def _ordered(first: Cost, second: Cost) -> tuple[Cost, Cost]:
-    """The one that is dearer at the start, and the other."""
+    """Return the cost that is higher at the start, then the other."""
     _check_currency(first, second)
     return (first, second) if first.paid(1) > second.paid(1) else (second, first)
 
 
 def expected_hours(hours: Decimal, interruptions: Decimal, hours_per_month: Decimal) -> Decimal:
-    """Hours until a job of `hours` has run through without an interruption, on average.
+    """Return the average hours until a job of `hours` has run through without an interruption.
 
     With a share p of instances interrupted in a month, the rate is r = -ln(1 - p) / hours of a month; a job that
-    starts again from nothing takes (exp(r t) - 1) / r. Source: J. T. Daly, A higher order estimate of the optimum
+    restarts from the beginning takes (exp(r t) - 1) / r. Source: J. T. Daly, A higher order estimate of the optimum
     checkpoint interval for restart dumps, FGCS 22 (2006) 303, with no checkpoint and no time to restart.
 
     Args:
-        hours: Of the job without interruption.
-        interruptions: Share p of all instances in a month.
-        hours_per_month: Of the price book.
+        hours: Length of the job without interruption.
+        interruptions: Share p of all instances that are interrupted in a month.
+        hours_per_month: As the price book states them.
 
     Raises:
-        AssayError: All are interrupted, so that no job ever ends, or so many that it practically never does.
+        AssayError: So many are interrupted that the job never, or practically never, ends.
     """
     if interruptions >= 1:
         raise AssayError("every instance is interrupted within a month", "a job on spot needs a share below 100 %")
@@ -348,7 +351,7 @@ def expected_hours(hours: Decimal, interruptions: Decimal, hours_per_month: Deci
         return hours
     rate = EXACT.divide(-EXACT.ln(ONE - interruptions), hours_per_month)
     expected = EXACT.multiply(rate, hours)
-    # The first test keeps the power within what can be computed.
+    # Without this test the exponential could be too large to compute.
     if expected < MOST_TIMES:
         expected = EXACT.divide(EXACT.subtract(EXACT.exp(expected), ONE), rate)
         if expected <= EXACT.multiply(hours, Decimal(MOST_TIMES)):

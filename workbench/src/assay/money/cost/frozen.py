@@ -1,4 +1,4 @@
-"""Prices as a run carries them: designs with their bills, ceilings and the rows of the book that were used."""
+"""Prices as a run stores them: designs with their bills, ceilings, and the rows of the book that were used."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -26,14 +26,14 @@ BY_USE = frozenset(
         "filesystem-backup",
     }
 )
-"""Dimensions that are paid by use: a run's share of them is not known before it."""
+"""Dimensions that are paid by use: a run's share of them is not known in advance."""
 
 
 def priced_design(chosen: Chosen, design: Design, use: Use) -> PricedDesign:
-    """A design with its bill, capacity and ceilings.
+    """Return a design with its bill, capacity and ceilings.
 
     Raises:
-        AssayError: The catalogue has no such thing, or it cannot be had in that size.
+        AssayError: The catalogue does not have a part, or not in that size.
     """
     limits = design_limits(design)
     return PricedDesign(
@@ -47,9 +47,9 @@ def priced_design(chosen: Chosen, design: Design, use: Use) -> PricedDesign:
 
 
 def design_ceilings(limits: Limits) -> tuple[DesignCeiling, ...]:
-    """What holds a design in each respect of which something is known."""
-    found = (_ceiling(limits, metric) for metric in METRICS)
-    return tuple(ceiling for ceiling in found if ceiling is not None)
+    """Return the layer that limits a design for each metric where a limit is known."""
+    ceilings = (_ceiling(limits, metric) for metric in METRICS)
+    return tuple(ceiling for ceiling in ceilings if ceiling is not None)
 
 
 def _ceiling(limits: Limits, metric: Metric) -> DesignCeiling | None:
@@ -72,13 +72,13 @@ def _ceiling(limits: Limits, metric: Metric) -> DesignCeiling | None:
 def freeze(
     designs: Mapping[str, PricedDesign], book: Book, term: Term, payment: Payment | None, use: Use
 ) -> FrozenPrices:
-    """What is stored with a run.
+    """Return the prices that are stored with a run.
 
     Args:
         designs: Target -> its design.
         book: The whole book.
-        term: Of the instances.
-        payment: Of a reservation.
+        term: Term of the instances.
+        payment: Payment option of a reservation.
         use: How the designs are used.
 
     Raises:
@@ -89,28 +89,28 @@ def freeze(
 
 
 def design_cost(prices: FrozenPrices, target: str, book: Book | None = None) -> Cost:
-    """What the design of a target costs.
+    """Return the cost of a target's design.
 
     Args:
-        prices: Of the run.
-        target: One of its designs.
-        book: Other prices than the run's.
+        prices: Prices stored with the run.
+        target: Name of the target.
+        book: Prices to use instead of the run's.
 
     Raises:
-        AssayError: That book lacks a price.
+        AssayError: The book lacks a price.
     """
     bill = prices.designs[target].bill
     return at_margin(price_bill(bill, book or prices.book, prices.term, prices.payment, prices.use.duty))
 
 
 def hour_of_running(prices: FrozenPrices, target: str) -> Decimal:
-    """An hour in which the design of a target is there and switched on, without what is paid by use."""
+    """Return the cost of an hour in which a target's design is switched on, without what is paid by use."""
     lines = prices.designs[target].bill.lines
-    kept = Bill(lines=tuple(line for line in lines if line.dimension not in BY_USE and line.per != "job"))
-    cost = price_bill(kept, prices.book, prices.term, prices.payment)
+    hourly = Bill(lines=tuple(line for line in lines if line.dimension not in BY_USE and line.per != "job"))
+    cost = price_bill(hourly, prices.book, prices.term, prices.payment)
     return EXACT.divide(cost.month, cost.hours_per_month)
 
 
 def all_running(prices: FrozenPrices) -> Decimal:
-    """An hour in which all designs are there and switched on."""
+    """Return the cost of an hour in which all designs are switched on."""
     return total(hour_of_running(prices, name) for name in prices.designs)

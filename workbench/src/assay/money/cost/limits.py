@@ -1,7 +1,7 @@
-"""What a design can do at most: capacity for data, and the limits of each layer that data passes.
+"""The limits of a design: usable capacity, and the rates of each layer that data passes.
 
-Rates are bytes per second, sizes bytes, times seconds. A layer whose rate is not known limits nothing; the design's
-limits say which ones are unknown.
+Rates are bytes per second, sizes bytes, times seconds. A layer whose rate is unknown does not limit the design; it is
+listed as unknown.
 """
 
 import functools
@@ -38,15 +38,15 @@ _LEAST_DISKS: dict[Layout, int] = {"raid1": 2, "raid10": 2, "raid5": 3, "raid6":
 
 
 class Limit(Frozen):
-    """What one layer of a design lets through.
+    """The rates that one layer of a design allows.
 
     Attributes:
-        read, write: Bytes per second for ever; None: unknown.
-        read_iops, write_iops: Operations per second for ever; None: unknown or without limit.
-        burst: Metric -> the most for a while, where that is more.
+        read, write: Sustained bytes per second; None: unknown.
+        read_iops, write_iops: Sustained operations per second; None: unknown or without limit.
+        burst: Metric -> the highest rate for a while, where that is above the sustained one.
         burst_seconds: How long bytes burst, from full credits; None: not published.
         iops_burst_seconds: The same for operations.
-        shared: Reads and writes count against one sum, so that each can have all only without the other.
+        shared: Reads and writes count against one sum: each can have all of it only without the other.
         how: The formula with its numbers.
     """
 
@@ -63,21 +63,21 @@ class Limit(Frozen):
     source: str = ""
 
     def keeps(self, metric: Metric) -> float | None:
-        """The rate that goes on for ever."""
+        """Return the sustained rate; None: unknown."""
         value: float | None = getattr(self, metric)
         return value
 
     def bursts(self, metric: Metric) -> float | None:
-        """The most for a while."""
+        """Return the highest rate for a while: the burst rate, or the sustained one without a burst; None: unknown."""
         return self.burst.get(metric, self.keeps(metric))
 
     def seconds(self, metric: Metric) -> float | None:
-        """How long the burst lasts; None: not published."""
+        """Return how long the burst lasts; None: not published."""
         return self.iops_burst_seconds if metric.endswith("iops") else self.burst_seconds
 
 
 class Limits(Frozen):
-    """All layers of a design.
+    """Usable capacity and all layers of a design.
 
     Attributes:
         usable: Bytes for data.
@@ -89,22 +89,22 @@ class Limits(Frozen):
     layers: tuple[Limit, ...]
 
     def binding(self, metric: Metric) -> Limit | None:
-        """The layer that keeps least; None if no layer's rate is known."""
+        """Return the layer with the lowest sustained rate; None if no layer's rate is known."""
         known = [layer for layer in self.layers if layer.keeps(metric) is not None]
         return min(known, key=lambda layer: layer.keeps(metric) or 0.0, default=None)
 
     def sustained(self, metric: Metric) -> float | None:
-        """What the design keeps for ever at most; None if unknown."""
-        found = self.binding(metric)
-        return found.keeps(metric) if found is not None else None
+        """Return the highest rate that the design can sustain; None if unknown."""
+        layer = self.binding(metric)
+        return layer.keeps(metric) if layer is not None else None
 
     def burst(self, metric: Metric) -> tuple[float, float | None] | None:
-        """The most for a while and for how long, if that is more than it keeps; seconds None: not published."""
+        """Return the burst rate and its seconds, if it is above the sustained rate; seconds None: not published."""
         known = [value for layer in self.layers if (value := layer.bursts(metric)) is not None]
-        keeps = self.sustained(metric)
-        if keeps is None or min(known) <= keeps * (1 + 1e-9):
+        sustained = self.sustained(metric)
+        if sustained is None or min(known) <= sustained * (1 + 1e-9):
             return None
-        # It ends where the first of those layers that cannot keep this rate has used its credits.
+        # The burst ends when the first layer that cannot sustain this rate has used up its credits.
         ending = [layer for layer in self.layers if (layer.keeps(metric) or min(known)) < min(known)]
         seconds = [layer.seconds(metric) for layer in ending]
         published = [value for value in seconds if value is not None]
@@ -112,10 +112,10 @@ class Limits(Frozen):
 
 
 def design_limits(design: Design) -> Limits:
-    """The limits of each layer and the capacity.
+    """Return the usable capacity and the limits of each layer.
 
     Raises:
-        AssayError: The catalogue has no such thing, or it cannot be had in that size.
+        AssayError: The catalogue does not have a part, or not in that size.
     """
     computed = [
         *(limit for group in design.servers if group.role == "storage" for limit in _servers(group, design)),
@@ -123,14 +123,14 @@ def design_limits(design: Design) -> Limits:
         *_hardware(design),
         *_link(design),
     ]
-    said = [item for item in design.limits if any(getattr(item, metric) is not None for metric in METRICS)]
-    stated = {item.layer: _stated(item) for item in said}
-    kept = [
+    with_rates = [item for item in design.limits if any(getattr(item, metric) is not None for metric in METRICS)]
+    stated = {item.layer: _stated(item) for item in with_rates}
+    layers = [
         stated.pop(limit.layer, limit).model_copy(update={"shared": limit.shared}) if limit.layer in stated else limit
         for limit in computed
     ]
     usable, how = _usable(design)
-    return Limits(usable=usable, how_usable=how, layers=(*kept, *stated.values()))
+    return Limits(usable=usable, how_usable=how, layers=(*layers, *stated.values()))
 
 
 def _stated(item: Stated) -> Limit:
@@ -173,48 +173,48 @@ def _servers(group: Servers, design: Design) -> Iterator[Limit]:
 @functools.lru_cache(maxsize=4096)
 def _network(name: str, count: int, copies: int) -> Limit:
     instance: Instance = catalog().instance(name)
-    keeps, burst = instance.network_baseline, instance.network_burst
+    baseline, burst = instance.network_baseline, instance.network_burst
     share = count / copies
-    bursts: dict[Metric, float] = {}
-    if keeps is not None and burst is not None and burst > keeps:
-        bursts = {"read": burst * count, "write": burst * share}
+    burst_rates: dict[Metric, float] = {}
+    if baseline is not None and burst is not None and burst > baseline:
+        burst_rates = {"read": burst * count, "write": burst * share}
     return Limit(
         layer=f"network of {name}",
-        read=_times(keeps, count),
-        write=_times(keeps, share),
-        burst=bursts,
-        how=_counted(count, keeps, copies) if keeps is not None else f"not stated: {instance.network_words}",
+        read=_times(baseline, count),
+        write=_times(baseline, share),
+        burst=burst_rates,
+        how=_counted(count, baseline, copies) if baseline is not None else f"not stated: {instance.network_words}",
         source=instance.source,
     )
 
 
 @functools.lru_cache(maxsize=4096)
 def _volume_path(name: str, count: int, copies: int, layout: Layout, volumes: int) -> Limit | None:
-    """Of the instance to its volumes, which mirrors and parity pass, too; None if nothing is stated."""
+    """Return the limit from an instance to its volumes, which mirrors and parity also pass; None if none is stated."""
     instance: Instance = catalog().instance(name)
     if instance.ebs_baseline is None and instance.ebs_iops_baseline is None:
         return None
     reads, writes, write_iops = _layout_rates(layout, volumes)
     times = reads / writes if writes else 1.0
     share, share_iops = count / copies / times, count / copies / (reads / write_iops)
-    keeps, burst = instance.ebs_baseline, instance.ebs_burst
+    baseline, burst = instance.ebs_baseline, instance.ebs_burst
     iops, iops_burst = instance.ebs_iops_baseline, instance.ebs_iops_burst
-    bursts: dict[Metric, float] = {}
-    if keeps is not None and burst is not None and burst > keeps:
-        bursts |= {"read": burst * count, "write": burst * share}
+    burst_rates: dict[Metric, float] = {}
+    if baseline is not None and burst is not None and burst > baseline:
+        burst_rates |= {"read": burst * count, "write": burst * share}
     if iops is not None and iops_burst is not None and iops_burst > iops:
-        bursts |= {"read_iops": iops_burst * count, "write_iops": iops_burst * share_iops}
+        burst_rates |= {"read_iops": iops_burst * count, "write_iops": iops_burst * share_iops}
     return Limit(
         layer=f"volume bandwidth of {name}",
-        read=_times(keeps, count),
-        write=_times(keeps, share),
+        read=_times(baseline, count),
+        write=_times(baseline, share),
         read_iops=_times(iops, count),
         write_iops=_times(iops, share_iops),
-        burst=bursts,
+        burst=burst_rates,
         burst_seconds=instance.ebs_burst_seconds,
         iops_burst_seconds=instance.ebs_burst_seconds,
         shared=True,
-        how=(_counted(count, keeps, copies) if keeps is not None else "bandwidth not stated")
+        how=(_counted(count, baseline, copies) if baseline is not None else "bandwidth not stated")
         + (f"; {layout} writes {times:.4g} bytes for each" if times > 1 else ""),
         source=instance.source,
     )
@@ -240,7 +240,7 @@ def _all_volumes(
     iops: int | None,
     throughput: float | None,
 ) -> Limit:
-    """Of so many servers; variants that differ in their instance only share it."""
+    """Return the limit of the volumes of so many servers; variants that differ only in their instance share it."""
     volumes = Volumes.model_construct(
         type=name, capacity=capacity, count=written, layout=layout, iops=iops, throughput=throughput
     )
@@ -271,7 +271,7 @@ def _all_volumes(
 
 
 def _layout_rates(layout: Layout, count: int) -> tuple[float, float, float]:
-    """Volumes' worth of reads, of writes, and of small random writes.
+    """Return how many volumes' worth a layout gives of reads, of writes, and of small random writes.
 
     lvm: a stream is on one volume. A small write costs 2 operations in a mirror, 4 with one parity and 6 with two.
     Source: P. M. Chen and others, RAID: high-performance, reliable secondary storage, ACM Computing Surveys 26 (1994).
@@ -289,10 +289,10 @@ def _layout_rates(layout: Layout, count: int) -> tuple[float, float, float]:
 
 
 def _layout_share(layout: Layout, count: int) -> float:
-    """Share of the disks' bytes that is for data.
+    """Return the share of the disks' bytes that holds data.
 
     Raises:
-        AssayError: There are too few disks for the layout.
+        AssayError: The layout does not allow this number of disks.
     """
     if not _fits(layout, count):
         fitting = [each for each in get_args(Layout) if each != "single" and _fits(each, count)]
@@ -315,15 +315,15 @@ def _misfit(layout: Layout, count: int) -> str:
 
 
 def _fitting_counts(volumes: Volumes, kind: VolumeType, count: int) -> str:
-    """The next numbers of volumes that the layout, the capacity and the type allow."""
-    found = [
+    """Return a hint with the nearest numbers of volumes that the layout, the capacity and the type allow."""
+    allowed = [
         each
         for each in range(2, 2 * count + 8)
         if _fits(volumes.layout, each)
         and volumes.capacity % each == 0
         and kind.least_size <= volumes.capacity // each <= kind.most_size
     ]
-    nearest = sorted(sorted(found, key=lambda each: abs(each - count))[:2])
+    nearest = sorted(sorted(allowed, key=lambda each: abs(each - count))[:2])
     if not nearest:
         return "take layout raid0"
     return f"take {' or '.join(map(str, nearest))} volumes"
@@ -335,30 +335,30 @@ def _service(design: Design) -> Iterator[Limit]:
         kind = catalog().filesystem(service.type)
         efs = isinstance(service, Efs)
         size = service.stored if isinstance(service, Efs) else service.capacity
-        found = filesystem_limits(kind, size, service.provisioned if isinstance(service, Efs) else None)
-        bursts: dict[Metric, float] = {"read": found.read_burst, "write": found.write_burst}
+        limits = filesystem_limits(kind, size, service.provisioned if isinstance(service, Efs) else None)
+        burst_rates: dict[Metric, float] = {"read": limits.read_burst, "write": limits.write_burst}
         yield Limit(
             layer="EFS" if efs else "FSx for Lustre",
-            read=found.read_baseline,
-            write=found.write_baseline,
-            read_iops=found.read_iops,
-            write_iops=found.write_iops,
-            burst=bursts if found.read_baseline is not None else {},
-            burst_seconds=found.burst_seconds,
-            # What EFS meters, and the disks of Lustre; elastic EFS limits each way apart.
+            read=limits.read_baseline,
+            write=limits.write_baseline,
+            read_iops=limits.read_iops,
+            write_iops=limits.write_iops,
+            burst=burst_rates if limits.read_baseline is not None else {},
+            burst_seconds=limits.burst_seconds,
+            # EFS meters reads and writes together, and so do Lustre's disks; elastic EFS limits each on its own.
             shared=not (efs and service.type == "efs-elastic"),
-            how=found.how,
+            how=limits.how,
             source=kind.source,
         )
     elif isinstance(service, S3):
-        found_class = catalog().object_class(service.storage_class)
-        reads, writes = found_class.reads_per_prefix, found_class.writes_per_prefix
+        object_class = catalog().object_class(service.storage_class)
+        reads, writes = object_class.reads_per_prefix, object_class.writes_per_prefix
         yield Limit(
-            layer=f"{found_class.label} requests",
+            layer=f"{object_class.label} requests",
             read_iops=float(reads * service.prefixes),
             write_iops=float(writes * service.prefixes),
             how=f"{service.prefixes} prefixes x {reads} GET and {writes} PUT a second; bytes without a stated limit",
-            source=found_class.source,
+            source=object_class.source,
         )
     elif isinstance(service, DynamoDb):
         yield _table(service)
@@ -370,23 +370,23 @@ def _managed(service: Managed) -> Limit:
     kind = catalog().managed(service.type)
     kind.check(service.capacity, service.throughput, service.iops)
     size = kind.fast(service.capacity, service.infrequent)
-    bought = service.throughput
-    if bought is None:
-        bought = kind.throughput.included(size) if kind.throughput is not None else 0.0
+    throughput = service.throughput
+    if throughput is None:
+        throughput = kind.throughput.included(size) if kind.throughput is not None else 0.0
     iops = float(service.iops) if service.iops is not None else kind.iops.included(size) if kind.iops else 0.0
     laws = {"reading": kind.read, "writing": kind.write, "read IOPS": kind.read_iops, "write IOPS": kind.write_iops}
     words = [f"{name} {law.words()}" for name, law in laws.items() if law is not None]
-    bursts: dict[Metric, float] = {}
+    burst_rates: dict[Metric, float] = {}
     for metric, law in (("read", kind.read_burst), ("write", kind.write_burst)):
         if law is not None:
-            bursts["read" if metric == "read" else "write"] = law.value(size, bought)
+            burst_rates["read" if metric == "read" else "write"] = law.value(size, throughput)
     return Limit(
         layer=kind.label,
-        read=kind.read.value(size, bought) if kind.read is not None else None,
-        write=kind.write.value(size, bought) if kind.write is not None else None,
-        read_iops=kind.read_iops.value(size, iops, bought) if kind.read_iops is not None else None,
-        write_iops=kind.write_iops.value(size, iops, bought) if kind.write_iops is not None else None,
-        burst=bursts,
+        read=kind.read.value(size, throughput) if kind.read is not None else None,
+        write=kind.write.value(size, throughput) if kind.write is not None else None,
+        read_iops=kind.read_iops.value(size, iops, throughput) if kind.read_iops is not None else None,
+        write_iops=kind.write_iops.value(size, iops, throughput) if kind.write_iops is not None else None,
+        burst=burst_rates,
         burst_seconds=kind.burst_seconds,
         shared=kind.shared,
         how="; ".join(words) or "no rate is stated",
@@ -450,8 +450,8 @@ def _usable(design: Design) -> tuple[int, str]:
         if group.role != "storage":
             continue
         if group.volumes is not None:
-            held = group.volumes.capacity * _layout_share(group.volumes.layout, volume_count(group.volumes))
-            raw += group.count * held
+            group_bytes = group.volumes.capacity * _layout_share(group.volumes.layout, volume_count(group.volumes))
+            raw += group.count * group_bytes
             words.append(f"{group.count} x volumes in {group.volumes.layout}")
         if group.local is not None:
             instance = catalog().instance(group.instance)

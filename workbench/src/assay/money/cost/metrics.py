@@ -1,6 +1,6 @@
-"""What a priced design costs for what it gives: by capacity, rate, operations and job, on each term.
+"""What a priced design costs per unit of capacity, rate and operations, per job, and on each term.
 
-Money is exact. Rates and capacity are the design's ceilings of `assay.money.cost.limits`, which evidence may undercut.
+Money is exact. Rates and capacity are the ceilings that `assay.money.cost.limits` computes; measurements may be lower.
 """
 
 import itertools
@@ -37,17 +37,17 @@ Exceeded = Literal["read", "write", "capacity"]
 
 @dataclass(frozen=True)
 class JobCost:
-    """One job.
+    """The cost of one job.
 
     Attributes:
-        hours: Without interruption; as stated, or its bytes at the rate that the design keeps.
-        expected: With interruptions of spot instances, after each of which it starts again; None: they are unknown.
+        hours: Without interruption: as stated, or its bytes at the design's sustained rate.
+        expected: Hours with interruptions of spot instances, which restart the job; None: unknown.
         by_rate: Whether `hours` follows from the design's rate.
-        money: For the expected hours, and the job's own egress; None: unknown.
-        interrupted: What of it the interruptions cost.
-        needs: Bytes per second that the job's bytes need in its hours; None: they are not stated.
+        money: Cost of the expected hours and of the job's own egress; None: unknown.
+        interrupted: Part of the cost that interruptions cause.
+        needs: Bytes per second that the job needs to finish in its hours; None: its bytes are not stated.
         per_tb: Money for each TB of the job.
-        exceeds: What the design cannot do of it: keep the rate of reading or of writing that it needs, or hold it.
+        exceeds: What the job needs beyond the design's limits: read rate, write rate, or capacity.
     """
 
     hours: Decimal
@@ -62,7 +62,7 @@ class JobCost:
 
 @dataclass(frozen=True)
 class OnTerm:
-    """The same bill on another term."""
+    """The cost of a bill on another term."""
 
     term: Term
     payment: Payment | None
@@ -70,21 +70,20 @@ class OnTerm:
 
     @property
     def name(self) -> str:
-        """`reserved-1y, all-upfront`."""
+        """Term and payment option: `reserved-1y, all-upfront`."""
         return ", ".join(word for word in (self.term, self.payment) if word)
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two costs, and where they meet.
+    """Two costs and their break-even points.
 
     Attributes:
-        first, second: What they are of.
-        duty: By the duty cycle.
-        months: After how many months the one that is dearer at first has cost less in all; None: never.
-        stays: From which month on it always has; None: it never stays so within 20 years, because what it pays at
-            once is paid again.
-        sooner: Name of that one.
+        first, second: Names of what they are the costs of.
+        duty: Break-even point by duty cycle.
+        months: After how many months the one that starts higher has cost less in total; None: never.
+        stays: Month from which its total stays lower; None: not within 20 years, because it pays upfront again.
+        sooner: Name of the one that starts higher.
         equal: They cost the same at every duty cycle.
     """
 
@@ -102,16 +101,16 @@ class Pair:
         return self.duty.duty is None and not self.equal
 
     def renamed(self, names: Mapping[str, str]) -> "Pair":
-        """The same with other names."""
+        """Return the same comparison with other names."""
         return replace(self, first=names[self.first], second=names[self.second], sooner=names[self.sooner])
 
 
 @dataclass(frozen=True)
 class Option:
-    """A design with its price: everything that is compared.
+    """A design with its price: all that a comparison uses.
 
     Attributes:
-        use: What is paid for by use, and the job.
+        use: Traffic, requests and other use that is paid for, and the job.
     """
 
     chosen: Chosen
@@ -124,7 +123,7 @@ class Option:
 
     @property
     def label(self) -> str:
-        """The design with the values that were chosen."""
+        """Name of the design with its chosen values."""
         return self.chosen.label
 
     @property
@@ -134,26 +133,26 @@ class Option:
 
     @property
     def per_tb_month(self) -> Decimal:
-        """Of a month, for each usable TB."""
+        """Cost of a month for each usable TB."""
         return EXACT.divide(self.cost.month, self.usable_tb)
 
     def per_month(self, metric: Metric) -> Decimal | None:
-        """Of a month, for each GB/s (10^9 bytes) or 1,000 operations per second that it keeps; None: unknown."""
+        """Return a month's cost for each sustained GB/s (10^9 bytes) or 1,000 operations per second; None: unknown."""
         return per_unit(self.cost.month, self.limits.sustained(metric), metric)
 
     @property
     def loses_when_off(self) -> bool:
-        """Whether its data is on disks of instances, so that switching it off loses them."""
+        """Whether its data is on local disks of instances, so that it is lost when they are switched off."""
         return any(group.local is not None and group.role == "storage" for group in self.design.servers)
 
     @property
     def by_use(self) -> Decimal:
-        """What of a month is paid for transfer, requests and access."""
+        """Part of a month's cost that is paid for transfer, requests and access."""
         return total(charge.month(self.cost.duty) for charge in self.cost.charges if charge.line.dimension in BY_USE)
 
     @cached_property
     def job(self) -> JobCost | None:
-        """The job of the use; None if there is none, or if its hours cannot be known."""
+        """Cost of the job that the use states; None if it states none, or if its hours cannot be computed."""
         data = Decimal(self.use.job_bytes)
         hours, by_rate = self.use.job_hours, False
         if not hours:
@@ -181,17 +180,17 @@ class Option:
     def _exceeded(self, needs: Decimal | None) -> Iterator[Exceeded]:
         directions: tuple[Literal["read", "write"], ...] = ("read", "write")
         for metric in directions:
-            keeps = self.limits.sustained(metric)
-            if needs is not None and keeps is not None and needs > Decimal(keeps):
+            sustained = self.limits.sustained(metric)
+            if needs is not None and sustained is not None and needs > Decimal(sustained):
                 yield metric
         if self.use.job_bytes > self.limits.usable:
             yield "capacity"
 
     @property
     def interrupted(self) -> Decimal | None:
-        """Share of months in which at least one of its instances is interrupted; None: a row does not say.
+        """Probability that at least one instance is interrupted in a month; None: a price row does not state its share.
 
-        1 - product over all instances of (1 - share), as if they were interrupted independently.
+        1 - product over all instances of (1 - share), as if interruptions were independent.
         """
         undisturbed = Decimal(1)
         for charge in self.cost.charges:
@@ -203,14 +202,14 @@ class Option:
 
     @cached_property
     def terms(self) -> tuple[OnTerm, ...]:
-        """The terms that the book has for all its instances; on demand comes first. One, if it rents none."""
+        """Cost on each term that the book has for all its instances, on demand first; empty if it rents no instance."""
         if not any(line.dimension == "instance" for line in self.bill.lines):
             return ()
         return tuple(self._terms())
 
     @cached_property
     def term_pairs(self) -> tuple[Pair, ...]:
-        """On demand with each reservation."""
+        """On demand compared with each reservation."""
         first = next((term for term in self.terms if term.term == "on-demand"), None)
         reserved = [term for term in self.terms if term.term in TERM_MONTHS]
         return tuple(_pair(first.name, first.cost, term.name, term.cost) for term in reserved) if first else ()
@@ -233,10 +232,10 @@ def price_design(
     payment: Payment | None = None,
     use: Use = Use(),  # noqa: B008
 ) -> Option:
-    """The bill, cost and ceilings of a design.
+    """Return a design with its bill, cost and limits.
 
     Raises:
-        AssayError: It cannot be built, the book has no price of a line, or a job on it never ends.
+        AssayError: It cannot be built, the book lacks a price of a line, or a job on it never ends.
     """
     try:
         limits = design_limits(design)
@@ -244,23 +243,23 @@ def price_design(
             raise AssayError("it has no capacity for data", "give it disks or volumes")
         bill = make_bill(design, use)
     except AssayError as error:
-        raise _of_design(chosen, error) from None
+        raise _error_at_design(chosen, error) from None
     cost = at_margin(price_bill(bill, book, term, payment, use.duty))
     option = Option(chosen, design, book, use, bill, cost, limits)
     try:
-        # Kept; what cannot be computed is refused before anything is printed.
+        # The property caches its value: an error shows now, before anything is printed.
         _ = option.job
     except AssayError as error:
-        raise _of_design(chosen, error) from None
+        raise _error_at_design(chosen, error) from None
     return option
 
 
-def _of_design(chosen: Chosen, error: AssayError) -> AssayError:
+def _error_at_design(chosen: Chosen, error: AssayError) -> AssayError:
     return error.at(f"design {' '.join(chosen.label.split())}")
 
 
 def compare(options: Sequence[Option], most: int = 4) -> list[Pair]:
-    """Designs in pairs: each with each, or of more than `most` each with the one that is cheapest by the month.
+    """Compare each design with each other, or, if there are more than `most`, each with the cheapest by the month.
 
     Raises:
         AssayError: Their books have different currencies.
@@ -286,7 +285,7 @@ def _pair(first: str, first_cost: Cost, second: str, second_cost: Cost) -> Pair:
 
 
 def per_unit(money: Decimal, rate: float | None, metric: Metric) -> Decimal | None:
-    """Money for each GB/s (10^9 bytes) or each 1,000 operations per second; None if the rate is unknown or 0."""
+    """Return the money for each GB/s (10^9 bytes) or 1,000 operations per second; None if the rate is unknown or 0."""
     if rate is None or rate <= 0:
         return None
     unit = THOUSAND if metric.endswith("iops") else GB

@@ -1,1 +1,1 @@
-"""The tables of papers, computed again."""
+"""Tables that papers print, recomputed."""

@@ -1,7 +1,7 @@
-"""Which usual mistake gives a printed figure that the right computation does not give.
+"""Which common mistake explains a printed figure that the correct computation does not give.
 
-A figure is computed again with each mistake, and with each two together. What gives the printed digits is reported,
-the simplest first; that it does is no proof that it was made.
+A figure is recomputed with each mistake, and with each pair of mistakes. Those that give the printed digits are
+reported, simplest first. That a mistake gives them does not prove that it was made.
 """
 
 import itertools
@@ -23,9 +23,9 @@ MISTAKES: dict[str, str] = {
     "month-730": "a month of 730 hours",
     "month-744": "a month of 744 hours",
 }
-"""Mistake -> in words. `cut` is of the printing, all others of the computation."""
+"""Mistake -> in words. `cut` concerns printing, all others the computation."""
 MOST = 2
-"""Mistakes together at most."""
+"""Most mistakes that are combined."""
 MONTHS: dict[str, Decimal] = {f"month-{hours}": Decimal(hours) for hours in (720, 730, 744)}
 
 Mistakes = frozenset[str]
@@ -38,8 +38,8 @@ class Checked:
     """A printed figure, and how it is computed.
 
     Attributes:
-        printed: As it is printed, without thousands separators; its digits are those that must come out.
-        compute: The value with some mistakes made.
+        printed: The printed text without thousands separators; the computed value is compared with as many digits.
+        compute: Returns the value that a set of mistakes gives.
         knows: The mistakes that `compute` can make.
     """
 
@@ -48,46 +48,46 @@ class Checked:
     knows: Mistakes
 
     def gives(self, mistakes: Mistakes) -> bool:
-        """Whether the printed digits come out with these mistakes."""
+        """Return whether these mistakes give the printed digits."""
         return printing(self.compute(mistakes - {"cut"}), digits_of(self.printed), "cut" in mistakes) == self.printed
 
     @property
     def right(self) -> bool:
-        """Whether they come out without any."""
+        """Whether the computation without a mistake gives the printed digits."""
         return self.gives(NONE)
 
 
 def digits_of(printed: str) -> int:
-    """Digits after the point."""
+    """Return the number of digits after the decimal point."""
     return len(printed.partition(".")[2])
 
 
 def printing(value: Decimal, digits: int, cut: bool = False) -> str:
-    """A value with so many digits, rounded half up or cut off."""
+    """Return a value as text with so many decimal digits, rounded half up or cut off."""
     if not cut:
         return f"{rounded(value, digits):f}"
     return f"{value.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_DOWN, context=EXACT):f}"
 
 
 def explain(figures: Sequence[Checked]) -> list[Mistakes]:
-    """The mistakes that give the printed digits of all figures; empty if none do, or if all are right.
+    """Return the mistakes that give the printed digits of all figures; empty if none do, or if all figures are right.
 
-    Of combinations only those that none of their parts explains alone.
+    A combination is left out if one of its mistakes explains the figures alone.
     """
     if not figures or all(figure.right for figure in figures):
         return []
     known = {"cut"}.union(*(figure.knows for figure in figures))
-    found: list[Mistakes] = []
+    explanations: list[Mistakes] = []
     for size in range(1, MOST + 1):
-        for some in itertools.combinations(sorted(known, key=list(MISTAKES).index), size):
-            mistakes = frozenset(some)
-            if any(simpler <= mistakes for simpler in found) or len(mistakes & MONTHS.keys()) > 1:
+        for chosen in itertools.combinations(sorted(known, key=list(MISTAKES).index), size):
+            mistakes = frozenset(chosen)
+            if any(simpler <= mistakes for simpler in explanations) or len(mistakes & MONTHS.keys()) > 1:
                 continue
             if all(figure.gives(mistakes & (figure.knows | {"cut"})) for figure in figures):
-                found.append(mistakes)
-    return found
+                explanations.append(mistakes)
+    return explanations
 
 
 def words(mistakes: Iterable[str]) -> str:
-    """`read instead of write, and 1024 for 1000`."""
+    """Return mistakes in words: `read instead of write, and 1024 for 1000`."""
     return ", and ".join(MISTAKES[name] for name in sorted(mistakes, key=list(MISTAKES).index))

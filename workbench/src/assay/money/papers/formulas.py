@@ -1,6 +1,6 @@
-"""The computations behind figures that papers print: from catalogue and price books, with the formula in words.
+"""The computations behind figures that papers print, from catalogue and price books, with the formula in words.
 
-Each can be made with the usual mistakes of `assay.money.papers.audit`, to find out which one a printed figure has.
+Each can be computed with the mistakes of `assay.money.papers.audit`, to find the one that a printed figure has.
 """
 
 from collections.abc import Mapping
@@ -23,11 +23,11 @@ GIB, MIB, TIB, TB = Decimal(2**30), Decimal(2**20), Decimal(2**40), Decimal(10**
 
 
 class Context(NamedTuple):
-    """What a formula takes from elsewhere.
+    """The inputs of a formula beside its own parameters.
 
     Attributes:
         book: The prices.
-        found: Names of the figures before it -> their values.
+        found: Values of the preset's earlier figures, by name.
     """
 
     book: Book
@@ -35,10 +35,11 @@ class Context(NamedTuple):
 
 
 class EfsFormula(Frozen):
-    """EFS in bursting mode, of the catalogue.
+    """Throughput of EFS in bursting mode, by the catalogue.
 
     Attributes:
-        of: Baseline or burst, in `unit`; or how much of each day the burst can go on.
+        stored: Bytes stored.
+        of: `baseline` or `burst`, in `per`; `hours` or `minutes` of each day that the burst can last.
     """
 
     formula: Literal["efs"]
@@ -48,33 +49,33 @@ class EfsFormula(Frozen):
 
     @property
     def knows(self) -> Mistakes:
-        """Mistakes that `value` can make."""
+        """The mistakes that `value` can make."""
         return frozenset({"decimal", "burst"}) if self.of == "baseline" else frozenset({"decimal"})
 
     def value(self, context: Context, mistakes: Mistakes = NONE) -> Decimal:  # noqa: ARG002
-        """With some mistakes made: 1000 GiB taken as a TiB, burst taken for baseline."""
+        """Return the value; mistakes take 1000 GiB as a TiB, or burst as baseline."""
         stored = self.stored * 1024 // 1000 if "decimal" in mistakes else self.stored
-        found = efs_bursting(stored)
+        rates = efs_bursting(stored)
         if self.of in ("hours", "minutes"):
-            hours = EXACT.divide(24 * Decimal(found.baseline), Decimal(found.burst))
+            hours = EXACT.divide(24 * Decimal(rates.baseline), Decimal(rates.burst))
             return hours if self.of == "hours" else EXACT.multiply(hours, SECONDS)
-        rate = found.burst if self.of == "burst" or "burst" in mistakes else found.baseline
+        rate = rates.burst if self.of == "burst" or "burst" in mistakes else rates.baseline
         return EXACT.divide(Decimal(rate), MIB if self.per == "MiB/s" else GIB)
 
     def how(self, context: Context) -> str:  # noqa: ARG002
-        """The formula with its numbers."""
-        found = efs_bursting(self.stored)
-        tib, keeps, burst = self.stored / 2**40, found.baseline / 2**20, found.burst / 2**20
+        """Return the formula with its numbers."""
+        rates = efs_bursting(self.stored)
+        tib, baseline, burst = self.stored / 2**40, rates.baseline / 2**20, rates.burst / 2**20
         if self.of == "baseline":
-            return f"50 MiB/s x {tib:.4g} TiB = {keeps:.4g} MiB/s"
+            return f"50 MiB/s x {tib:.4g} TiB = {baseline:.4g} MiB/s"
         if self.of == "burst":
             return f"100 MiB/s x max(1, {tib:.4g} TiB) = {burst:.4g} MiB/s"
         day = "24 h" if self.of == "hours" else "24 x 60 min"
-        return f"{day} x baseline {keeps:.4g} / burst {burst:.4g}"
+        return f"{day} x baseline {baseline:.4g} / burst {burst:.4g}"
 
 
 class LustreFormula(Frozen):
-    """Throughput of FSx for Lustre, of the catalogue, in MB/s of 10^6 bytes."""
+    """Throughput of FSx for Lustre by the catalogue, in MB/s of 10^6 bytes."""
 
     formula: Literal["fsx-lustre"]
     type: str
@@ -82,17 +83,17 @@ class LustreFormula(Frozen):
 
     @property
     def knows(self) -> Mistakes:
-        """Mistakes that `value` can make."""
+        """The mistakes that `value` can make."""
         return frozenset({"decimal", "tb", "burst"})
 
     def value(self, context: Context, mistakes: Mistakes = NONE) -> Decimal:  # noqa: ARG002
-        """With some mistakes made: 1000 GiB taken as a TiB, TB taken for TiB, burst taken for baseline."""
+        """Return the value; mistakes take 1000 GiB as a TiB, TB as TiB, or burst as baseline."""
         kind = self._kind()
         per_tib = Decimal(str((kind.network_burst if "burst" in mistakes else None) or kind.per_tib))
         return EXACT.multiply(self._tib(mistakes), per_tib)
 
     def how(self, context: Context) -> str:  # noqa: ARG002
-        """The formula with its numbers."""
+        """Return the formula with its numbers."""
         return f"{self.capacity // 2**30} GiB / 1024 x {self._kind().per_tib:g} MB/s per TiB"
 
     def _kind(self) -> LustreType:
@@ -108,10 +109,10 @@ class LustreFormula(Frozen):
 
 
 class PriceFormula(Frozen):
-    """An amount at a price of the book.
+    """The cost of an amount at a price of the book.
 
     Attributes:
-        amount: In `unit`, of one piece.
+        amount: Amount of one piece, in `unit`.
     """
 
     formula: Literal["price"]
@@ -122,28 +123,28 @@ class PriceFormula(Frozen):
 
     @property
     def knows(self) -> Mistakes:
-        """Mistakes that `value` can make."""
+        """The mistakes that `value` can make: none."""
         return NONE
 
     def value(self, context: Context, mistakes: Mistakes = NONE) -> Decimal:  # noqa: ARG002
-        """What it costs."""
+        """Return the cost."""
         each = EXACT.multiply(self.amount, Decimal(UNITS[self.unit].factor))
         return context.book.row(self.dimension, self.item).cost(each)
 
     def how(self, context: Context) -> str:
-        """The formula with its numbers."""
+        """Return the formula with its numbers."""
         book = context.book
         row = book.row(self.dimension, self.item)
         return f"{self.amount} {self.unit} x {row.price} {book.currency} per {row.unit} ({book.book})"
 
 
 class EgressFormula(Frozen):
-    """Data that leave a provider at a rate for a time, at a price of the book.
+    """The cost of data that leaves a provider at a rate for a time, at a price of the book.
 
     Attributes:
-        minutes: How long.
+        minutes: How long data is sent.
         gbit: Rate in Gbit/s of 10^9 bits.
-        share: Of it that leaves.
+        share: Share of the data that leaves the provider.
     """
 
     formula: Literal["egress"]
@@ -154,20 +155,20 @@ class EgressFormula(Frozen):
 
     @property
     def knows(self) -> Mistakes:
-        """Mistakes that `value` can make."""
+        """The mistakes that `value` can make."""
         return frozenset({"binary"})
 
     def value(self, context: Context, mistakes: Mistakes = NONE) -> Decimal:
-        """With a mistake made: GB of 2^30 bytes."""
+        """Return the cost; the mistake takes a GB as 2^30 bytes."""
         bits = EXACT.multiply(EXACT.multiply(self.minutes * 60, self.gbit * 10**9), self.share)
         each = EXACT.divide(bits, Decimal(8))
-        # The book's GB, of 10^9 bytes, taken as 2^30 bytes.
+        # The book's GB of 10^9 bytes is taken as 2^30 bytes.
         if "binary" in mistakes:
             each = EXACT.divide(EXACT.multiply(each, Decimal(10**9)), GIB)
         return context.book.row("transfer-out", self.item).cost(each)
 
     def how(self, context: Context) -> str:
-        """The formula with its numbers."""
+        """Return the formula with its numbers."""
         book = context.book
         row = book.row("transfer-out", self.item)
         share = f" x {self.share}" if self.share != 1 else ""
@@ -177,25 +178,25 @@ class EgressFormula(Frozen):
 
 
 class SumFormula(Frozen):
-    """The sum of other figures of the preset, before they are rounded."""
+    """The sum of other figures of the preset, before rounding."""
 
     formula: Literal["sum"]
     of: tuple[str, ...]
 
     @property
     def knows(self) -> Mistakes:
-        """Mistakes that `value` can make."""
+        """The mistakes that `value` can make: none."""
         return NONE
 
     def value(self, context: Context, mistakes: Mistakes = NONE) -> Decimal:  # noqa: ARG002
-        """Of the others' values."""
+        """Return the sum of the other figures' values."""
         result = Decimal(0)
         for name in self.of:
             result = EXACT.add(result, context.found[name])
         return result
 
     def how(self, context: Context) -> str:  # noqa: ARG002
-        """The formula in words."""
+        """Return the names of the summed figures, joined by `+`."""
         return " + ".join(self.of)
 
 

@@ -1,4 +1,4 @@
-"""The tables of papers, computed from designs, catalogue and price books, with the printed figures beside."""
+"""Tables of papers recomputed from designs, catalogue and price books, next to the printed figures."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ THOUSAND, BINARY = Decimal(1000), Decimal(1024)
 
 
 class Column(Frozen):
-    """A column of costs."""
+    """A column of a cost table."""
 
     of: Literal["hour", "month", "year", "three_years"]
     term: Term = "on-demand"
@@ -38,10 +38,11 @@ class Column(Frozen):
 
 
 class CostRow(Frozen):
-    """A design of a table.
+    """A row of a cost table: a design with its parameter values.
 
     Attributes:
-        printed: For each of the table's columns.
+        set: Parameter -> value.
+        printed: The printed figure of each column of the table.
     """
 
     set: dict[str, Any]
@@ -49,7 +50,7 @@ class CostRow(Frozen):
 
 
 class CostTable(Frozen):
-    """A table of costs: one design with several values of its parameters."""
+    """A cost table: one design with several values of its parameters."""
 
     table: str
     design: str
@@ -66,7 +67,7 @@ class CostTable(Frozen):
 
 
 class Scaling(Frozen):
-    """Measured rates in MB/s of 10^6 bytes."""
+    """Rates measured with a number of clients, in MB/s of 10^6 bytes."""
 
     clients: int
     write: Amount
@@ -74,7 +75,7 @@ class Scaling(Frozen):
 
 
 class PrintedCosts(Frozen):
-    """What the paper prints of an option, in money of the book for an hour."""
+    """What the paper prints for an option: money per hour, in the book's currency."""
 
     hour: str
     per_tb: str
@@ -82,11 +83,11 @@ class PrintedCosts(Frozen):
 
 
 class Choice(Frozen):
-    """A file system that was built and measured.
+    """A file system that the paper built and measured.
 
     Attributes:
-        capacity_tb: As the paper prints it.
-        scaling: Measured with more and more clients.
+        capacity_tb: Capacity as the paper prints it.
+        scaling: Rates measured with growing numbers of clients.
     """
 
     option: str
@@ -97,19 +98,19 @@ class Choice(Frozen):
     scaling: tuple[Scaling, ...] = Field(min_length=1)
 
     def rate(self, mistakes: Mistakes) -> Decimal:
-        """Best write rate in GB/s, or what is taken for it by mistake."""
+        """Return the best write rate in GB/s, or what a mistake takes for it."""
         rates = [point.read if "read" in mistakes else point.write for point in self.scaling]
-        found = rates[-1] if "last" in mistakes else max(rates)
-        return EXACT.divide(found, BINARY if "binary" in mistakes else THOUSAND)
+        rate = rates[-1] if "last" in mistakes else max(rates)
+        return EXACT.divide(rate, BINARY if "binary" in mistakes else THOUSAND)
 
 
 class Figure(Frozen):
     """A single figure.
 
     Attributes:
-        printed: In the paper; left out: it is not there, and computed only.
-        digits: To show of one that is not printed.
-        book: If it is not the preset's.
+        printed: As the paper prints it; None: the paper does not have it.
+        digits: Decimal digits to show if it is not printed.
+        book: Price book, if it is not the preset's.
     """
 
     what: str
@@ -121,7 +122,7 @@ class Figure(Frozen):
 
 
 class Preset(Frozen):
-    """A paper's tables."""
+    """The tables and figures of one paper."""
 
     preset: str
     about: str
@@ -134,13 +135,13 @@ class Preset(Frozen):
 
 @dataclass(frozen=True)
 class Computed:
-    """A figure with what was computed.
+    """A recomputed figure.
 
     Attributes:
-        group: Figures of one group come from one computation, so that a mistake must explain all of them.
-        text: The value with the digits of `printed`, or with those that the preset says.
+        group: Figures of one group come from one computation: a mistake must explain all of them.
+        text: The value with the digits of `printed`, or with those that the preset states.
         how: The formula with its numbers.
-        mistakes: Which explain the printed figures of its group; empty if all are right, or if none does.
+        mistakes: Sets of mistakes that explain the printed figures of its group; empty if all are right, or none does.
     """
 
     what: str
@@ -154,7 +155,7 @@ class Computed:
 
     @property
     def right(self) -> bool | None:
-        """Whether the printed figure is the computed one; None if there is none."""
+        """Whether the printed figure equals the computed one; None if none is printed."""
         return None if self.printed is None else self.text == self.printed
 
 
@@ -163,8 +164,8 @@ class TableRow:
     """A row of a cost table.
 
     Attributes:
-        cells: Column -> its figure; only the columns that the table has.
-        storage_tb: Capacity for data.
+        cells: Column name -> recomputed figure.
+        storage_tb: Usable capacity in TB.
     """
 
     table: str
@@ -175,16 +176,16 @@ class TableRow:
 
 
 def preset_names() -> list[str]:
-    """The presets that come with Assay."""
+    """Return the names of the presets that come with Assay."""
     return sorted(path.stem for path in PRESETS.glob("*.yaml"))
 
 
 @cache
 def load_preset(name: str) -> Preset:
-    """A preset by name.
+    """Return a preset by name.
 
     Raises:
-        AssayError: There is none.
+        AssayError: There is no such preset.
     """
     if name not in preset_names():
         raise AssayError(f"there is no preset `{name}`", one_of(name, preset_names()))
@@ -193,7 +194,7 @@ def load_preset(name: str) -> Preset:
 
 
 def table_rows(preset: Preset) -> list[TableRow]:
-    """All rows of its cost tables, in order."""
+    """Return all rows of the preset's cost tables, in order."""
     book = load_book(preset.book)
     return [row for table in preset.tables for row in _table(table, book)]
 
@@ -234,7 +235,7 @@ def _column_value(bill: Bill, book: Book, column: Column, mistakes: Mistakes) ->
 
 
 def figures(preset: Preset) -> list[Computed]:
-    """Its figures outside cost tables, in order, with the mistakes that explain printed ones that are wrong."""
+    """Return the figures outside cost tables, in order, with the mistakes that explain wrong printed ones."""
     return [*_options(preset), *_single(preset)]
 
 
@@ -242,14 +243,18 @@ def _options(preset: Preset) -> list[Computed]:
     if not preset.options:
         return []
     book = load_book(preset.book)
-    found: dict[str, list[Computed]] = {}
+    by_group: dict[str, list[Computed]] = {}
     checked: dict[str, list[Checked]] = {}
     for choice in preset.options:
-        for group, one, figure in _choice(choice, book):
-            found.setdefault(group, []).append(one)
+        for group, computed, figure in _choice(choice, book):
+            by_group.setdefault(group, []).append(computed)
             checked.setdefault(group, []).append(figure)
-    explained = {group: tuple(explain(some)) for group, some in checked.items()}
-    return [Computed(**{**vars(one), "mistakes": explained[group]}) for group, some in found.items() for one in some]
+    explained = {group: tuple(explain(group_figures)) for group, group_figures in checked.items()}
+    return [
+        Computed(**{**vars(computed), "mistakes": explained[group]})
+        for group, group_figures in by_group.items()
+        for computed in group_figures
+    ]
 
 
 def _choice(choice: Choice, book: Book) -> Iterator[tuple[str, Computed, Checked]]:
@@ -261,7 +266,7 @@ def _choice(choice: Choice, book: Book) -> Iterator[tuple[str, Computed, Checked
     def per_write(mistakes: Mistakes) -> Decimal:
         return EXACT.divide(hour, choice.rate(mistakes))
 
-    computes = (
+    computations = (
         ("an hour", choice.printed.hour, lambda _: hour, NONE, storage),
         (
             "an hour for each TB",
@@ -278,7 +283,7 @@ def _choice(choice: Choice, book: Book) -> Iterator[tuple[str, Computed, Checked
             f"{hour} / {rate} GB/s, the best of {len(choice.scaling)} numbers of clients",
         ),
     )
-    for group, printed, compute, knows, how in computes:
+    for group, printed, compute, knows, how in computations:
         figure = Checked(printed, compute, knows)
         value = compute(NONE)
         text = printing(value, 2)
@@ -286,11 +291,11 @@ def _choice(choice: Choice, book: Book) -> Iterator[tuple[str, Computed, Checked
 
 
 def _single(preset: Preset) -> Iterator[Computed]:
-    found: dict[str, Decimal] = {}
+    values: dict[str, Decimal] = {}
     for figure in preset.figures:
-        context = Context(load_book(figure.book or preset.book), dict(found))
+        context = Context(load_book(figure.book or preset.book), dict(values))
         value = figure.formula.value(context)
-        found[figure.what] = value
+        values[figure.what] = value
         printed = figure.printed
         checked = _checked(figure, context)
         yield Computed(
@@ -312,7 +317,7 @@ def _checked(figure: Figure, context: Context) -> Checked | None:
 
 
 def wrong(some: Sequence[Computed]) -> dict[str, list[Computed]]:
-    """Group -> its figures, of the groups with a printed figure that is not the computed one."""
+    """Return the groups that have a wrong printed figure: group -> its figures."""
     groups: dict[str, list[Computed]] = {}
     for one in some:
         groups.setdefault(one.group, []).append(one)

@@ -1,4 +1,4 @@
-"""The best designs of an answer, sized and priced anew for other needs, and priced anew with other prices."""
+"""The best designs of an answer, computed again for other needs and other prices."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,23 +24,23 @@ from assay.money.advice.sizes import SHARES, SIZED
 from assay.money.cost.bill import make_bill
 
 MOST_DESIGNS = 5
-"""Designs that are looked at again."""
+"""Most designs that are computed again."""
 
 RowOf = tuple[str, str, str]
 """Book, dimension and item of a price."""
 Part = tuple[Decimal, Decimal]
-"""Of a price: all that is paid of it in the need's months, and that as money of the first day."""
+"""Cost of one price in the need's months: total, and present value."""
 Answer = Mapping[str, Assessed | None]
-"""Design -> its best variant; None: nothing of it meets the need."""
+"""Design -> its best variant; None: no variant meets the need."""
 
 
 @dataclass(frozen=True)
 class Narrowed:
-    """A design of which kinds stay as they were chosen, while sizes and counts follow from the need.
+    """A design with fixed kinds, such as instance and volume type; sizes and counts are computed from the need.
 
     Attributes:
-        candidate: As it would stand in a need.
-        kept: Parameter -> the value that stays.
+        candidate: The design as a need states it, with its fixed values.
+        kept: Parameter -> its fixed value.
     """
 
     name: str
@@ -50,17 +50,17 @@ class Narrowed:
 
     @property
     def about(self) -> str:
-        """What it is, in its own words."""
+        """Description of the design."""
         return str(self.asked.template.source.data.get("about", ""))
 
 
 class Again:
-    """The best designs of an answer, each narrowed to the kinds that were chosen.
+    """The best designs of an answer, each with its chosen kinds fixed.
 
     Attributes:
-        need: As it was stated, but without its budget where the least cost is preferred: what it excludes is the
-            dearest then, and is shown with its price.
-        budget: What may be paid in a month, where `need` leaves it out; None: anything.
+        need: The need of the answer. If the lowest cost is preferred, without its budget: what the budget excludes is
+            the most expensive then, and is shown with its price.
+        budget: Budget of a month, where `need` leaves it out; None: none.
         designs: The best first.
         market: All prices.
     """
@@ -72,17 +72,17 @@ class Again:
         evidence: Iterable[Evidence] = (),
         base: Path | None = None,
     ) -> None:
-        """Narrow the best designs of an answer.
+        """Take the best designs from an answer.
 
         Args:
             advice: The answer.
-            books: As they were given to `advise`.
-            evidence: Likewise.
-            base: Likewise.
+            books: As passed to `advise`.
+            evidence: As passed to `advise`.
+            base: As passed to `advise`.
         """
-        free = advice.need.prefer == "cost"
-        self.need = advice.need.model_copy(update={"budget": None}) if free else advice.need
-        self.budget = _most(advice.need) if free else None
+        by_cost = advice.need.prefer == "cost"
+        self.need = advice.need.model_copy(update={"budget": None}) if by_cost else advice.need
+        self.budget = _monthly_budget(advice.need) if by_cost else None
         self.market: Market = market_of(advice.need, (books,) if isinstance(books, Book) else books)
         self._found, _ = by_variant(evidence, base)
         self._base, self._proven = base, bool(advice.options)
@@ -91,16 +91,16 @@ class Again:
         best: dict[str, Option] = {}
         for option in advice.options or advice.unproven:
             best.setdefault(option.design, option)
-        known = {each.name: each for each in asked(self.need, self.market, base)}
+        considered = {each.name: each for each in asked(self.need, self.market, base)}
         designs: list[Narrowed] = []
-        seen: set[object] = set()
+        keys: set[object] = set()
         for name, option in best.items():
-            each = _narrowed(name, option, known[name])
-            item = self._first(self._here(each), self.need.grown)
+            each = _fix_kinds(name, option, considered[name])
+            item = self._best_of(self._base_variants(each), self.need.grown)
             key = name if item is None else (_sold(each).name, item.variant.key)
-            # What is built alike is one thing, however the design is called.
-            designs += [each] if key not in seen else []
-            seen.add(key)
+            # Two designs that build the same thing count once.
+            designs += [each] if key not in keys else []
+            keys.add(key)
             if len(designs) == MOST_DESIGNS:
                 break
         self.designs = tuple(designs)
@@ -108,90 +108,91 @@ class Again:
     @property
     def narrowed(self) -> Need:
         """The need with these designs as its only candidates."""
-        # By several books the same one may be priced.
-        found: list[Candidate] = []
+        # One candidate may be priced by several books.
+        candidates: list[Candidate] = []
         for each in self.designs:
-            found += [each.candidate] if each.candidate not in found else []
-        return self.need.model_copy(update={"candidates": tuple(found)})
+            candidates += [each.candidate] if each.candidate not in candidates else []
+        return self.need.model_copy(update={"candidates": tuple(candidates)})
 
     def all(self, need: Need, but: Callable[[str], bool] | None = None) -> Answer:
-        """The best variant of each design for another need.
+        """Return the best variant of each design for another need.
 
         Args:
             need: The need.
-            but: Says of a design that it is left out.
+            but: Returns whether a design is left out.
         """
         if need == self.need:
             return self.here
-        return {each.name: self._one(each, need) for each in self.designs if but is None or not but(each.name)}
+        return {each.name: self._best_for(each, need) for each in self.designs if but is None or not but(each.name)}
 
     @cached_property
     def here(self) -> Answer:
-        """The same for the need as it is."""
+        """The best variant of each design for the need itself."""
         grown = self.need.grown
-        return {each.name: self._first(self._here(each), grown) for each in self.designs}
+        return {each.name: self._best_of(self._base_variants(each), grown) for each in self.designs}
 
     def judged(self, need: Need) -> Answer:
-        """The same for a need that changes neither sizes nor prices: nothing is sized or priced anew."""
+        """Return the answer for a need that changes neither sizes nor prices; only the checks are repeated."""
         grown = need.grown
-        return {each.name: self._first(self._here(each), grown) for each in self.designs}
+        return {each.name: self._best_of(self._base_variants(each), grown) for each in self.designs}
 
     def billed(self, need: Need) -> Answer:
-        """The same for a need that changes no sizes: nothing is sized anew."""
+        """Return the answer for a need that changes no sizes; prices and checks are computed again."""
         grown = need.grown
-        return {each.name: self._billed(each, grown) for each in self.designs}
+        return {each.name: self._best_repriced(each, grown) for each in self.designs}
 
     def shared(self, need: Need) -> Answer:
-        """The same for a need that changes which share of the data lies in a class for cold data, and no other size."""
+        """Return the answer for a need that changes only the share of data in a class for cold data, no other size."""
         grown = need.grown
         return {
-            each.name: self._one(each, need)
+            each.name: self._best_for(each, need)
             if any(name in each.asked.template.parameters for name in SHARES)
-            else self._billed(each, grown)
+            else self._best_repriced(each, grown)
             for each in self.designs
         }
 
-    def _billed(self, design: Narrowed, grown: Need) -> Assessed | None:
+    def _best_repriced(self, design: Narrowed, grown: Need) -> Assessed | None:
         pricer = Pricer(grown, _sold(design), self.market)
         priced = []
-        for variant in self._here(design):
+        for variant in self._base_variants(design):
             offers = pricer.offers(make_bill(variant.design, pricer.use(variant.design)), variant.design)
             priced += [] if offers[0].unpriced else [replace(variant, offers=offers)]
-        return self._first(priced, grown)
+        return self._best_of(priced, grown)
 
-    def _one(self, design: Narrowed, need: Need) -> Assessed | None:
-        """The best variant of a design for a need; None if none meets it."""
+    def _best_for(self, design: Narrowed, need: Need) -> Assessed | None:
+        """Return the best variant of a design for a need; None if none meets it."""
         grown = need.grown
-        return self._first(self._sized(design, grown), grown)
+        return self._best_of(self._large_enough_variants(design, grown), grown)
 
     def repriced(self, step: Decimal, touches: Callable[[RowOf], bool], origin: bool = False) -> Answer:
-        """The best variant of each design if some prices were `step` times as high.
+        """Return the best variant of each design if some prices are `step` times as high.
 
         Args:
-            step: Above 0.
-            touches: Says which prices.
-            origin: What leaving the place where the data are now costs is among them.
+            step: Factor above 0.
+            touches: Returns whether a price changes.
+            origin: Whether the cost of leaving the present cloud changes, too.
         """
         grown = self.need.grown
         return {
-            each.name: self._first(
-                [self._shifted(variant, step, touches, origin) for variant in self._here(each)], grown
+            each.name: self._best_of(
+                [self._with_changed_prices(variant, step, touches, origin) for variant in self._base_variants(each)],
+                grown,
             )
             for each in self.designs
         }
 
     def first(self, found: Answer, need: Need | None = None) -> str | None:
-        """The design that is chosen of these."""
-        items = [(name, item) for name, item in found.items() if item is not None]
-        return min(items, key=lambda pair: self._rank(pair[1], need or self.need))[0] if items else None
+        """Return the name of the design that is chosen from an answer; None if no design has a variant."""
+        variants = [(name, item) for name, item in found.items() if item is not None]
+        return min(variants, key=lambda pair: self._rank(pair[1], need or self.need))[0] if variants else None
 
     def affords(self, item: Assessed | None, need: Need | None = None) -> bool:
-        """It is there, and within the budget."""
+        """Return whether there is a variant, and it is within the budget."""
         months = (need or self.need).months
         return item is not None and (self.budget is None or item.paid / months <= self.budget)
 
     def measure(self, item: Assessed | None, need: Need | None = None) -> Decimal | None:
-        """What designs are compared by: cost of a month, or that for each GB/s; None if there is none."""
+        """Return what designs are compared by: cost of a month, or that for each GB/s; None if there is none."""
         need = need or self.need
         if item is None:
             return None
@@ -203,37 +204,37 @@ class Again:
 
     @property
     def measured(self) -> str:
-        """What `measure` is, in words: `USD a month`."""
+        """Unit of `measure` in words: `USD a month`."""
         worth = ", discounted" if self.need.discount else ""
         per = " for each GB/s" if self.need.prefer == "cost-per-rate" else ""
         return f"{self.market.currency} a month{per}{worth}"
 
     def parts(self, variant: Variant) -> Mapping[RowOf, Part]:
-        """What each price contributes to the cheapest offer of a variant, support and tax included."""
-        return self._part(variant.best, variant)
+        """Return what each price contributes to the cheapest offer of a variant, support and tax included."""
+        return self._cached_parts(variant.best, variant)
 
     def _rank(self, item: Assessed, need: Need) -> tuple[bool, tuple[Decimal, float, str]]:
         return item.outcome != "met", order(item, item.worth, need)
 
-    def _here(self, design: Narrowed) -> Sequence[Variant]:
-        """Variants of the need as it is, which prices do not change."""
+    def _base_variants(self, design: Narrowed) -> Sequence[Variant]:
+        """Return the variants for the need itself; prices do not change them."""
         if design.name not in self._variants:
-            self._variants[design.name] = self._sized(design, self.need.grown)
+            self._variants[design.name] = self._large_enough_variants(design, self.need.grown)
         return self._variants[design.name]
 
-    def _sized(self, design: Narrowed, grown: Need) -> Sequence[Variant]:
-        """What is large enough."""
+    def _large_enough_variants(self, design: Narrowed, grown: Need) -> Sequence[Variant]:
+        """Return the variants of a design that are large enough."""
         try:
-            tried = try_design(design.candidate, grown, self.market, _sold(design), self._base, design.name)
+            result = try_design(design.candidate, grown, self.market, _sold(design), self._base, design.name)
         except AssayError:
-            # At this size none of its kinds can be built.
+            # None of its kinds can be built at this size.
             return ()
-        return [variant for variant in tried.variants if variant.limits.usable >= grown.capacity]
+        return [variant for variant in result.variants if variant.limits.usable >= grown.capacity]
 
-    def _first(self, variants: Sequence[Variant], need: Need) -> Assessed | None:
-        """The best that meets the need, or may if nothing of the answer is proven to; the cheapest are looked at first.
+    def _best_of(self, variants: Sequence[Variant], need: Need) -> Assessed | None:
+        """Return the best variant that meets the need, or may meet it if the answer has no proven option.
 
-        Each variant that is not looked at costs more than the one that is found.
+        Variants are assessed by rising cost; those that are not assessed cost more than the result.
         """
         best: Assessed | None = None
         for variant in sorted(variants, key=lambda variant: variant.best.present):
@@ -251,13 +252,17 @@ class Again:
                 best = item
         return best
 
-    def _shifted(self, variant: Variant, step: Decimal, touches: Callable[[RowOf], bool], origin: bool) -> Variant:
+    def _with_changed_prices(
+        self, variant: Variant, step: Decimal, touches: Callable[[RowOf], bool], origin: bool
+    ) -> Variant:
         offers = []
         for offer in variant.offers:
-            found = [part for row, part in self._part(offer, variant).items() if touches(row)]
-            more = step - 1
+            changed = [part for row, part in self._cached_parts(offer, variant).items() if touches(row)]
+            change = step - 1
             paid, present = (
-                EXACT.multiply(more, sum((part[place] for part in found), Decimal(0)) + (offer.once if origin else 0))
+                EXACT.multiply(
+                    change, sum((part[place] for part in changed), Decimal(0)) + (offer.once if origin else 0)
+                )
                 for place in (0, 1)
             )
             offers.append(
@@ -270,7 +275,7 @@ class Again:
             )
         return replace(variant, offers=tuple(sorted(offers, key=lambda offer: offer.present)))
 
-    def _part(self, offer: Offer, variant: Variant) -> Mapping[RowOf, Part]:
+    def _cached_parts(self, offer: Offer, variant: Variant) -> Mapping[RowOf, Part]:
         known = self._parts.get(id(offer))
         if known is None:
             known = self._parts[id(offer)] = self._parts_of(offer, variant)
@@ -278,7 +283,7 @@ class Again:
 
     def _parts_of(self, offer: Offer, variant: Variant) -> Mapping[RowOf, Part]:
         need, sold = self.need, variant.sold
-        found: dict[RowOf, Part] = {}
+        parts: dict[RowOf, Part] = {}
         for charge in offer.cost.charges:
             row = charge.row
             alone = offer.cost.model_copy(update={"charges": (charge,)})
@@ -287,9 +292,9 @@ class Again:
             if need.discount:
                 present = EXACT.multiply(alone.present(need.months, need.discount), offer.factor)
             key = (sold.origin.get(row.key, sold.name), row.dimension, row.item)
-            before = found.get(key, (Decimal(0), Decimal(0)))
-            found[key] = (EXACT.add(before[0], paid), EXACT.add(before[1], present))
-        return found
+            before = parts.get(key, (Decimal(0), Decimal(0)))
+            parts[key] = (EXACT.add(before[0], paid), EXACT.add(before[1], present))
+        return parts
 
 
 def _sold(design: Narrowed) -> Sold:
@@ -298,20 +303,20 @@ def _sold(design: Narrowed) -> Sold:
     return sold
 
 
-def _most(need: Need) -> Decimal | None:
-    """What may be paid in a month."""
+def _monthly_budget(need: Need) -> Decimal | None:
+    """Return the budget of a month; None: there is none."""
     if need.budget is None:
         return None
     return need.budget.amount if need.budget.per == "month" else EXACT.divide(need.budget.amount, Decimal(need.months))
 
 
-def _narrowed(name: str, option: Option, each: Asked) -> Narrowed:
-    """Names stay: of instances, volumes, types, classes. What is a size, a share, a rate or a count follows."""
+def _fix_kinds(name: str, option: Option, each: Asked) -> Narrowed:
+    """Fix the values that are names: instances, volumes, types, classes. Sizes, shares, rates, counts are computed."""
     parameters = each.template.parameters
-    kept = {
+    fixed = {
         key: value
         for key, value in option.set.items()
         if isinstance(value, str) and key not in (*SIZED, *SHARES, *BOUGHT) and not parameters[key].scale
     }
-    candidate = Candidate(design=each.candidate.design, set={**each.candidate.set, **kept})
-    return Narrowed(name, candidate, each, kept)
+    candidate = Candidate(design=each.candidate.design, set={**each.candidate.set, **fixed})
+    return Narrowed(name, candidate, each, fixed)

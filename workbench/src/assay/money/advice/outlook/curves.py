@@ -1,4 +1,4 @@
-"""Cost of the best designs against what a need asks for, and where the cheapest of them changes."""
+"""The cost of the best designs over what a need requires, and where the cheapest of them changes."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -15,19 +15,19 @@ from assay.money.advice.outlook.again import Again
 from assay.money.advice.words import amount as rate_words
 
 FACTORS = tuple(Decimal(text) for text in ("0.1", "0.2", "0.5", "1", "2", "5", "10"))
-"""Of what the need asks for."""
+"""Sizes to compute, as factors of what the need requires."""
 HALVINGS = 5
-"""Of the distance of two such sizes: what is 2 to 2.5 times as large is 2 to 3 percent larger in the end."""
+"""Bisections between two such sizes: a gap of a factor of 2 to 2.5 shrinks to 2 to 3 percent."""
 RATES: tuple[Axis, ...] = ("read", "write", "read_iops", "write_iops")
 
 
 @dataclass(frozen=True)
 class _At:
-    """The best variant of each design at one size; of those that were looked at.
+    """The best variants of the designs at one size; designs that were left out are missing.
 
     Attributes:
-        first: The cheapest.
-        over: It is above the budget.
+        first: The cheapest design.
+        over: Whether it is above the budget.
     """
 
     size: float
@@ -37,20 +37,20 @@ class _At:
 
 
 def capacity_curves(again: Again) -> Curves:
-    """Cost against capacity, all else as the need says."""
+    """Return the cost over capacity, all else as the need states."""
     whole = again.need.capacity
     return Sweep(again, "capacity", (), lambda size: {"capacity": round(size)}, whole).curves()
 
 
 def rate_curves(again: Again) -> Curves | None:
-    """Cost against the rates that are asked for, all in proportion; the first one is the scale. None without rates."""
+    """Return the cost over the required rates, all in proportion; the first one is the axis. None without rates."""
     need = again.need
-    asked = [name for name in RATES if getattr(need, name) is not None]
-    if not asked:
+    rates = [name for name in RATES if getattr(need, name) is not None]
+    if not rates:
         return None
-    first, *others = asked
+    first, *others = rates
     whole = getattr(need, first)
-    shares = {name: Decimal(repr(getattr(need, name))) / Decimal(repr(whole)) for name in asked}
+    shares = {name: Decimal(repr(getattr(need, name))) / Decimal(repr(whole)) for name in rates}
 
     def changed(size: float) -> dict[str, float]:
         return {name: float(Decimal(repr(size)) * share) for name, share in shares.items()}
@@ -59,12 +59,12 @@ def rate_curves(again: Again) -> Curves | None:
 
 
 def size_words(axis: str, size: float) -> str:
-    """`310 TB`, `2.5 GB/s`, `12,000 IOPS`."""
+    """Return a size or rate with its unit: `310 TB`, `2.5 GB/s`, `12,000 IOPS`."""
     return about_size(size) if axis == "capacity" else rate_words(axis, size)
 
 
 class Sweep:
-    """One key of a need over its sizes."""
+    """One key of a need over a range of sizes."""
 
     def __init__(
         self,
@@ -74,23 +74,23 @@ class Sweep:
         changed: Callable[[float], Mapping[str, float]],
         whole: float,
     ) -> None:
-        """Keep what is looked at.
+        """Store the designs and the key.
 
         Args:
             again: The designs.
             axis: Key of the need.
             along: Keys that grow in proportion.
-            changed: Size -> keys of the need there.
+            changed: Returns the need's keys and values at a size.
             whole: The need's own size.
         """
         self._again, self._axis, self._along, self._changed, self._whole = again, axis, along, changed, whole
 
     def need_at(self, size: float) -> Need:
-        """The need at a size, all else as it is."""
+        """Return the need at a size, all else unchanged."""
         return self._again.need.model_copy(update=dict(self._changed(size)))
 
     def curves(self) -> Curves:
-        """Each design at each size, and where the cheapest changes."""
+        """Return each design's cost at each size, and where the cheapest changes."""
         again, whole = self._again, self._whole
         sizes = [float(Decimal(repr(whole)) * factor) for factor in FACTORS]
         points = [self._at(size) for size in sizes]
@@ -117,38 +117,38 @@ class Sweep:
         return Point(at=at.size, month=self._again.measure(item), option=label)
 
     def _between(self, low: _At, high: _At, halvings: int = HALVINGS) -> Iterator[Crossing]:
-        """Where the cheapest changes between two sizes, as often as it is seen to."""
+        """Yield where the cheapest design changes between two sizes, by bisection."""
         if (low.first, low.over) == (high.first, high.over):
             return
         middle = _rounded(math.sqrt(low.size * high.size))
         if not halvings or not low.size < middle < high.size:
             yield self._crossing(low, high)
             return
-        at = self._at(middle, self._hopeless(low, high))
+        at = self._at(middle, self._ruled_out(low, high))
         yield from self._between(low, at, halvings - 1)
         yield from self._between(at, high, halvings - 1)
 
-    def _hopeless(self, low: _At, high: _At) -> Callable[[str], bool]:
-        """Says of a design that it is not the cheapest between.
+    def _ruled_out(self, low: _At, high: _At) -> Callable[[str], bool]:
+        """Return a function that states whether a design cannot be the cheapest between two sizes.
 
-        It meets the need at neither end, or costs more at the low one than one of the cheapest at the high one: more
-        is never cheaper than less.
+        That holds if it meets the need at neither end, or costs more at the low end than one of the cheapest designs at
+        the high end: a larger size is never cheaper.
         """
-        # What does at both ends does between them, for no more than at the high one.
+        # A design that meets the need at both ends also does between them, for at most its cost at the high end.
         both = [name for name in (low.first, high.first) if name is not None and low.found.get(name) is not None]
         costs = [self._again.measure(high.found.get(name)) for name in both]
-        most = min((cost for cost in costs if cost is not None), default=None)
+        limit = min((cost for cost in costs if cost is not None), default=None)
 
-        def hopeless(name: str) -> bool:
+        def is_ruled_out(name: str) -> bool:
             if name in (low.first, high.first) or self._again.need.prefer != "cost":
                 return False
             here = low.found.get(name), high.found.get(name)
-            least = self._again.measure(here[0])
+            cost_at_low = self._again.measure(here[0])
             if here == (None, None):
                 return True
-            return least is not None and most is not None and least > most
+            return cost_at_low is not None and limit is not None and cost_at_low > limit
 
-        return hopeless
+        return is_ruled_out
 
     def _crossing(self, low: _At, high: _At) -> Crossing:
         before, after = low.first, high.first
@@ -174,15 +174,15 @@ class Sweep:
     def words(
         self, low: float, high: float, before: str | None, after: str | None, was: Decimal | None, now: Decimal | None
     ) -> str:
-        """A crossing in words; of what costs the same the faster one is chosen.
+        """Return a crossing in words; at equal cost the faster design is chosen.
 
         Args:
             low: The size at which `before` is the cheapest.
             high: The size at which `after` is.
-            before: A design; None: nothing meets the need.
-            after: Likewise.
+            before: A design; None: none meets the need.
+            after: A design; None: none meets the need.
             was: Cost of `before` at the larger size.
-            now: Cost of `after` there.
+            now: Cost of `after` at the larger size.
         """
         up_to, start = size_words(self._axis, low), size_words(self._axis, high)
         start = start if start != up_to else f"just above {start}"
@@ -203,5 +203,5 @@ class Sweep:
 
 
 def _rounded(size: float) -> float:
-    """Three digits that count, so that what is said is what was computed."""
+    """Round to three significant digits, so that the size in the text is exactly the one that was computed."""
     return float(f"{size:.3g}")

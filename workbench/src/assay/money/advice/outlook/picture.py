@@ -1,4 +1,4 @@
-"""What would change a choice of storage: cost against size, crossings, and what each assumption weighs."""
+"""What would change a choice of storage: cost over size, crossings, and the weight of each assumption."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -13,34 +13,34 @@ from assay.money.advice.outlook.curves import capacity_curves, rate_curves, size
 from assay.money.advice.outlook.tornado import tornado
 
 MOST_SAID = 6
-"""Assumptions that are said in words."""
+"""Most assumptions that are listed in words."""
 
 
 def picture(
     advice: Advice, books: Book | Sequence[Book], evidence: Iterable[Evidence] = (), base: Path | None = None
 ) -> Picture | None:
-    """What would change the choice of an answer.
+    """Return what would change the choice of an answer.
 
-    The best designs, at most five, are sized and priced anew; their kinds stay as they were chosen.
+    The best designs, at most five, are sized and priced again; their chosen kinds stay fixed.
 
     Args:
         advice: The answer.
-        books: As they were given to `advise`.
-        evidence: Likewise.
-        base: Likewise.
+        books: As passed to `advise`.
+        evidence: As passed to `advise`.
+        base: As passed to `advise`.
 
     Returns:
-        None if nothing meets the need, nor may.
+        None if no option meets, or may meet, the need.
     """
     if not advice.options and not advice.unproven:
         return None
     again = Again(advice, books, evidence, base)
-    here = again.here
+    base_answer = again.here
     best = again.designs[0].name
-    costs = {name: cost for name, item in here.items() if (cost := again.measure(item)) is not None}
+    costs = {name: cost for name, item in base_answer.items() if (cost := again.measure(item)) is not None}
     month = costs.pop(best)
     runner_up = min(costs, key=lambda name: costs[name], default=None)
-    moving, idle = tornado(again)
+    changing, idle = tornado(again)
     return Picture(
         designs=tuple(Kept(design=each.name, about=each.about, values=dict(each.kept)) for each in again.designs),
         measure=again.measured,
@@ -49,13 +49,13 @@ def picture(
         runner_up=runner_up,
         capacity=capacity_curves(again),
         rate=rate_curves(again),
-        tornado=moving,
+        tornado=changing,
         idle=idle,
     )
 
 
 def changes_words(found: Picture) -> Iterator[str]:
-    """What would change the choice, a line for each crossing and for the largest assumptions."""
+    """Yield what would change the choice: a line for each crossing and for the largest assumptions."""
     for curves in (found.capacity, found.rate):
         if curves is None:
             continue
@@ -72,7 +72,7 @@ def changes_words(found: Picture) -> Iterator[str]:
 
 
 def assumption_words(each: Assumption, found: Picture) -> str:
-    """`months: at 10 months 1,700.00, at 14 months 1,600.00 against 1,650.00 USD a month; ...`."""
+    """Return an assumption in words: `months: at 10 months 1,700.00, at 14 months 1,600.00, against 1,650.00 ...`."""
     ends = [end for end in (each.low, each.high) if end is not None]
     costs = ", ".join(f"at {end.value} {_cost(end)}" for end in ends)
     text = f"{each.name} ({each.value}): {costs}, against {money(found.month)} {found.measure} now"

@@ -1,4 +1,4 @@
-"""What each assumption of an answer weighs: the cost of the choice, and its distance to the next one, at both ends."""
+"""The weight of each assumption: cost of the choice, and its distance to the next design, at both ends of the range."""
 
 from decimal import Decimal
 
@@ -8,20 +8,20 @@ from assay.money.advice.outlook.again import Again, Answer
 from assay.money.advice.outlook.ranges import Other, Range, ranges
 
 LEAST = Decimal("0.005")
-"""Less than half a cent is no change."""
+"""Changes below half a cent do not count."""
 
 
 def tornado(again: Again) -> tuple[tuple[Assumption, ...], tuple[str, ...]]:
-    """Assumptions that change something, the largest first, and the names of those that change nothing."""
-    base = _answer("", again, again.here, again.need)
-    found = [_weighed(each, again, base) for each in ranges(again)]
-    moving = [each for each in found if each.size >= LEAST or each.turns]
-    ordered = sorted(moving, key=lambda each: (-each.size, each.name))
-    return tuple(ordered), tuple(each.name for each in found if each not in moving)
+    """Return the assumptions that change something, the largest first, and the names of those that change nothing."""
+    base = _end_of("", again, again.here, again.need)
+    assumptions = [_weigh(each, again, base) for each in ranges(again)]
+    changing = [each for each in assumptions if each.size >= LEAST or each.turns]
+    ordered = sorted(changing, key=lambda each: (-each.size, each.name))
+    return tuple(ordered), tuple(each.name for each in assumptions if each not in changing)
 
 
-def _answer(value: str, again: Again, found: Answer, need: Need) -> End:
-    """What would be answered; what is above the budget is not chosen."""
+def _end_of(value: str, again: Again, found: Answer, need: Need) -> End:
+    """Return the costs and the choice of an answer; a variant above the budget is not chosen."""
     best = again.designs[0].name
     costs = {name: again.measure(item, need) for name, item in found.items()}
     others = [cost for name, cost in costs.items() if name != best and cost is not None]
@@ -32,20 +32,20 @@ def _answer(value: str, again: Again, found: Answer, need: Need) -> End:
 
 
 def _end(other: Other | None, again: Again) -> End | None:
-    return None if other is None else _answer(other.words, again, other.answer(), other.need)
+    return None if other is None else _end_of(other.words, again, other.answer(), other.need)
 
 
-def _weighed(each: Range, again: Again, base: End) -> Assumption:
+def _weigh(each: Range, again: Again, base: End) -> Assumption:
     low, high = _end(each.low, again), _end(each.high, again)
-    there = [end for end in (low, high) if end is not None]
+    ends = [end for end in (low, high) if end is not None]
     changes = [
         abs(now - before)
-        for end in there
+        for end in ends
         for now, before in ((end.month, base.month), (end.gap, base.gap))
         if now is not None and before is not None
     ]
-    if base.month is not None and any(end.month is None for end in there):
-        # What does not meet the need at all weighs at least as much as all that is paid.
+    if base.month is not None and any(end.month is None for end in ends):
+        # An end that does not meet the need weighs at least as much as the whole cost.
         changes.append(base.month)
     return Assumption(
         name=each.name,
@@ -53,5 +53,5 @@ def _weighed(each: Range, again: Again, base: End) -> Assumption:
         low=low,
         high=high,
         size=max(changes, default=Decimal(0)),
-        turns=any(end.choice != base.choice for end in there),
+        turns=any(end.choice != base.choice for end in ends),
     )
