@@ -43,7 +43,10 @@ _CORE = {
     ),
     "list": ("assay.cli.list", "List the runs, the newest last."),
     "show": ("assay.cli.show", "Show a run's results and verdicts, or all that is known of one case."),
-    "report": ("assay.cli.report", "Write a run's report as one HTML file that opens without a network, and print its path."),
+    "report": (
+        "assay.cli.report",
+        "Write a run's report as one HTML file that opens without a network, and print its path.",
+    ),
     "serve": ("assay.cli.serve", "Show the runs of a folder in a browser, and compare two by clicking."),
     "export": ("assay.cli.export", "Write a run's results as a table for other programs."),
     "compare": (
@@ -51,13 +54,19 @@ _CORE = {
         "Compare two runs, the targets of one, or with --ab two sides that are measured now, in turns.",
     ),
     "history": ("assay.cli.history", "Show how the results of a study went from run to run, and where they changed."),
-    "env": ("assay.cli.env", "Show what a run's results depend on: machine, kernel, settings, storage, network, versions."),
+    "env": (
+        "assay.cli.env",
+        "Show what a run's results depend on: machine, kernel, settings, storage, network, versions.",
+    ),
     "ceilings": ("assay.cli.ceilings", "Measure what this machine's memory and one place can do at most."),
     "preflight": (
         "assay.cli.preflight",
         "Measure what the network between clients and servers carries, before storage is measured over it.",
     ),
-    "testbed": ("assay.cli.testbed", "A cluster in a box: hosts on this machine with shaped links, own disks and real servers."),
+    "testbed": (
+        "assay.cli.testbed",
+        "A cluster in a box: hosts on this machine with shaped links, own disks and real servers.",
+    ),
     "aoe": (
         "assay.cli.disks.aoe",
         "Disks behind ATA over Ethernet (AoE): which there are, and what they are. Needs root, or `CAP_NET_RAW`.",
@@ -66,10 +75,19 @@ _CORE = {
         "assay.cli.money.catalog",
         "What can be rented, and what it can do: instances, volumes, file systems, object storage, tables.",
     ),
-    "advise": ("assay.cli.money.advise", "Say which design meets a need at which cost, why, and what would change that."),
+    "advise": (
+        "assay.cli.money.advise",
+        "Say which design meets a need at which cost, why, and what would change that.",
+    ),
     "prices": ("assay.cli.money.prices", "Price books: dated prices of one provider and region, each with its source."),
-    "price": ("assay.cli.money.price", "Price storage designs: by the hour, month and year, by TB, GB/s, IOPS and job."),
-    "doctor": ("assay.cli.doctor", "Say what this machine can do for a measurement, and the remedy for what it cannot."),
+    "price": (
+        "assay.cli.money.price",
+        "Price storage designs: by the hour, month and year, by TB, GB/s, IOPS and job.",
+    ),
+    "doctor": (
+        "assay.cli.doctor",
+        "Say what this machine can do for a measurement, and the remedy for what it cannot.",
+    ),
     "completion": (
         "assay.cli.completion",
         "Print the script that makes a shell complete commands, options, runs and studies; nothing is changed.",

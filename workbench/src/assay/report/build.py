@@ -65,7 +65,9 @@ def build_document(analysis: RunAnalysis, today: Book | None = None, beside: Bes
     )
     if beside is not None:
         made = _behind(made, "evidence", published.section(view, beside))
-    return Document(f"Assay storage report · {run.study}", run.question or run.study, run.description, meta, tuple(made))
+    return Document(
+        f"Assay storage report · {run.study}", run.question or run.study, run.description, meta, tuple(made)
+    )
 
 
 def _behind(sections: list[Section], place: str, section: Section) -> list[Section]:
