@@ -33,7 +33,7 @@ class Diary:
             store: The run's journal.
         """
         self.store = store
-        self._records: dict[str, _JobRecord] = {}
+        self._records: dict[str, _Told] = {}
 
     def hear(self, path: str, directory: str, event: Event) -> None:
         """Take an event of a job; only events that concern the journal have an effect.
@@ -76,14 +76,14 @@ class Diary:
         if record.entry is not None:
             self.store.removed(record.entry)
 
-    def _record_of(self, name: str) -> "_JobRecord":
+    def _record_of(self, name: str) -> "_Told":
         """Return a job's record; the journal is read for it once."""
         if name not in self._records:
-            self._records[name] = _JobRecord(self.store, name)
+            self._records[name] = _Told(self.store, name)
         return self._records[name]
 
 
-class _JobRecord:
+class _Told:
     """What engines of one job have made and not removed, as the journal has it."""
 
     def __init__(self, store: Journal, name: str) -> None:
