@@ -90,7 +90,7 @@ class Rounds:
         }
 
     def _affordable(self, wanted: dict[str, int], done: int) -> set[str]:
-        """Cases for whose decision the time is enough, those that need least first; all without a limit."""
+        """Return the cases that can be decided in the time left, those with the least need first."""
         left = self._time_left()
         if left is None:
             return set(wanted)
