@@ -528,7 +528,7 @@ class _Session:
             self.passes = CeilingPasses(meter, self.store, self._run_seconds(), self._affords)
 
     def _run_seconds(self) -> float:
-        """The whole run, as estimated; a schedule takes at least its whole time, two sides at most theirs."""
+        """Return the estimated seconds of the whole run: at least its schedule's, and for two sides their limit."""
         schedule, blocks = self.plan.study.schedule, self.plan.blocks
         if blocks is not None:
             return blocks.seconds

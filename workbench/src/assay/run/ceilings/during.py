@@ -62,7 +62,7 @@ class CeilingPasses:
         self._open = True
 
     def finish(self) -> None:
-        """After the last repeat: a last pass, and once more what results of the run have exceeded."""
+        """Make a last pass after the last repeat, and remeasure the ceilings that results of the run have exceeded."""
         if not self._open or not self.store.info().ceilings:
             return
         self._pass("after")
