@@ -80,15 +80,15 @@ def _opened(place: int, folder: Path) -> sqlite3.Connection:
                     ) from None
                 continue
             stack.callback(os.close, files[name])
-        beside = {name: fd for name, fd in files.items() if name != DATABASE and os.fstat(fd).st_size}
+        side_files = {name: fd for name, fd in files.items() if name != DATABASE and os.fstat(fd).st_size}
         database = files[DATABASE]
-        if not beside and os.pread(database, _HEADER, 0)[_VERSIONS] != _WITH_LOG:
+        if not side_files and os.pread(database, _HEADER, 0)[_VERSIONS] != _WITH_LOG:
             connection = _checked(_in_place(database), folder)
             if not connection.execute("SELECT 1 FROM run WHERE status = 'running'").fetchone():
                 return connection
             # A batch job may be writing to it, without a log. Reading in place would need SQLite's locks.
             connection.close()
-        return _checked(_copied(place, folder, {DATABASE: database, **beside}), folder)
+        return _checked(_copied(place, folder, {DATABASE: database, **side_files}), folder)
 
 
 def _checked(connection: sqlite3.Connection, folder: Path) -> sqlite3.Connection:

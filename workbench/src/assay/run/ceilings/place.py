@@ -167,14 +167,14 @@ def _create(root: Path, text: str) -> RunStore:
 
 
 def _measure(
-    study: Study, store: RunStore, engine: Engine, destroy: bool, interruption: Interruption, say: Say
+    study: Study, store: RunStore, engine: Engine, destroy: bool, interruption: Interruption, print_line: Say
 ) -> Measured:
     """Claim the target, measure, and release the target whatever happens."""
     devices: list[int] = []
     target = study.targets[NAME]
     try:
-        devices = keeper_of(target).take(targets.MachineTaking(destroy, say))
-        claims.claim_targets(study, [NAME], store, say)
+        devices = keeper_of(target).take(targets.MachineTaking(destroy, print_line))
+        claims.claim_targets(study, [NAME], store, print_line)
         launcher = LocalLauncher(engine.path, (store.engine_lock_fd, *devices))
         owner = claims.owner_of(store)
         backends = targets.probe_targets(study, [NAME], engine, launcher, owner, destroy)
@@ -182,19 +182,19 @@ def _measure(
         where = f"in {target.path}, with a file of at most 128 MiB"
         if target.whole_device:
             where = f"on the first 128 MiB of {target.path}"
-        say(f"measuring for about 5 s, {where}")
+        print_line(f"measuring for about 5 s, {where}")
         meter = CeilingMeter(
-            study, launcher, owner, destroy, backends, say, (), places, stop=lambda: interruption.count
+            study, launcher, owner, destroy, backends, print_line, (), places, stop=lambda: interruption.count
         )
         return Measured(places[0], meter.measure())
     finally:
-        _release(store, say)
+        _release(store, print_line)
         close_all(devices)
 
 
-def _release(store: RunStore, say: Say) -> None:
+def _release(store: RunStore, print_line: Say) -> None:
     for line in claims.release_targets(store):
-        say(warning(f"could not be removed: {line}"))
+        print_line(warning(f"could not be removed: {line}"))
 
 
 def _remove(store: RunStore) -> None:
@@ -206,7 +206,7 @@ def _remove(store: RunStore) -> None:
         store.discard()
 
 
-def _remove_leftovers(root: Path, say: Say) -> None:
+def _remove_leftovers(root: Path, print_line: Say) -> None:
     """Remove what killed calls have left, at any target."""
     for folder in run_folders(root):
         if is_locked(folder / RUN_LOCK):
@@ -214,7 +214,7 @@ def _remove_leftovers(root: Path, say: Say) -> None:
         # Another call may be cleaning up the folder at this moment. For a mount, renaming fails with EBUSY.
         with contextlib.suppress(AssayError, OSError), _set_aside(folder) as (own, name):
             store = RunStore.open(own, write=True, wait=ENGINE_WAIT_SECONDS, made_as=name)
-            _release(store, say)
+            _release(store, print_line)
             _remove(store)
 
 
