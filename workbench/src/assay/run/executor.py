@@ -364,9 +364,9 @@ class Executor:
         try:
             place, directory = self.study.targets[case.target].path, getattr(planned.job.target, "directory", "")
             record_event = partial(self.diary.hear, place, directory)
-            reporter = _ProgressReporter(progress, self.known.closest(case), record_event)
+            reporter = _Teller(progress, self.known.closest(case), record_event)
             if self.fleet is not None:
-                execute = partial(self._on_hosts, self.fleet, case, limit, reporter.on_event, bounds, planned.tasks)
+                execute = partial(self._on_hosts, self.fleet, case, limit, reporter.hear, bounds, planned.tasks)
                 if case.parameters.cache != "remount":
                     return execute(Leg(0, planned.job))
                 return run_legs(planned.job, execute, lambda: self._remount(case), self._stop)
@@ -375,7 +375,7 @@ class Executor:
                     self.launchers.get(case.target, self.launcher),
                     planned.job.model_dump_json(),
                     limit,
-                    on_event=lambda event: reporter.on_event("", event),
+                    on_event=lambda event: reporter.hear("", event),
                     on_start=lambda pid: cap.add(pid) if cap else None,
                     stop=self._stop,
                     bounds=bounds,
@@ -588,7 +588,7 @@ class _KnownCeilings:
         return closest
 
 
-class _ProgressReporter:
+class _Teller:
     """Reports phases and intervals of all hosts as their events arrive."""
 
     def __init__(
@@ -604,7 +604,7 @@ class _ProgressReporter:
         self.operation = ""
         self.counted = False
 
-    def on_event(self, host: str, event: Event) -> None:
+    def hear(self, host: str, event: Event) -> None:
         self.record_event(event)
         if isinstance(event, PhaseStartEvent):
             if event.phase != self.phase:
