@@ -110,11 +110,11 @@ def is_before(leg: Leg, event: object) -> bool:
 def only_of(leg: Leg, hear: Callable[[str, Event], None]) -> Callable[[str, Event], None]:
     """Return a callback that passes on the events of a leg that belong to the whole job."""
 
-    def on_event(host: str, event: Event) -> None:
+    def forward(host: str, event: Event) -> None:
         if not is_before(leg, event):
             hear(host, event)
 
-    return on_event
+    return forward
 
 
 def noted(job: Job, samples: Iterable[Sample]) -> tuple[Sample, ...]:
