@@ -1,7 +1,7 @@
-"""The engine's words in Python: generated classes, and the reader of its output.
+"""The contract with the engine in Python: generated classes, and the reader of the engine's output.
 
-Nothing else in the workbench knows what the wire looks like.
+No other folder of the workbench knows the format of jobs and events.
 """
 
 SPEC_VERSION = 2
-"""Version of the contract that this workbench speaks."""
+"""Version of the contract that this workbench uses."""

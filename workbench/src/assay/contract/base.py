@@ -1,9 +1,9 @@
-"""What all generated classes share."""
+"""The base class of all generated classes."""
 
 from pydantic import BaseModel, ConfigDict
 
 
 class Message(BaseModel):
-    """What checks the fields is made when the first message of a class is read: a command reads few of them."""
+    """Base of the classes of the contract. Validators are built at first use, since a command reads few classes."""
 
     model_config = ConfigDict(defer_build=True)

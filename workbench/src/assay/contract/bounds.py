@@ -1,71 +1,75 @@
-"""How much an engine can have to say of a job, and how long. More than that is no engine of ours."""
+"""Upper limits on the output of an engine: bytes, lines and time, derived from its job.
+
+An engine that exceeds them is faulty, or is not our engine.
+"""
 
 from dataclasses import dataclass
 
 from assay.contract._generated import Job, ListedSizes, Operation, Phase, RangeOfSizes
 
 HISTOGRAM_COUNTERS = 54 << 10
-"""Counters of an HDR histogram of three significant digits for any number of 62 bits."""
+"""Counters of an HDR histogram with three significant digits for any 62-bit number."""
 HISTOGRAM_BYTES = 40 + 9 * HISTOGRAM_COUNTERS
-"""Its header, and at most nine bytes for each counter (HdrHistogram, V2 encoding)."""
+"""Size of an encoded histogram: its header, and at most nine bytes for each counter (HdrHistogram, V2 encoding)."""
 HISTOGRAM_LETTERS = (HISTOGRAM_BYTES + 1024) * 4 // 3
-"""In base64, if compression does not help."""
+"""Characters of the same in base64, if compression does not help."""
 
 SEVERAL = (Operation.batch_put, Operation.batch_get, Operation.query, Operation.scan)
-"""Move the contents of several objects with each request."""
+"""Operations that move the contents of several objects with each request."""
 MOST_TOGETHER = 1000
-"""Objects of these requests: those of a batch, of a page, of as many bytes as an answer of DynamoDB has (1 MiB)."""
+"""Most objects of such a request: of a batch, of a page, or of as many bytes as DynamoDB's answer may have (1 MiB)."""
 
 PLAIN_LINE = 64 << 10
-"""Of an event without histograms, lanes and job: paths and reasons."""
+"""Bytes of an event without histograms, lanes and job: paths and reasons."""
 LANE_LINE = 1 << 10
-"""Of one lane in the end of a phase."""
+"""Bytes of one lane in the event that ends a phase."""
 COUNT_LETTERS = 128
-"""Of what a lane did of one kind of operation: three numbers of up to 19 digits, and their names."""
+"""Bytes of a lane's counts for one kind of operation: three numbers of up to 19 digits, and their names."""
 OTHER_HISTOGRAMS = 2
-"""In the end of a phase, besides two of each kind of operation: delays of starts, and the watcher's."""
+"""Histograms in the event that ends a phase, apart from two for each kind of operation: start delays, and the
+watcher's."""
 STORING = (Operation.put, Operation.object_mix, Operation.prepare)
-"""May store objects in parts."""
+"""Operations that may store objects in parts."""
 UPLOAD_KINDS = 3
-"""Of these: the start, the parts, the completion."""
+"""Kinds of operation that storing in parts adds: the start, the parts, the completion."""
 SET_KINDS = 2
-"""Of a set of files: opening and closing them."""
+"""Kinds of operation that a set of files adds: opening and closing them."""
 INTERVAL_BYTES = 64 << 10
-"""Of one interval and kind of operation on average, and `LANE_LINE` more for each lane, which may report late and by
-itself."""
+"""Average bytes of one interval and kind of operation. Each lane adds `LANE_LINE`, since it may report late and in a
+line of its own."""
 ALLOWANCE = 8 << 20
-"""For everything else: remarks, failures, lines that are no events."""
+"""Bytes for everything else: log lines, failures, lines that are not events."""
 MOST_BYTES = 1 << 30
 REMARKS = 1000
 LANE_FAILURES = 8
-"""Failed operations that a lane describes in a phase, set-up included: the engine stops at five."""
+"""Failed operations that a lane describes in a phase, set-up included; the engine stops at five."""
 PHASE_STEPS = 5
-"""A phase has two barriers, or three where it wears out, a start and an end."""
+"""Events of a phase: two barriers, or three where lanes wear out, a start and an end."""
 OTHER_STEPS = 4
-"""Hello, ready, the last barrier and bye."""
+"""Events outside phases: hello, ready, the last barrier and bye."""
 
 LEAST_SECONDS = 1800.0
 STATED = 3.0
-"""A phase that runs for a stated time may take so many times as long with its set-up and flush."""
+"""A phase that runs for a stated time may take this many times as long, with its set-up and flush."""
 ESTIMATES = 100.0
-"""Storage may be so many times slower than assumed."""
+"""Storage may be this many times slower than assumed."""
 UNESTIMATED_SECONDS = 86_400.0
-"""Of a job of which no estimate is known."""
+"""Time allowed for a job without an estimate."""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """The most that an engine may say.
+    """The most output that an engine may produce.
 
     Attributes:
         seconds: Length of the whole exchange.
         line_bytes: Length of one line.
-        bytes: Of everything, besides what the intervals take.
-        bytes_per_s: More for each second that has passed.
-        most_bytes: Of everything, however long it takes.
+        bytes: All output apart from intervals.
+        bytes_per_s: Further bytes for each second that has passed, for intervals.
+        most_bytes: All output, however long the engine runs.
         remarks: Number of log lines.
         failures: Number of failed operations that are described.
-        steps: Number of other events but intervals and answers to pings.
+        steps: Number of other events, apart from intervals and answers to pings.
     """
 
     seconds: float
@@ -78,16 +82,16 @@ class Bounds:
     steps: int = PHASE_STEPS + OTHER_STEPS
 
     def bytes_by(self, seconds: float) -> int:
-        """Bytes that can have been said when so much time has passed."""
+        """Return the most bytes that may have arrived after this many seconds."""
         return min(self.most_bytes, int(self.bytes + self.bytes_per_s * max(0.0, seconds)))
 
 
 def bounds_of(job: Job, estimated: float | None = None) -> Bounds:
-    """What one engine may say of a job.
+    """Return the most output that one engine may produce for a job.
 
     Args:
         job: As it is sent.
-        estimated: Seconds that it is expected to take; None if nobody knows.
+        estimated: Seconds that it is expected to take; None if unknown.
     """
     text = len(job.model_dump_json())
     counted = max(kinds_of(phase, job.tree is not None) for phase in job.phases)
@@ -106,16 +110,16 @@ def bounds_of(job: Job, estimated: float | None = None) -> Bounds:
 
 
 def kinds_of(phase: Phase, tree: bool = False) -> int:
-    """Kinds of operation that a phase can count: its own or its mix, the flush, and those of storing in parts.
+    """Return how many kinds of operation a phase can count: its own or its mix, the flush, and parts of uploads.
 
-    Of a `tree` of files they may be opened and closed besides.
+    For a `tree` of files, opening and closing files are added.
     """
     own = len(phase.mix) if phase.mix else 1
     return own + 1 + SET_KINDS * tree + (UPLOAD_KINDS if phase.operation in STORING else 0)
 
 
 def largest_operation(job: Job) -> int:
-    """Bytes that one measured operation of a job can move: a record, all contents of a small file or of objects."""
+    """Return the most bytes that one measured operation can move: a record, a whole small file, or whole objects."""
     if job.tree is None and job.objects is None:
         return job.record_size_bytes
     several = any(phase.operation in SEVERAL for phase in job.phases)
@@ -123,12 +127,12 @@ def largest_operation(job: Job) -> int:
 
 
 def only_reads(job: Job) -> bool:
-    """Whether a job only reads objects that were there before, of which it says no sizes."""
+    """Whether a job only reads objects that existed before it, whose sizes it does not state."""
     return getattr(job.target, "existing", None) is not None
 
 
 def largest_contents(job: Job) -> int:
-    """Bytes of the largest small file or object of a job."""
+    """Return the bytes of the largest small file or object of a job."""
     match job.sizes:
         case ListedSizes(sizes=sizes):
             return max(size.bytes for size in sizes)
@@ -138,14 +142,14 @@ def largest_contents(job: Job) -> int:
 
 
 def longest(job: Job, estimated: float | None) -> float:
-    """Seconds after which an engine is ended, whatever it says; arguments as of `bounds_of`.
+    """Return the seconds after which an engine is killed, whatever it reports; arguments as for `bounds_of`.
 
-    Half an hour, three times the times that its phases state, and a hundred times the estimate: the storage may be so
-    much slower than was assumed. Of objects whose sizes nobody knows there is no estimate.
+    They are half an hour, three times the times that its phases state, and a hundred times the estimate, in case the
+    storage is that much slower than assumed. For objects of unknown size there is no estimate.
     """
-    stated = sum((phase.runtime_ns or phase.time_limit_ns or 0) for phase in job.phases) / 1e9
+    stated_s = sum((phase.runtime_ns or phase.time_limit_ns or 0) for phase in job.phases) / 1e9
     return (
         LEAST_SECONDS
-        + STATED * stated
+        + STATED * stated_s
         + (UNESTIMATED_SECONDS if estimated is None or only_reads(job) else ESTIMATES * estimated)
     )

@@ -1,4 +1,4 @@
-"""Counts by kind of operation, added up over what several told: lanes, hosts, intervals."""
+"""Counts for each kind of operation, added up over lanes, hosts or intervals."""
 
 from collections.abc import Iterable
 from typing import Any, Protocol, TypeVar
@@ -7,7 +7,7 @@ from assay.contract._generated import OpKind
 
 
 class Counted(Protocol):
-    """What all that is counted by kind of operation has."""
+    """The fields of every class that counts operations of one kind."""
 
     operation: OpKind
     ops: int
@@ -19,21 +19,21 @@ C = TypeVar("C", bound=Counted)
 
 
 def by_kind(parts: Iterable[C]) -> list[list[C]]:
-    """Those of the same kind together, in the order in which kinds come first."""
-    found: dict[OpKind, list[C]] = {}
+    """Group counts by kind of operation, in the order in which the kinds first occur."""
+    groups: dict[OpKind, list[C]] = {}
     for part in parts:
-        found.setdefault(part.operation, []).append(part)
-    return list(found.values())
+        groups.setdefault(part.operation, []).append(part)
+    return list(groups.values())
 
 
 def added_up(parts: Iterable[Counted]) -> dict[str, Any]:
-    """The fields that all classes of counts have, of parts of one kind: its name, and the sums."""
-    listed = list(parts)
+    """Return the fields that all classes of counts share, for counts of one kind: the kind, and the sums."""
+    counts = list(parts)
     return {
-        "operation": listed[0].operation,
-        "ops": sum(part.ops for part in listed),
-        "bytes": sum(part.bytes for part in listed),
-        "errors": sum(part.errors for part in listed),
+        "operation": counts[0].operation,
+        "ops": sum(part.ops for part in counts),
+        "bytes": sum(part.bytes for part in counts),
+        "errors": sum(part.errors for part in counts),
     }
 
 
@@ -41,23 +41,23 @@ _MOVING = (OpKind.read, OpKind.write)
 
 
 def progress(parts: Iterable[C], data: bool) -> list[C]:
-    """Those that count as progress of a phase: of one on data only what moves it.
+    """Return the counts that are progress of a phase: in a phase on file data, only those of reads and writes.
 
-    That files of a set are opened, flushed and closed is counted and timed beside it. The engine's windows are of the
-    same (`is_progress` of `engine/crates/drive/src/interval.rs`).
+    Opening, flushing and closing the files of a set is counted and timed separately. The engine's windows use the same
+    rule (`is_progress` in `engine/crates/drive/src/interval.rs`).
 
     Args:
-        parts: By kind of operation.
-        data: The phase is on the data of files.
+        parts: One for each kind of operation.
+        data: The phase works on the data of files.
     """
     return [part for part in parts if not data or part.operation in _MOVING]
 
 
 def operations(parts: Iterable[Counted]) -> int:
-    """Operations of all kinds that succeeded."""
+    """Return how many operations of all kinds succeeded."""
     return sum(part.ops for part in parts)
 
 
 def moved(parts: Iterable[Counted]) -> int:
-    """Bytes that those of all kinds moved."""
+    """Return the bytes that operations of all kinds moved."""
     return sum(part.bytes for part in parts)

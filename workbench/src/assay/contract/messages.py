@@ -1,4 +1,4 @@
-"""The words of the wire that the rest of the workbench may use."""
+"""The classes of the contract that the rest of the workbench may use."""
 
 from assay.contract._generated import (
     BarrierEvent,

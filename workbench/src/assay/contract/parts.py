@@ -1,6 +1,7 @@
 """The output of several engines in one text, as a repeat on several hosts is stored.
 
-Before the lines of an engine stands a header with their number, so that no line of an engine can pass for a header.
+A header with the number of lines precedes the lines of each engine, so that no line of an engine can be taken for a
+header.
 """
 
 import json
@@ -11,18 +12,18 @@ from typing import Any
 from assay.contract.reader import lines_of
 
 HEADER = '{"event":"host",'
-"""So begins the line before the events of a host."""
+"""Start of the line that precedes a host's events."""
 
 
 @dataclass(frozen=True)
 class HostPart:
-    """What one engine said.
+    """The output of one engine.
 
     Attributes:
         host: Where it ran.
-        status: How its part of the job ended; `reason` says why not well.
-        offset_ns: Its monotonic clock less the controller's.
-        uncertainty_ns: The offset is right within this; None if the clocks were never compared.
+        status: How its part of the job ended; `reason` says why it did not end well.
+        offset_ns: Its monotonic clock minus the controller's.
+        uncertainty_ns: Largest error of the offset; None if the clocks were never compared.
         events: Its lines, NDJSON.
     """
 
@@ -35,59 +36,59 @@ class HostPart:
 
 
 def join_parts(parts: Iterable[HostPart]) -> str:
-    """One text of all parts, which `split_parts` takes apart."""
+    """Join all parts into one text, which `split_parts` takes apart."""
     return "".join(piece for part in parts for piece in _pieces(part))
 
 
 def _pieces(part: HostPart) -> Iterator[str]:
-    ended = part.events if part.events.endswith("\n") or not part.events else part.events + "\n"
+    text = part.events if part.events.endswith("\n") or not part.events else part.events + "\n"
     head = {"host": part.host, "status": part.status, "reason": part.reason}
-    clock = {"offset_ns": part.offset_ns, "uncertainty_ns": part.uncertainty_ns, "lines": ended.count("\n")}
+    clock = {"offset_ns": part.offset_ns, "uncertainty_ns": part.uncertainty_ns, "lines": text.count("\n")}
     yield HEADER + json.dumps({**head, **clock}, separators=(",", ":"))[1:] + "\n"
-    yield ended
+    yield text
 
 
 def split_parts(text: str) -> list[HostPart]:
-    """The parts of a text that `join_parts` made; one of an older Assay, whose headers have no number, is read too.
+    """Split a text that `join_parts` made; texts of older versions, whose headers state no line count, are read too.
 
     Raises:
-        ValueError: It is no such text.
+        ValueError: The text has another form.
     """
     parts: list[HostPart] = []
     lines = lines_of(text)
     line = next(lines, None)
     while line is not None:
         head = _header(line)
-        taken: list[str] = []
+        host_lines: list[str] = []
         if "lines" in head:
-            taken = [found for _, found in zip(range(head["lines"]), lines, strict=False)]
-            if len(taken) < head["lines"]:
+            host_lines = [found for _, found in zip(range(head["lines"]), lines, strict=False)]
+            if len(host_lines) < head["lines"]:
                 raise ValueError("the events of a host are cut off")
             line = next(lines, None)
         else:
             while (line := next(lines, None)) is not None and not line.startswith(HEADER):
-                taken.append(line)
+                host_lines.append(line)
         fields = {name: head[name] for name in ("host", "status", "reason", "offset_ns", "uncertainty_ns")}
-        parts.append(HostPart(**fields, events="\n".join([*taken, ""])))
+        parts.append(HostPart(**fields, events="\n".join([*host_lines, ""])))
     return parts
 
 
 def _header(line: str) -> dict[str, Any]:
     try:
-        found = json.loads(line) if line.startswith(HEADER) else None
+        header = json.loads(line) if line.startswith(HEADER) else None
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict) or not _whole(found):
+        header = None
+    if not isinstance(header, dict) or not _is_complete(header):
         raise ValueError("what stands before the events of a host cannot be read")
-    return found
+    return header
 
 
 def _is_text(value: object) -> bool:
-    """A text that can be kept: JSON may name halves of characters, which no file can hold."""
+    """Whether a value is text that can be stored: JSON may name halves of characters, which no file can hold."""
     return isinstance(value, str) and value.encode("utf-8", "ignore").decode() == value
 
 
-def _whole(head: dict[str, Any]) -> bool:
+def _is_complete(head: dict[str, Any]) -> bool:
     texts = all(_is_text(head.get(name)) for name in ("host", "status", "reason"))
     numbers = isinstance(head.get("offset_ns"), int) and isinstance(head.get("uncertainty_ns", ""), int | None)
     return texts and numbers and isinstance(head.get("lines", 0), int)

@@ -1,7 +1,7 @@
-"""Reader of the engine's output: one JSON object a line.
+"""Reader of the engine's output: one JSON object per line.
 
-Fields it does not know are ignored. A line that is broken, cut off or of an unknown kind becomes a `BrokenLine`,
-never an exception, so that one bad line does not cost a run. So does one with a number that no engine counts to.
+Unknown fields are ignored. A line that is broken, cut off, of an unknown kind, or that has a number outside the
+engine's range becomes a `BrokenLine`, never an exception, so that one bad line does not cost a run.
 """
 
 import math
@@ -16,14 +16,14 @@ from assay.contract.messages import Event, HelloEvent, Job
 _EVENT: TypeAdapter[Event] = TypeAdapter(
     Annotated[Event, Field(discriminator="event")], config=ConfigDict(defer_build=True)
 )
-_SHOWN = 120
+_SHOWN_CHARS = 120
 GREATEST = 2**63 - 1
-"""Greatest number in an event: nanoseconds of 292 years; SQLite and Parquet keep no greater one."""
+"""Greatest number in an event: nanoseconds of 292 years. SQLite and Parquet store no greater one."""
 
 
 @dataclass(frozen=True)
 class BrokenLine:
-    """A line that is no event.
+    """A line that is not an event.
 
     Attributes:
         number: Line number, from 1; 0 if unknown.
@@ -37,7 +37,7 @@ class BrokenLine:
 
 
 def read_line(line: str | bytes, number: int = 0) -> Event | BrokenLine:
-    """Read one line of the engine's output; never raises on bad input.
+    """Read one line of the engine's output; bad input never raises.
 
     Args:
         line: The line, with or without its newline.
@@ -48,15 +48,15 @@ def read_line(line: str | bytes, number: int = 0) -> Event | BrokenLine:
     except ValidationError as error:
         return BrokenLine(number, _reason(error), _beginning(line))
     if isinstance(event, HelloEvent):
-        event = _without_endless_room(event)
+        event = _without_unlimited_space(event)
     odd = _odd_number(event)
     return BrokenLine(number, f"{odd}: no number that an engine counts to", _beginning(line)) if odd else event
 
 
 def lines_of(text: str) -> Iterator[str]:
-    """The lines of an engine's output, one at a time, without their newlines.
+    """Yield the lines of an engine's output without their newlines.
 
-    Only a newline ends a line: JSON may hold other characters that `str.splitlines` takes for one.
+    Only a newline ends a line: JSON may hold other characters that `str.splitlines` also splits at.
     """
     start = 0
     while start < len(text):
@@ -67,14 +67,14 @@ def lines_of(text: str) -> Iterator[str]:
 
 
 def read_events(lines: Iterable[str | bytes]) -> Iterator[Event | BrokenLine]:
-    """Read lines as they come; empty ones are passed over."""
+    """Read lines as they arrive, skipping empty ones."""
     for number, line in enumerate(lines, start=1):
         if line.strip():
             yield read_line(line, number)
 
 
-def _without_endless_room(hello: HelloEvent) -> HelloEvent:
-    """The free space of a place is not counted but told by its file system; s3fs tells 2^64 bytes, to say: no limit."""
+def _without_unlimited_space(hello: HelloEvent) -> HelloEvent:
+    """Drop free space beyond `GREATEST`: it comes from the file system, and s3fs reports 2^64 bytes for "no limit"."""
     place = hello.backend.place
     if place is None or place.free_bytes is None or place.free_bytes <= GREATEST:
         return hello
@@ -83,19 +83,19 @@ def _without_endless_room(hello: HelloEvent) -> HelloEvent:
 
 
 def _odd_number(value: BaseModel) -> str | None:
-    """Where a number is that is too large, or none at all; the job in a `hello` is compared as a whole elsewhere."""
+    """Return the path of a number that is too large or not finite; the job in a `hello` is checked elsewhere."""
     for name, item in value.__dict__.items():
         if isinstance(item, int | float):
             if not -GREATEST <= item <= GREATEST or (isinstance(item, float) and not math.isfinite(item)):
                 return name
         elif isinstance(item, BaseModel):
-            inner = None if isinstance(item, Job) else _odd_number(item)
-            if inner:
-                return f"{name}.{inner}"
+            inner_path = None if isinstance(item, Job) else _odd_number(item)
+            if inner_path:
+                return f"{name}.{inner_path}"
         elif isinstance(item, list):
             for number, part in enumerate(item):
-                if isinstance(part, BaseModel) and (inner := _odd_number(part)):
-                    return f"{name}.{number}.{inner}"
+                if isinstance(part, BaseModel) and (inner_path := _odd_number(part)):
+                    return f"{name}.{number}.{inner_path}"
     return None
 
 
@@ -111,4 +111,4 @@ def _reason(error: ValidationError) -> str:
 
 def _beginning(line: str | bytes) -> str:
     text = line.decode("utf-8", errors="replace") if isinstance(line, bytes) else line
-    return text.strip()[:_SHOWN]
+    return text.strip()[:_SHOWN_CHARS]

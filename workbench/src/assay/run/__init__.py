@@ -1,1 +1,1 @@
-"""One run from beginning to end: hosts, targets, repeats, judging, ceilings, budget. It tells a listener."""
+"""One run from beginning to end: hosts, targets, repeats, judging, ceilings, budget. It reports to a listener."""

@@ -1,4 +1,4 @@
-"""A stored run, analysed and judged: what `show`, `report` and `export` start from."""
+"""Analyses and judges a stored run, as the basis of `show`, `report` and `export`."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -22,13 +22,13 @@ Run = TypeVar("Run", bound=RunInfo)
 
 
 def load_analysis(ref: str, root: Path, case: str | None = None, quick: bool = False) -> RunAnalysis:
-    """Open a run, analyse and judge it.
+    """Open, analyse and judge a run.
 
     Args:
         ref: Id of the run, a unique prefix, `last`, or a path.
         root: Folder of all runs.
         case: Only this case; then there are no comparisons.
-        quick: Leave out what only a report needs: pooled latencies, curves, comparisons, notes and the jobs as sent.
+        quick: Leave out what only a report needs: pooled latencies, curves, comparisons, notes and jobs.
 
     Raises:
         AssayError: There is no such run or case.
@@ -52,33 +52,33 @@ def analyse_store(store: RunStore, case: str | None = None, quick: bool = False)
 
 
 def likeness(store: RunStore) -> float | None:
-    """How much a repeat of a run resembles the one before it; None if so few results do not tell."""
+    """Return how much a repeat of a run resembles the one before it; None if there are too few results to tell."""
     return known_likeness(store.rate_series())
 
 
 def rows_until(store: RunStore, repeat: int) -> list[Row]:
-    """The rows of a run, as if it had ended after a round; made quickly, see `analyse_store`.
+    """Return the rows of a run as if it had ended after a round; quick, as in `analyse_store`.
 
     Args:
         store: The run, which may be under way.
         repeat: Number of that round; later repeats are left out.
     """
-    found: list[Row] = []
+    rows: list[Row] = []
     settled = {case.id: True for case in store.cases()}
     maker = RowMaker(store.info(), judge, quick=True, settled=settled)
     for case, samples in store.measured():
         jobs = [job for job in store.jobs(case.id, whole=False) if job.repeat <= repeat]
-        found += maker.rows(case, [sample for sample in samples if sample.repeat <= repeat], jobs)
-    return found
+        rows += maker.rows(case, [sample for sample in samples if sample.repeat <= repeat], jobs)
+    return rows
 
 
 def with_seen(store: RunStore, run: Run) -> Run:
-    """The run with ceilings that are the best of all that was seen, also in its own results."""
+    """Return the run with ceilings raised to the best rates observed, including those of its own results."""
     return run.model_copy(update={"ceilings": raised(run.ceilings, exceeded(store, run))})
 
 
 def exceeded(store: RunStore, run: RunInfo) -> dict[Key, Exceeding]:
-    """What of the run's results exceeds its ceilings as they were measured; see `assay.analyse.exceeded`."""
+    """Return the ceilings that the run's results exceed, as they were measured; see `assay.analyse.exceeded`."""
     if not run.ceilings:
         return {}
     case_of = cache(store.case)
@@ -90,26 +90,26 @@ def exceeded(store: RunStore, run: RunInfo) -> dict[Key, Exceeding]:
 
 
 def judged_rows(store: RunStore, run: RunInfo | None = None, quick: bool = True) -> Iterator[Row]:
-    """The rows of a run as `analyse_store` makes them, one after another in plan order.
+    """Yield the rows of a run as `analyse_store` makes them, in plan order.
 
     Only one case is in memory at a time, so that runs of any size can be judged.
 
     Args:
         store: The run.
-        run: The same without its results, as `with_seen` makes it; made if left out.
-        quick: As of `analyse_store`.
+        run: The same run without its results, as `with_seen` makes it; made if left out.
+        quick: As in `analyse_store`.
     """
     if run is None:
         run = with_seen(store, store.info())
     settled = store.known()
     maker = RowMaker(run, judge, quick, settled, likeness(store) or 0.0)
     for case, samples in store.measured():
-        # Of what is complete, nobody asks why it is not.
+        # Jobs only explain what is missing, and a complete case lacks nothing.
         complete = case.id not in settled and len(samples) == run.repeats * len(case.operations)
         yield from maker.rows(case, samples, () if complete else store.jobs(case.id, whole=False))
 
 
 def row_samples(store: RunStore) -> Iterator[Sample]:
-    """The samples of the rows that `judged_rows` makes, in the same order, though no row is made."""
+    """Yield the samples of the rows that `judged_rows` makes, in the same order, without making the rows."""
     maker = RowMaker(store.info(), judge)
-    return (item for case, all_of in store.measured() for _, group in maker.groups(case, all_of) for item in group)
+    return (item for case, samples in store.measured() for _, group in maker.groups(case, samples) for item in group)

@@ -1,4 +1,4 @@
-"""What a run says of its questions, in words: kept with it, so that everybody says the same of it."""
+"""The answers of a run to the study's question, in words. They are stored with the run, so that all reports agree."""
 
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -22,11 +22,11 @@ from assay.store import RunStore
 from assay.store.prices import priced, unpriced
 
 MOST_REPEATS = 20_000
-"""Of a run with more repeats, whose rows may not fit into memory, only a report tells the answer."""
+"""Rows of a run with more repeats may not fit into memory; only a report states its answer."""
 
 
 def _priced(store: RunStore) -> PricedRun:
-    """The run with its prices; without them if they are damaged, which whoever asks for costs is told."""
+    """Return the run with its prices, or without them if they are damaged; commands on costs report that damage."""
     try:
         return priced(store)
     except AssayError:
@@ -34,11 +34,11 @@ def _priced(store: RunStore) -> PricedRun:
 
 
 class Answers(NamedTuple):
-    """The answer of a run.
+    """The answers of a run.
 
     Attributes:
         sentences: One for each kind of work and pair of targets, in plan order.
-        page: The first page of its report; None of a run that is too large, or without a result.
+        page: The first page of its report; None if the run is too large or has no result.
     """
 
     sentences: tuple[str, ...]
@@ -46,7 +46,7 @@ class Answers(NamedTuple):
 
 
 def answers(store: RunStore) -> Answers:
-    """What a run says that has ended or is under way."""
+    """Return the answers of a run that has ended or is under way."""
     run = _priced(store)
     if run.finished > MOST_REPEATS:
         return Answers((), None)
@@ -55,9 +55,9 @@ def answers(store: RunStore) -> Answers:
 
 
 def conclude(store: RunStore) -> None:
-    """Judge a run that is just ending, though its status does not say so yet, and keep its results and what it says.
+    """Judge a run that is just ending, although its status does not say so yet, and store its results and answers.
 
-    Each row is judged once; those of a run of more than `MOST_REPEATS` are not all in memory at a time.
+    Each row is judged once. The rows of a run with more than `MOST_REPEATS` repeats are never all in memory.
     """
     run = with_seen(store, _priced(store)).model_copy(update={"status": "complete"})
     store.describe(ceilings=run.ceilings)
@@ -70,11 +70,11 @@ def conclude(store: RunStore) -> None:
                 rows.append(row)
             yield brief(row)
 
-    # Rows of many repeats are let go one after another, whatever they hold.
+    # The collector stays on for a large run, so that each row is freed after use.
     with no_collector() if few else nullcontext():
         store.save_results(results())
-        found = _answers(store, run, tuple(rows))
-    store.describe(answers=found.sentences, page=found.page)
+        result = _answers(store, run, tuple(rows))
+    store.describe(answers=result.sentences, page=result.page)
 
 
 def _answers(store: RunStore, run: PricedRun, rows: tuple[Row, ...]) -> Answers:

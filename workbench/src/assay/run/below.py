@@ -1,4 +1,4 @@
-"""What lies below the targets of a run, and what is known of their results because of it before they are measured."""
+"""Finds the layers below the targets of a run, and what they mean for its results before these are measured."""
 
 import os
 from collections.abc import Iterable
@@ -12,10 +12,10 @@ from assay.model.result.run import Place
 
 
 class MachineLayering:
-    """Walks this machine for kinds of target (`assay.kinds.place.Layering`)."""
+    """Walks this machine's layers for kinds of target (`assay.kinds.place.Layering`)."""
 
     def directory(self, filesystem: str, look: Look | None) -> tuple[Layer, ...]:
-        """Below a directory; of other hosts only what the type of the file system tells is known."""
+        """Return the layers below a directory; on other hosts, only those that the type of the file system implies."""
         if look is None:
             return layers_of_type(filesystem)
         device = look.identity.partition(":")[0]
@@ -23,12 +23,12 @@ class MachineLayering:
         return layers_of_path(look.real_path, number, table=table_of)
 
     def device(self, path: str) -> tuple[Layer, ...]:
-        """Below a device, and itself."""
+        """Return a device and the layers below it."""
         return layers_of_device(path, table=table_of)
 
 
 def layer_notes(places: Iterable[Place]) -> list[Warned]:
-    """One line for each target of which the layers tell beforehand what its results will not show."""
+    """Return a line for each target whose layers limit what its results can show."""
     notes = []
     for place in places:
         where = f"target {place.target}: {place.lies_on}"

@@ -29,30 +29,30 @@ class Budget:
 
     @property
     def written(self) -> str:
-        """As `--budget` takes it: `5USD`."""
+        """The amount in the form of `--budget`: `5USD`."""
         return f"{self.amount}{self.currency}"
 
 
 def read_budget(written: str | None, prices: "FrozenPrices | None") -> Budget | None:
-    """What `--budget` says; None if it is not given.
+    """Parse the value of `--budget`; None if it is not given.
 
     Raises:
-        AssayError: It is no amount of money, the study has no prices, or they are in another currency.
+        AssayError: It is not an amount of money, the study has no prices, or they are in another currency.
     """
     if written is None:
         return None
-    found = _BUDGET.fullmatch(written.strip())
-    if found is None:
+    match = _BUDGET.fullmatch(written.strip())
+    if match is None:
         raise AssayError(f"`{written}` is not a budget", HINT)
     if prices is None:
         raise AssayError("a budget needs prices, and the study names none", "add a section `prices:` to the study")
-    budget = Budget(Decimal(found[1]), found[2])
+    budget = Budget(Decimal(match[1]), match[2])
     if budget.currency != prices.book.currency:
         message = f"the budget is in {budget.currency}, the prices of {prices.book.book} in {prices.book.currency}"
-        raise AssayError(message, f"write --budget {found[1]}{prices.book.currency}, or take another book")
+        raise AssayError(message, f"write --budget {match[1]}{prices.book.currency}, or take another book")
     return budget
 
 
 def of_hours(seconds: float, hourly: Decimal) -> Decimal:
-    """Cost of a stretch of time."""
+    """Return the cost of a stretch of time."""
     return EXACT.divide(EXACT.multiply(Decimal(repr(seconds)), hourly), SECONDS)

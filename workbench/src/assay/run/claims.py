@@ -1,4 +1,4 @@
-"""What a run makes outside its folder: claimed before it is measured, and given back whatever happens."""
+"""Things that a run makes outside its folder: claimed before it measures, and released whatever happens."""
 
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -31,7 +31,7 @@ from assay.store import RunStore, foreign_run_state
 
 
 def owner_of(store: RunStore) -> Owner:
-    """The run as the owner of directories."""
+    """Return the run as the owner of directories."""
     return Owner(store.made_as.name, store.made_as)
 
 
@@ -44,15 +44,15 @@ def claim_targets(
     silent: set[str] | None = None,
     destroy: bool = False,
 ) -> None:
-    """Make and mark the directories; each is recorded in the journal before it is made.
+    """Make and mark the directories; the journal records each before it is made.
 
     Args:
         study: The study.
         names: The targets that are used.
         store: The run.
-        say: Takes what there is to say.
-        fleet: The hosts on which they are; None for this machine.
-        silent: Takes the path of a target whose storage does not answer.
+        say: Prints a line.
+        fleet: The hosts that have them; None for this machine.
+        silent: Gets the path of a target whose storage does not answer.
         destroy: The user has confirmed that devices and buckets may be written to.
 
     Raises:
@@ -70,10 +70,10 @@ def claim_targets(
 
 
 class RunClaiming:
-    """What kinds of target make and mark places with (`assay.kinds.place.Claiming`)."""
+    """Makes and marks places for kinds of target (`assay.kinds.place.Claiming`)."""
 
     def __init__(self, study: Study, store: RunStore, say: Say, fleet: Fleet | None, destroy: bool) -> None:
-        """Nothing is made yet; arguments as of `claim_targets`."""
+        """Make nothing yet; arguments as for `claim_targets`."""
         self.study = study
         self.store = store
         self.say = say
@@ -82,83 +82,86 @@ class RunClaiming:
         self.before = {
             entry.name: entry.details.get("claimed") for entry in store.journal() if entry.kind in (DIRECTORY, REMOTE)
         }
-        """Directory -> what this run had claimed before it went on."""
+        """Directory -> what this run had claimed when it was stopped."""
 
     def directory(self, path: str) -> None:
-        """Make and mark a directory, on each of the machines that generate the load."""
+        """Make and mark a directory on each machine that generates load."""
         before = self.before.get(path)
         if self.fleet is not None:
-            _claim_elsewhere(path, self.store, self.fleet, patience_of(self.study), before, self.say)
+            _claim_on_hosts(path, self.store, self.fleet, patience_of(self.study), before, self.say)
         else:
             _claim_here(self.study, path, self.store, before, self.say)
 
     def by_engines(self, path: str) -> None:
-        """Record that engines will make something there."""
+        """Record that engines will make something in this place."""
         self.store.record(EXPORT, path, {"destroy": self.destroy})
 
 
-def _claim_here(study: Study, path: str, store: RunStore, before: object, say: Say) -> None:
+def _claim_here(study: Study, path: str, store: RunStore, before: object, print_line: Say) -> None:
     keep, patience = study.output.keep_files, patience_of(study)
-    known: dict[str, object] = {"above": above_of(path, patience=patience)} | ({"claimed": before} if before else {})
-    entry = store.record(DIRECTORY, path, known)
-    store.amend(entry, known)
-    other = before and not _marked(path, store, None, patience)
+    details: dict[str, object] = {"above": above_of(path, patience=patience)} | ({"claimed": before} if before else {})
+    entry = store.record(DIRECTORY, path, details)
+    store.amend(entry, details)
+    is_other = before and not _has_own_mark(path, store, None, patience)
     claimed = claim_target(path, owner_of(store), foreign_run_state, keep, patience=patience)
-    store.amend(entry, {**known, "claimed": claimed.identity})
-    _warn(claimed, say)
-    _warn_other(path, before if other else None, claimed, say)
+    store.amend(entry, {**details, "claimed": claimed.identity})
+    _warn(claimed, print_line)
+    _warn_other(path, before if is_other else None, claimed, print_line)
 
 
-def _claim_elsewhere(path: str, store: RunStore, fleet: Fleet, patience: float, before: object, say: Say) -> None:
+def _claim_on_hosts(path: str, store: RunStore, fleet: Fleet, patience: float, before: object, print_line: Say) -> None:
     entry = store.record(REMOTE, path, {})
     above: dict[str, str] = {}
     earlier = before if isinstance(before, dict) else {}
-    found: dict[str, object] = dict(earlier)
+    identities: dict[str, object] = dict(earlier)
     for host, launcher in zip(fleet.hosts, fleet.launchers, strict=True):
         try:
             above[host.name] = above_of(path, launcher, patience)
-            store.amend(entry, {"claimed": dict(found), "above": dict(above)})
-            other = host.name in earlier and not _marked(path, store, launcher, patience)
+            store.amend(entry, {"claimed": dict(identities), "above": dict(above)})
+            is_other = host.name in earlier and not _has_own_mark(path, store, launcher, patience)
             claimed = claim_target(path, owner_of(store), foreign_run_state, False, launcher, True, patience)
         except AssayError as error:
             raise error.at(f"host {host.name}") from None
-        found[host.name] = claimed.identity
-        store.amend(entry, {"claimed": dict(found), "above": dict(above)})
-        _warn(claimed, say)
-        _warn_other(f"host {host.name}: {path}", earlier.get(host.name) if other else None, claimed, say)
+        identities[host.name] = claimed.identity
+        store.amend(entry, {"claimed": dict(identities), "above": dict(above)})
+        _warn(claimed, print_line)
+        _warn_other(f"host {host.name}: {path}", earlier.get(host.name) if is_other else None, claimed, print_line)
 
 
-def _marked(path: str, store: RunStore, launcher: Launcher | None, patience: float) -> bool:
-    """Whether a directory has the mark of this run: it is the one of before, although it may be mounted anew."""
+def _has_own_mark(path: str, store: RunStore, launcher: Launcher | None, patience: float) -> bool:
+    """Whether a directory has this run's mark: then it is the same as before, even if it was mounted anew."""
     return owner_of(store).owns(look_at(path, launcher, patience).mark)
 
 
 def note_remounted(store: RunStore, fleet: Fleet, paths: Collection[str], count: int) -> None:
-    """Write down anew by what numbers directories are known that lie in what was mounted anew.
+    """Update the device and inode numbers in the journal of directories whose file system was mounted anew.
 
     Args:
         store: The run, which has claimed them.
         fleet: The hosts.
         paths: The directories.
-        count: It was mounted anew on so many of the hosts, the first ones.
+        count: It was mounted anew on this many of the hosts, the first ones.
 
     Raises:
-        AssayError: A host does not say.
+        AssayError: A host does not report the numbers.
     """
     for entry in [entry for entry in store.journal() if entry.kind == REMOTE and entry.name in paths]:
         with ThreadPoolExecutor() as pool:
-            told = list(pool.map(partial(_numbers, entry.name), fleet.shells[:count]))
+            numbers = list(pool.map(partial(_numbers, entry.name), fleet.shells[:count]))
         names = [host.name for host in fleet.hosts[:count]]
-        now = {
-            key: {**entry.details.get(key, {}), **{name: one[place] for name, one in zip(names, told, strict=True)}}
+        updated = {
+            key: {
+                **entry.details.get(key, {}),
+                **{name: pair[place] for name, pair in zip(names, numbers, strict=True)},
+            }
             for place, key in enumerate(("claimed", "above"))
         }
-        if any(entry.details.get(key) != found for key, found in now.items()):
-            store.amend(entry.id, {**entry.details, **now})
+        if any(entry.details.get(key) != value for key, value in updated.items()):
+            store.amend(entry.id, {**entry.details, **updated})
 
 
 def _numbers(path: str, shell: Shell) -> tuple[str, str]:
-    """Device and inode of a directory and of the one above, as engines tell them; empty of the root."""
+    """Return device:inode of a directory and of its parent, as engines report them; empty if the parent is the root."""
     above = str(Path(path).parent)
     answer = shell.run(["stat", "-c", "%d:%i", path, above], SHORT_PATIENCE_SECONDS)
     lines = answer.out.split()
@@ -167,15 +170,15 @@ def _numbers(path: str, shell: Shell) -> tuple[str, str]:
     return lines[0], "" if above == "/" else lines[1]
 
 
-def _warn_other(path: str, before: object, claimed: PlaceAnswer, say: Say) -> None:
-    """Say that a run goes on in another directory than it had claimed, whose file system may be mounted no more."""
+def _warn_other(path: str, before: object, claimed: PlaceAnswer, print_line: Say) -> None:
+    """Warn that a run goes on in another directory than it had claimed; its file system may be unmounted."""
     if before and before != claimed.identity:
-        say(warning(f"{path}: is not the directory that this run had claimed before: what that one holds stays"))
+        print_line(warning(f"{path}: is not the directory that this run had claimed before: what that one holds stays"))
 
 
-def _warn(claimed: PlaceAnswer, say: Say) -> None:
+def _warn(claimed: PlaceAnswer, print_line: Say) -> None:
     for line in remains(claimed):
-        say(warning(f"could not be removed: {line}"))
+        print_line(warning(f"could not be removed: {line}"))
 
 
 def release_targets(
@@ -187,40 +190,40 @@ def release_targets(
     silent: Collection[str] = (),
     patience: float = PATIENCE_SECONDS,
 ) -> list[str]:
-    """Remove everything that the run made outside its folder; returns what could not be removed, one line each.
+    """Remove everything that the run made outside its folder; returns a line for each thing that could not be removed.
 
     Args:
         store: The run, open for writing.
-        study: Its study, which names the exports; left out where there are none.
-        launcher: Where exports can be reached from; left out where there can be none.
+        study: Its study, which names the exports; left out if there are none.
+        launcher: Starts engines where exports can be reached; left out if there can be none.
         fleet: The other hosts, if there are any.
-        keep: Data on other hosts stays where it is.
+        keep: Data on other hosts stays.
         silent: Paths of targets whose storage did not answer.
         patience: Seconds after which storage that does not answer counts as hung.
     """
 
-    def seconds(entry: Entry) -> float:
+    def patience_for(entry: Entry) -> float:
         return min(patience, SHORT_PATIENCE_SECONDS) if entry.name in silent else patience
 
-    def of_hosts(entry: Entry) -> list[str] | None:
-        return None if keep or fleet is None else _release_elsewhere(entry, store, fleet, seconds(entry))
+    def release_on_hosts(entry: Entry) -> list[str] | None:
+        return None if keep or fleet is None else _release_on_hosts(entry, store, fleet, patience_for(entry))
 
     removers: dict[str, Remover] = {
         # Only engines make anything in an export.
         EXPORT: lambda entry: _release_export(entry, study, launcher, owner_of(store)) if store.attempts() else [],
-        REMOTE: of_hosts,
-        DIRECTORY: lambda entry: _release(entry, store, seconds(entry)),
-        # Whoever has mounted it takes it away when all else is removed.
+        REMOTE: release_on_hosts,
+        DIRECTORY: lambda entry: _release(entry, store, patience_for(entry)),
+        # The mounting code unmounts it after everything else is removed.
         MOUNT: lambda entry: None,  # noqa: ARG005
-        # It went with the job's directory, or is needed to remove that later.
+        # It was removed with the job's directory, or is needed to remove that later.
         MADE: lambda entry: None,  # noqa: ARG005
         CGROUP: lambda entry: release_group(entry.name, store.made_as.name),
     }
-    return remove_open(store, {kind: _telling(remover, silent) for kind, remover in removers.items()})
+    return remove_open(store, {kind: _with_silence_note(remover, silent) for kind, remover in removers.items()})
 
 
-def _telling(remover: Remover, silent: Collection[str]) -> Remover:
-    """As a remover, but what storage that did not answer still holds is told as such."""
+def _with_silence_note(remover: Remover, silent: Collection[str]) -> Remover:
+    """Wrap a remover so that its lines say if the storage did not answer."""
 
     def remove(entry: Entry) -> list[str] | None:
         problems = remover(entry)
@@ -230,22 +233,22 @@ def _telling(remover: Remover, silent: Collection[str]) -> Remover:
     return remove
 
 
-def _release_elsewhere(entry: Entry, store: RunStore, fleet: Fleet, patience: float) -> list[str]:
+def _release_on_hosts(entry: Entry, store: RunStore, fleet: Fleet, patience: float) -> list[str]:
     claimed, above = (entry.details.get(key) or {} for key in ("claimed", "above"))
-    left, released = [], False
+    problems, released = [], False
     for host, launcher in zip(fleet.hosts, fleet.launchers, strict=True):
         numbers = str(claimed.get(host.name, ""))
-        over = str(above.get(host.name, ""))
-        lines = release_target(entry.name, owner_of(store), numbers, launcher, patience, over)
-        if lines and released and _given_back(entry.name, numbers, launcher, patience):
+        parent = str(above.get(host.name, ""))
+        lines = release_target(entry.name, owner_of(store), numbers, launcher, patience, parent)
+        if lines and released and _was_emptied(entry.name, numbers, launcher, patience):
             lines = []
         released |= lines == []
-        left += [f"host {host.name}: {line}" for line in lines or []]
-    return left
+        problems += [f"host {host.name}: {line}" for line in lines or []]
+    return problems
 
 
-def _given_back(path: str, claimed: str, launcher: Launcher, patience: float) -> bool:
-    """Whether a directory that hosts share is the one that was claimed, and another host has taken all out of it."""
+def _was_emptied(path: str, claimed: str, launcher: Launcher, patience: float) -> bool:
+    """Whether a directory that hosts share is the claimed one, and another host has already emptied it."""
     try:
         look = look_at(path, launcher, patience)
     except AssayError:
@@ -256,25 +259,25 @@ def _given_back(path: str, claimed: str, launcher: Launcher, patience: float) ->
 
 
 def _release_export(entry: Entry, study: Study | None, launcher: Launcher | None, owner: Owner) -> list[str]:
-    """A journal is a claim, not an order: only an export or bucket that the study names is cleaned."""
+    """Clean an export or bucket, but only one that the study names: a journal is a claim, not an order."""
     targets = study.targets.values() if study is not None else ()
     target = next((one for one in targets if one.made_by_engines and one.path == entry.name), None)
     if study is None or target is None:
         return [plain(f"{entry.name}: is no export or bucket of this study: left alone")]
     if launcher is None:
         return [f"{entry.name}: no host can reach it"]
-    left = [plain(f"{entry.name}: may still have data of {name}") for name in entry.details.get("left", ())]
+    problems = [plain(f"{entry.name}: may still have data of {name}") for name in entry.details.get("left", ())]
     job_target = target.job_target(run=owner.identity, destroy=bool(entry.details.get("destroy")))
     try:
         answer = clean_target(launcher, job_target.model_dump_json(), whole=True)
     except AssayError as error:
-        return [*left, f"{entry.name}: {error.message}"]
-    # What is kept on purpose is in it, and so is it.
-    return left if study.output.keep_files else [*left, *remains(answer)]
+        return [*problems, f"{entry.name}: {error.message}"]
+    # With keep_files, the export keeps its files and so its directory.
+    return problems if study.output.keep_files else [*problems, *remains(answer)]
 
 
 def _release(entry: Entry, store: RunStore, patience: float) -> list[str] | None:
-    """Give a directory of this machine back; returns why it is still there, None if it is to stay."""
+    """Release a directory of this machine; returns why it is still there, None if it is to stay."""
     if inspect_text(entry.name):
         return [plain(f"{entry.name}: nothing that a run makes: left alone")]
     claimed, above = (entry.details.get(key, "") for key in ("claimed", "above"))

@@ -1,4 +1,4 @@
-"""Removes what engines that were killed have left in targets."""
+"""Removes what killed engines have left in targets."""
 
 import contextlib
 from collections.abc import Mapping, Sequence
@@ -17,85 +17,85 @@ from assay.model.base import AssayError
 from assay.store import RunStore
 
 MOST_KEPT = 20_000
-"""Uploads, or lanes, of one job that are written down; an engine has fewer of them open at once."""
+"""Most uploads, or lanes, of one job that the journal records; an engine has fewer of them open at once."""
 
 
 class Diary:
-    """What engines tell of what they make beyond what their jobs say, written down as they tell it.
+    """Records in the journal what engines make beyond what their jobs state, as soon as they report it.
 
-    Whoever removes it, perhaps much later, knows it from here and from no list of a service.
+    Later cleaning reads it from here, since no list of the service has it.
     """
 
     def __init__(self, store: Journal) -> None:
-        """Nothing is written yet.
+        """Record nothing yet.
 
         Args:
             store: The run's journal.
         """
         self.store = store
-        self._told: dict[str, _Told] = {}
+        self._records: dict[str, _Told] = {}
 
     def hear(self, path: str, directory: str, event: Event) -> None:
-        """Take an event of a job; all but those that are for the journal are left alone.
+        """Take an event of a job; only events that concern the journal have an effect.
 
         Args:
-            path: Of the target.
-            directory: Of the job.
-            event: As it came.
+            path: Path of the target.
+            directory: Directory of the job.
+            event: The event.
         """
         if not isinstance(event, UploadEvent | BeyondEvent):
             return
-        told = self._of(_named(path, directory))
+        record = self._record_of(_journal_name(path, directory))
         if isinstance(event, BeyondEvent):
-            told.beyond[str(event.lane)] = max(event.objects, told.beyond.get(str(event.lane), 0))
+            record.beyond[str(event.lane)] = max(event.objects, record.beyond.get(str(event.lane), 0))
         elif event.open:
-            told.uploads[event.id] = event.key
+            record.uploads[event.id] = event.key
         else:
-            # The next one that begins is written without it; to abort what is over does nothing.
-            told.uploads.pop(event.id, None)
+            # The next write omits it; until then, aborting a completed upload does nothing.
+            record.uploads.pop(event.id, None)
             return
-        if max(len(told.uploads), len(told.beyond)) <= MOST_KEPT:
-            # What cannot be written down will be named, and not removed; the store says so itself before long.
+        if max(len(record.uploads), len(record.beyond)) <= MOST_KEPT:
+            # What cannot be recorded will be listed and not removed; the store itself soon reports the failure.
             with contextlib.suppress(AssayError):
-                told.write()
+                record.write()
 
     def left(self, job: Job, path: str, directory: str) -> LeftJob:
-        """A job with what its engines have told, now or in a session before."""
-        told = self._of(_named(path, directory))
+        """Return a job with what its engines have reported, now or in an earlier session."""
+        record = self._record_of(_journal_name(path, directory))
         return LeftJob(
             job=job,
-            uploads=[BegunUpload(id=upload, key=key) for upload, key in told.uploads.items()],
-            beyond=[Beyond(lane=int(lane), objects=objects) for lane, objects in told.beyond.items()],
+            uploads=[BegunUpload(id=upload, key=key) for upload, key in record.uploads.items()],
+            beyond=[Beyond(lane=int(lane), objects=objects) for lane, objects in record.beyond.items()],
         )
 
     def over(self, path: str, directory: str) -> None:
         """Record that nothing of a job is left."""
-        name = _named(path, directory)
-        told = self._of(name)
-        del self._told[name]
-        if told.entry is not None:
-            self.store.removed(told.entry)
+        name = _journal_name(path, directory)
+        record = self._record_of(name)
+        del self._records[name]
+        if record.entry is not None:
+            self.store.removed(record.entry)
 
-    def _of(self, name: str) -> "_Told":
-        """What is known of a job; the journal is read for it once."""
-        if name not in self._told:
-            self._told[name] = _Told(self.store, name)
-        return self._told[name]
+    def _record_of(self, name: str) -> "_Told":
+        """Return a job's record; the journal is read for it once."""
+        if name not in self._records:
+            self._records[name] = _Told(self.store, name)
+        return self._records[name]
 
 
 class _Told:
-    """What engines have told of one job."""
+    """What engines of one job have made and not removed, as the journal has it."""
 
     def __init__(self, store: Journal, name: str) -> None:
         self.store, self.name = store, name
         entries = (entry for entry in store.journal() if (entry.kind, entry.name) == (MADE, name))
-        found = next(entries, None)
-        details = found.details if found else {}
-        self.entry = found.id if found else None
+        stored = next(entries, None)
+        details = stored.details if stored else {}
+        self.entry = stored.id if stored else None
         self.uploads: dict[str, str] = dict(details.get("uploads") or {})
-        """What the service calls each that is open -> the key of its object."""
+        """The service's id of each open upload -> the key of its object."""
         self.beyond: dict[str, int] = dict(details.get("beyond") or {})
-        """Lane -> below what the numbers of its objects are."""
+        """Lane -> upper bound of the numbers of its objects."""
 
     def write(self) -> None:
         if self.entry is None:
@@ -103,12 +103,12 @@ class _Told:
         self.store.amend(self.entry, {"uploads": self.uploads, "beyond": self.beyond})
 
 
-def _named(path: str, directory: str) -> str:
+def _journal_name(path: str, directory: str) -> str:
     return f"{path}/{directory}"
 
 
 class RunCleaning:
-    """What kinds of target clean up with (`assay.kinds.place.Cleaning`)."""
+    """Removes leftovers for kinds of target (`assay.kinds.place.Cleaning`)."""
 
     def __init__(
         self,
@@ -119,15 +119,16 @@ class RunCleaning:
         leaving: float | None = None,
         left: LeftJob | None = None,
     ) -> None:
-        """Nothing is removed yet.
+        """Remove nothing yet.
 
         Args:
             owner: The run that has claimed the targets.
-            launchers: Where engines run that reach what only engines reach.
+            launchers: Start engines where places that only engines reach can be reached.
             hosts: Name of each host that reaches the directories -> what starts engines there; None: this machine.
             patience: Seconds after which storage that does not answer counts as hung.
-            leaving: Longest time, in seconds, for what engines remove, as the user wants to leave; None: as usual.
-            left: The job whose remains are removed, where that is known.
+            leaving: Longest time, in seconds, for what engines remove when the user wants to leave; None: no special
+                limit.
+            left: The job whose remains are removed, if it is known.
         """
         self.owner = owner
         self.launchers = launchers
@@ -137,19 +138,19 @@ class RunCleaning:
         self.left = left
 
     def directory(self, path: str, name: str) -> list[str]:
-        """Remove the directory of a job in a claimed directory; returns what is still there, one line each."""
+        """Remove the directory of a job in a claimed directory; returns a line for each thing that is still there."""
         return remove_case_directory(path, name, self.owner, self.hosts, self.patience)
 
     def by_engine(self, target: BaseModel) -> None:
-        """Have an engine remove the directory of a job: on the first host that can.
+        """Have an engine remove the directory of a job, on the first host that can.
 
         Raises:
-            AssayError: None of them can.
+            AssayError: No host can.
         """
-        self._ask(target.model_dump_json())
+        self._clean_on_any(target.model_dump_json())
 
     def of_job(self, target: BaseModel) -> list[str]:
-        """Have an engine remove what the job can have made; returns what is left and not known to be the job's.
+        """Have an engine remove what the job can have made; returns what remains and is not known to be the job's.
 
         Raises:
             AssayError: No host can.
@@ -157,12 +158,12 @@ class RunCleaning:
         if self.left is None:
             raise AssayError(f"{getattr(target, 'directory', '')}: no job is known that has made it: left alone")
         own = self.left.job.target
-        asked = target.model_copy(update={"run": getattr(own, "run", None)})
-        left = self.left.model_copy(update={"job": self.left.job.model_copy(update={"target": asked})})
-        return remains(self._ask(left.model_dump_json()))
+        requested = target.model_copy(update={"run": getattr(own, "run", None)})
+        left = self.left.model_copy(update={"job": self.left.job.model_copy(update={"target": requested})})
+        return remains(self._clean_on_any(left.model_dump_json()))
 
-    def _ask(self, text: str) -> PlaceAnswer:
-        """The answer of the first host that can."""
+    def _clean_on_any(self, text: str) -> PlaceAnswer:
+        """Return the answer of the first host's engine that can clean."""
         *others, last = self.launchers
         for launcher in others:
             with contextlib.suppress(AssayError):
@@ -174,12 +175,12 @@ class RunCleaning:
 
 
 def note_left(store: RunStore, path: str, directory: str, left: bool) -> None:
-    """Record whether the data of a job is still in a place that only engines reach, to be said at the end.
+    """Record whether the data of a job is still in a place that only engines reach, for the report at the end.
 
     Args:
         store: The run.
-        path: Of the target.
-        directory: Of the job.
+        path: Path of the target.
+        directory: Directory of the job.
         left: It may still be there.
     """
     for entry in store.journal():

@@ -1,4 +1,4 @@
-"""Runs the control beside the repeats, and says at the end what it shows of the machine."""
+"""Measures the control between the repeats, and describes at the end what it shows of the machine."""
 
 import os
 import time
@@ -20,13 +20,13 @@ from assay.run.heard import read_repeat
 from assay.store import RunStore
 
 MOST_LANES = 8
-"""So many CPUs at work show what is left of all."""
+"""Most lanes of the control; this many busy CPUs show how busy all are."""
 MOST_CASES = 500
-"""So many cases tell of the machine as much as all of a large run."""
+"""Most cases that describe the machine; more tell no more."""
 
 
 class Control:
-    """Measures what moves without storage, now and then between two repeats."""
+    """Measures CPU and waiting without storage, from time to time between two repeats."""
 
     def __init__(
         self,
@@ -36,25 +36,25 @@ class Control:
         stop: Callable[[], int],
         say: Callable[[str], None],
     ) -> None:
-        """Nothing is started yet.
+        """Start nothing yet.
 
         Args:
             store: The run, open for writing.
-            launcher: Where engines run.
+            launcher: Starts engines.
             fleet: The machines that generate the load; only this one if None.
             stop: As for `run_job`.
-            say: Told once if it cannot be measured.
+            say: Prints one line if the control cannot be measured.
         """
         self._store, self._launcher, self._fleet = store, launcher, fleet
-        self._stop, self._say = stop, say
-        # Of hosts that are one machine nobody knows how many CPUs are each one's.
+        self._stop, self._print_line = stop, say
+        # Hosts may be one machine, and then their shares of its CPUs are unknown.
         self._lanes = 1 if fleet is not None else min(MOST_LANES, len(os.sched_getaffinity(0)))
         self._broken = False
         self._took = CONTROL_SECONDS
         self._last = time.monotonic()
 
     def beside(self) -> None:
-        """A control, if the time since the last one makes it short enough."""
+        """Measure a control if it is short compared to the time since the last one."""
         began = time.monotonic()
         if self._broken or (began - self._last) * CONTROL_SHARE < self._took:
             return
@@ -71,8 +71,8 @@ class Control:
         self._store.add_control(reading(parts, started_at, seconds, self._lanes))
 
     def _sample(self, job: Job) -> Sample | None:
-        """One part; None if the run is to stop, or it cannot be measured."""
-        hosts = self._fleet is not None
+        """Measure one part; None if the run is to stop, or the part cannot be measured."""
+        has_hosts = self._fleet is not None
         limit = SPEAK_SECONDS
         try:
             if self._fleet is not None:
@@ -82,45 +82,45 @@ class Control:
                 outcome = run_job(self._launcher, job.model_dump_json(), limit, stop=self._stop)
         except AssayError as error:
             outcome = Outcome("crashed", error.message, time.time(), 0.0, False)
-        outcome, samples = read_repeat("control", 1, job, outcome, hosts)
-        counted = [sample for sample in usable(samples) if sample.rate > 0]
-        if outcome.status == "ok" and counted:
-            return counted[0]
+        outcome, samples = read_repeat("control", 1, job, outcome, has_hosts)
+        with_rate = [sample for sample in usable(samples) if sample.rate > 0]
+        if outcome.status == "ok" and with_rate:
+            return with_rate[0]
         if not self._stop():
-            # Whatever it is, it would be said again and again.
+            # Later controls would fail in the same way, so this is printed once.
             self._broken = True
-            why = outcome.reason or outcome.status
-            self._say(warning(f"the control beside the repeats cannot be measured: {why}"))
+            reason = outcome.reason or outcome.status
+            self._print_line(warning(f"the control beside the repeats cannot be measured: {reason}"))
         return None
 
 
 def reading(parts: Mapping[str, Sample], started_at: float, seconds: float, lanes: int) -> Reading:
-    """One control from its parts.
+    """Combine the parts of one control.
 
     Args:
         parts: Name -> sample.
         started_at: Seconds since 1970.
-        seconds: What it took.
-        lanes: Of the part that never waits, on each host.
+        seconds: How long it took.
+        lanes: Lanes of the part that never waits, on each host.
     """
-    works = parts[WORKS]
+    busy_part = parts[WORKS]
     watches = [sample.watch for sample in parts.values() if sample.watch is not None]
     away = [watch.away_ns for watch in watches]
-    every = lanes * max(1, len(works.hosts))
+    all_lanes = lanes * max(1, len(busy_part.hosts))
     return Reading(
         at=started_at + seconds / 2,
         seconds=seconds,
         rates={name: sample.iops for name, sample in parts.items()},
-        lane_ns=works.elapsed_ns * every,
-        # Of hosts that are one machine there may be more than CPUs: then their lanes wait for each other.
-        wait_ns=works.cpu_wait_ns if every <= works.cpus else None,
+        lane_ns=busy_part.elapsed_ns * all_lanes,
+        # Hosts that are one machine may have more lanes than CPUs; then lanes wait for each other.
+        wait_ns=busy_part.cpu_wait_ns if all_lanes <= busy_part.cpus else None,
         watched_ns=sum(watch.elapsed_ns for watch in watches),
         away_ns=None if None in away or not away else sum(one or 0 for one in away),
     )
 
 
 def describe_machine(store: RunStore) -> None:
-    """Say what the controls show, from what is stored and nothing else; of a large run from some of its cases."""
+    """Record what the controls show, only from what is stored; for a large run from some of its cases."""
     readings = store.controls()
     cases = list(dict.fromkeys(case for case, _ in store.order())) if readings else []
     samples = (sample for case in cases[:: -(-len(cases) // MOST_CASES) or 1] for sample in usable(store.samples(case)))

@@ -1,4 +1,4 @@
-"""Executes the repeats of a run, one after the other, and stores each as it ends."""
+"""Executes the repeats of a run one after the other, and stores each as it ends."""
 
 import contextlib
 import signal
@@ -54,13 +54,13 @@ from assay.run.targets import target_path
 from assay.store import RunStore
 
 LEAST_SILENCE = 120.0
-"""Storage counts as hung after this many seconds without anything ending, or more (see `silence_limit`)."""
+"""Storage counts as hung after this many seconds without progress, or more (see `silence_limit`)."""
 LEAVING_SECONDS = 15.0
-"""Longest wait for storage that does not answer when the user has asked to stop."""
+"""Longest wait for storage that does not answer after the user has asked to stop."""
 TOLD_SECONDS = 5.0
-"""A wait that is longer than this is told."""
+"""A wait longer than this is announced."""
 LOOK_SECONDS = 0.2
-"""While it waits, a run looks so often whether it shall stop."""
+"""Time between two checks whether to stop, while the run waits."""
 SILENT_INTERVALS = 10
 BY_BUDGET = "stopped by the budget"
 """Reason of an attempt that took longer than the budget lasted."""
@@ -72,19 +72,19 @@ class Interruption:
     """Counts requests to stop: Ctrl-C, SIGTERM, SIGHUP. The first is orderly, the second immediate."""
 
     def __init__(self) -> None:
-        """Nothing was requested yet."""
+        """Start with no requests."""
         self.count = 0
 
     @contextlib.contextmanager
     def watch(self) -> Iterator[None]:
-        """Take the signals over meanwhile, except those that whoever started Assay has it ignore, as `nohup` does.
+        """Handle the signals during the block, except those that the parent process has set to ignore, as `nohup` does.
 
-        In another thread than the main one Python lets nobody take signals: then the run hears none.
+        Python handles signals in the main thread only; in any other thread the run receives none.
         """
         main = threading.current_thread() is threading.main_thread()
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if main else ()
-        heard = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
-        before = {number: signal.signal(number, self._take) for number in heard}
+        handled = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+        before = {number: signal.signal(number, self._take) for number in handled}
         try:
             yield
         finally:
@@ -93,21 +93,21 @@ class Interruption:
 
     @contextlib.contextmanager
     def raising(self) -> Iterator[None]:
-        """Work that is ended by an exception, not by asking: a request to stop is raised as KeyboardInterrupt in it.
+        """In the block, raise a request to stop as KeyboardInterrupt, for work that cannot poll for it.
 
-        It is counted, and the block is left.
+        The request is counted, and ends the block.
         """
         numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
         before = {number: signal.getsignal(number) for number in numbers}
-        heard = [number for number in numbers if before[number] == self._take]
-        for number in heard:
+        handled = [number for number in numbers if before[number] == self._take]
+        for number in handled:
             signal.signal(number, signal.default_int_handler)
         try:
             yield
         except KeyboardInterrupt:
             self.count += 1
         finally:
-            for number in heard:
+            for number in handled:
                 signal.signal(number, before[number])
 
     def _take(self, _number: int, _frame: FrameType | None) -> None:
@@ -115,9 +115,9 @@ class Interruption:
 
 
 def silence_limit(interval_ns: int, estimated: float) -> float:
-    """Seconds without anything ending after which the storage counts as hung, unless the study says.
+    """Return the seconds without progress after which the storage counts as hung, unless the study states them.
 
-    The flush of a large file is one long silence, so that the estimate of the repeat counts several times.
+    The flush of a large file is one long silence, so the estimate of the repeat counts several times.
 
     Args:
         interval_ns: Length of the engine's intervals.
@@ -127,12 +127,12 @@ def silence_limit(interval_ns: int, estimated: float) -> float:
 
 
 def time_of_day(moment: float) -> str:
-    """Local date and time of a moment in seconds since 1970."""
+    """Return local date and time of a moment in seconds since 1970."""
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(moment))
 
 
 class Executor:
-    """Executes what is pending of a run whose targets are ready."""
+    """Executes the pending repeats of a run whose targets are ready."""
 
     def __init__(
         self,
@@ -152,24 +152,24 @@ class Executor:
         rounds: "Rounds | AddedRounds | None" = None,
         deadline: Deadline | None = None,
     ) -> None:
-        """Nothing is started yet.
+        """Start nothing yet.
 
         Args:
             study: The study.
             cases: Its cases.
             store: The run, open for writing.
-            launcher: Where engines run.
-            interruption: Asked whether to stop.
+            launcher: Starts engines.
+            interruption: Requests to stop.
             destroy: The user has confirmed that devices may be overwritten.
             fleet: The machines that generate the load; only this one if left out.
-            meter: Asked before each repeat whether the budget pays for it, and during it whether anything is left.
-            silent: Takes the paths of targets whose storage did not answer.
+            meter: Checks before each repeat whether the budget pays for it, and during it whether anything is left.
+            silent: Gets the paths of targets whose storage did not answer.
             between: Called with the number of each repeat before it.
-            launchers: Target -> where its engines run, if not by `launcher`.
+            launchers: Target -> what starts its engines, if not `launcher`.
             spending: What the run has spent before; nothing if left out.
-            remounting: What is mounted on the fleet; only with one.
-            rounds: What ends the run between two rounds; by the study's rules if left out.
-            deadline: When it ends, whatever is left to do.
+            remounting: Remounts file systems on the fleet; only with one.
+            rounds: Decides between two rounds whether cases go on; by the study's rules if left out.
+            deadline: When the run ends, whatever is left to do.
         """
         self.deadline = deadline
         self.remounting = remounting
@@ -189,17 +189,17 @@ class Executor:
         self.destroy = destroy
         self.spending = spending or Spending()
         self.used_up = ""
-        """Which limit of a target has ended the run, in words."""
-        self.known = _Known(store)
+        """Limit of a target that has ended the run, in words."""
+        self.known = _KnownCeilings(store)
         self.diary = Diary(store)
         self.rounds = rounds or Rounds(store, study.repeating, cases)
         self.shared = SharedFiles(study, cases)
         self.made: set[str] = set()
-        """Names of directories with shared files that are whole; the targets are emptied at the end of the run."""
+        """Names of directories with complete shared files; the targets are emptied at the end of the run."""
         info = store.info()
         self.methods = by_shape(info.methods)
         self.layers = {place.target: place.layers for place in info.places} if fleet is None else {}
-        """Of this machine; what numbers devices have elsewhere is not known."""
+        """Layers of targets on this machine; the device numbers of other hosts are unknown."""
 
     def run(
         self,
@@ -212,11 +212,11 @@ class Executor:
         """Execute repeats until all are done, the user stops, or budget or time are not enough for the next one.
 
         Args:
-            planned: (case id, repeat), in order; those that are not asked for when their turn comes are left out.
+            planned: (case id, repeat), in order; those that are not pending at their turn are skipped.
             seconds: Case id -> estimated seconds of one repeat.
-            progress: Is told what happens.
-            left: Is told how long it took.
-            due: Time, in seconds since 1970, before which a repeat does not start; at once where there is none.
+            progress: Receives what happens.
+            left: Receives how long each repeat took.
+            due: Time, in seconds since 1970, before which a repeat does not start; without an entry it starts at once.
         """
         control = Control(self.store, self.launcher, self.fleet, self._stop, progress.say)
         under_way = 0
@@ -228,7 +228,7 @@ class Executor:
             if not self.store.is_pending(case_id, repeat):
                 continue
             if used_up := self._used_up(self.cases[case_id]):
-                # Other targets go on.
+                # Repeats on other targets go on.
                 self.used_up = used_up
                 continue
             if self.between is not None:
@@ -244,7 +244,7 @@ class Executor:
             self._repeat(self.cases[case_id], repeat, estimated, progress, left)
 
     def _between(self, repeat: int, seconds: Mapping[str, float], progress: Progress, left: TimeLeft) -> None:
-        """Before the first repeat of a round: some cases may be decided, or the time spent."""
+        """Between two rounds, settle cases that are decided, or all if the time is spent."""
         fewer = self.rounds.before(repeat)
         for case, count in fewer.items():
             left.dropped(count * seconds.get(case, 0.0), count)
@@ -254,7 +254,7 @@ class Executor:
             progress.say(f"after {repeat - 1} rounds: {ended} of {len(self.cases)} cases are decided, or time is up")
 
     def _used_up(self, case: Case) -> str:
-        """Why the target of a case may not be asked any more; empty if it may."""
+        """Return why the target of a case may get no more requests; empty if it may."""
         target = self.study.targets[case.target].job_target()
         return self.spending.exhausted(case.target, target, case.parameters.hosts)
 
@@ -262,17 +262,17 @@ class Executor:
         return self.meter is None or self.meter.allows(seconds)
 
     def _late(self, case_id: str) -> bool:
-        """Whether a repeat of a case would end too late, as far as its earlier ones tell."""
+        """Whether a repeat of a case would end too late, judging by its earlier ones."""
         return self.deadline is not None and not self.deadline.allows(self.took.get(case_id, 0.0))
 
     def _stop(self) -> int:
-        """0 go on, 1 stop orderly, 2 stop now."""
+        """Return 0 to go on, 1 to stop after clean-up, 2 to stop now."""
         used_up = self.meter is not None and self.meter.used_up()
         late = self.deadline.stop() if self.deadline is not None else 0
         return max(self.interruption.count, int(used_up), late)
 
     def _wait(self, moment: float, progress: Progress) -> bool:
-        """Wait until then; False if the user stops meanwhile."""
+        """Wait until a moment; False if the user stops meanwhile."""
         if moment > steady() + TOLD_SECONDS:
             progress.say(f"the next repeat is due at {time_of_day(moment)}, in {about_duration(moment - steady())}")
         while steady() < moment:
@@ -286,19 +286,19 @@ class Executor:
         begun = time.monotonic()
         planned = self._plan(case, repeat, estimated)
         planned = planned.model_copy(update={"job": self.spending.limited(planned.job, case.target)})
-        # From here on there is one job: the one that is kept, sent, and held against what engines say.
-        planned, refused = self._checked(planned, case.target)
+        # From here on there is one job: the one that is stored, sent, and checked against the engines' events.
+        planned, refusal = self._checked(planned, case.target)
         job: dict[str, Any] = planned.job.model_dump(mode="json")
         attempt = self.store.begin_attempt(case.id, repeat, job)
         progress.begin(case, repeat)
         shared = self.shared.directory(case)
         name = shared or planned.id
-        hindrance = refused or (None if name in self.made else self._hindrance(case, name, planned, progress))
-        outcome = hindrance or self._execute(planned, case, estimated, progress)
+        failure = refusal or (None if name in self.made else self._clean_place(case, name, planned, progress))
+        outcome = failure or self._execute(planned, case, estimated, progress)
         outcome, samples = read_repeat(case.id, repeat, planned.job, outcome, self.fleet is not None)
         remounts = case.parameters.cache == "remount"
         samples = noted(planned.job, samples) if remounts else samples
-        samples = tuple(self._counted(sample, case) for sample in samples)
+        samples = tuple(self._with_host_use(sample, case) for sample in samples)
         if limits_of(planned.job.target):
             self.spending.note(case.target, spent_by(outcome.events, self.fleet is not None))
         if outcome.status == "incomplete":
@@ -306,9 +306,9 @@ class Executor:
         self.made.discard(name)
         if shared and outcome.status == "ok":
             self.made.add(shared)
-        elif not hindrance and self._leaves(outcome, shared, remounts):
+        elif not failure and self._may_leave_files(outcome, shared, remounts):
             self._clean_after(case, name, planned, progress)
-        elif not hindrance:
+        elif not failure:
             self.diary.over(target_path(self.study, case.target), self._directory(case, name))
         by_user, late = bool(self.interruption.count), self.deadline is not None and self.deadline.over()
         if outcome.stop_requested and (
@@ -317,7 +317,7 @@ class Executor:
             reason = "stopped by the user" if by_user else BY_TIME if late else BY_BUDGET
             self.store.abandon_attempt(attempt, outcome.seconds, reason, outcome.events)
             return
-        # With what is around the job, too.
+        # This counts the preparation and clean-up around the job, too.
         left.finished(estimated, time.monotonic() - begun)
         self.took[case.id] = max(time.monotonic() - begun, self.took.get(case.id, 0.0))
         if self.deadline is not None:
@@ -330,22 +330,22 @@ class Executor:
         progress.finish(case, repeat, outcome.status, outcome.reason, outcome.seconds, samples)
 
     @staticmethod
-    def _leaves(outcome: Outcome, shared: str | None, remounts: bool) -> bool:
-        """Whether something of a repeat may still be there; of a job in legs only the last one removes the files.
+    def _may_leave_files(outcome: Outcome, shared: str | None, remounts: bool) -> bool:
+        """Whether a repeat may have left something in the target; in a job in legs only the last leg removes the files.
 
-        Where an engine could not remove it, as after a throttle, a second try may do better, and says if not.
+        If an engine could not remove it, as after a throttle, a second attempt may succeed, or reports that it did not.
         """
         return bool(shared) or outcome.may_be_left or (remounts and outcome.status != "ok")
 
-    def _counted(self, sample: Sample, case: Case) -> Sample:
-        """With what the hosts did meanwhile."""
+    def _with_host_use(self, sample: Sample, case: Case) -> Sample:
+        """Return the sample with what the hosts did during its phase."""
         if self.fleet is None or not sample.elapsed_ns:
             return sample
         uses = self.fleet.uses(sample.started_at, sample.elapsed_ns / 1e9, case.parameters.hosts)
         return sample.model_copy(update={"uses": uses}) if uses else sample
 
     def _plan(self, case: Case, repeat: int, estimated: float) -> PlannedJob:
-        """The job, with all that the run knows of its place."""
+        """Return the job with all that the run knows of its place."""
         planned, shared = plan_job(self.study, case, repeat, self.destroy), self.shared.directory(case)
         if shared:
             planned = self.shared.job(planned, shared in self.made)
@@ -362,11 +362,11 @@ class Executor:
         started_at, bounds = steady(), bounds_of(planned.job, estimated)
         limit = (planned.job.stall_limit_ns or 0) / 1e9 + SPEAK_SECONDS
         try:
-            place, own = self.study.targets[case.target].path, getattr(planned.job.target, "directory", "")
-            told = partial(self.diary.hear, place, own)
-            teller = _Teller(progress, self.known.closest(case), told)
+            place, directory = self.study.targets[case.target].path, getattr(planned.job.target, "directory", "")
+            record_event = partial(self.diary.hear, place, directory)
+            reporter = _Teller(progress, self.known.closest(case), record_event)
             if self.fleet is not None:
-                execute = partial(self._on_hosts, self.fleet, case, limit, teller.hear, bounds, planned.tasks)
+                execute = partial(self._on_hosts, self.fleet, case, limit, reporter.hear, bounds, planned.tasks)
                 if case.parameters.cache != "remount":
                     return execute(Leg(0, planned.job))
                 return run_legs(planned.job, execute, lambda: self._remount(case), self._stop)
@@ -375,7 +375,7 @@ class Executor:
                     self.launchers.get(case.target, self.launcher),
                     planned.job.model_dump_json(),
                     limit,
-                    on_event=lambda event: teller.hear("", event),
+                    on_event=lambda event: reporter.hear("", event),
                     on_start=lambda pid: cap.add(pid) if cap else None,
                     stop=self._stop,
                     bounds=bounds,
@@ -383,10 +383,10 @@ class Executor:
                 )
                 return cap.explain(outcome) if cap else outcome
         except _DisturbedError as error:
-            # The engines were at work already, and are gone.
+            # The engines had begun to work, and have ended.
             return Outcome("crashed", error.reason, started_at, steady() - started_at, False)
         except _ImpossibleError as error:
-            # The engine never got its job: a result like any other, and the other cases go on.
+            # The engine never got its job. That is a result like any other, and the other cases go on.
             return Outcome("refused", error.reason, started_at, steady() - started_at, False)
 
     def _on_hosts(
@@ -394,22 +394,22 @@ class Executor:
         fleet: Fleet,
         case: Case,
         limit: float,
-        hear: Callable[[str, Event], None],
+        on_event: Callable[[str, Event], None],
         bounds: Bounds,
         tasks: int,
         leg: Leg,
     ) -> Outcome:
-        """One leg of a job, or all of it, on the hosts of the case."""
-        empty, mpi = self._emptying(case), self.study.targets[case.target].through_mpi
+        """Execute one leg of a job, or all of it, on the hosts of the case."""
+        drop_caches, mpi = self._cache_dropper(case), self.study.targets[case.target].through_mpi
 
         def before(phase: int) -> None:
             if phase >= leg.first:
-                empty()
+                drop_caches()
 
-        return fleet.run(leg.job, limit, only_of(leg, hear), self._stop, bounds, before, tasks, mpi)
+        return fleet.run(leg.job, limit, only_of(leg, on_event), self._stop, bounds, before, tasks, mpi)
 
     def _remount(self, case: Case) -> None:
-        """Mount anew what the target lies in, on the hosts that do the case."""
+        """Remount the file systems of the target on the case's hosts."""
         if self.remounting is None or self.fleet is None:
             raise _ImpossibleError("cache: remount: Assay has mounted nothing")
         try:
@@ -419,8 +419,8 @@ class Executor:
         except AssayError as error:
             raise _DisturbedError(f"cache: remount: {error.message}") from None
 
-    def _emptying(self, case: Case) -> Callable[[], None]:
-        """What is done to the caches of servers before each phase.
+    def _cache_dropper(self, case: Case) -> Callable[[], None]:
+        """Return the function that empties the caches of servers before each phase.
 
         Raises:
             _ImpossibleError: No server of the target may be entered.
@@ -434,18 +434,18 @@ class Executor:
             )
         emptying = Emptying([make_shell(host) for host in hosts], all(host.kind == "box" for host in hosts))
 
-        def empty() -> None:
+        def drop_caches() -> None:
             try:
                 emptying()
             except AssayError as error:
                 raise _DisturbedError(error.message) from None
 
-        return empty
+        return drop_caches
 
     def _checked(self, planned: PlannedJob, name: str) -> tuple[PlannedJob, Outcome | None]:
-        """The job with its target as it is now, and what comes of it if it must not start.
+        """Return the job with its target as it is now, and the outcome if it must not start.
 
-        Since the last repeat somebody may have mounted a device; and engines open it by the kernel's own name.
+        A device may have been mounted since the last repeat; and engines open it by the kernel's own name.
         """
         keeper, started_at = keeper_of(self.study.targets[name]), steady()
         try:
@@ -465,8 +465,8 @@ class Executor:
         finally:
             cap.remove()
 
-    def _hindrance(self, case: Case, name: str, planned: PlannedJob, progress: Progress) -> Outcome | None:
-        """What comes of a repeat whose place cannot be cleaned: a host is gone, or storage does not answer."""
+    def _clean_place(self, case: Case, name: str, planned: PlannedJob, progress: Progress) -> Outcome | None:
+        """Clean the place of a repeat; returns an outcome if a host is gone or storage does not answer."""
         started_at, path = steady(), target_path(self.study, case.target)
         try:
             for line in self._clean_up(case, name, planned):
@@ -483,12 +483,12 @@ class Executor:
         return None
 
     def _clean_after(self, case: Case, name: str, planned: PlannedJob, progress: Progress) -> None:
-        """Remove what the repeat has left, or say that it may still be there."""
-        hindrance = self._hindrance(case, name, planned, progress)
+        """Remove what the repeat has left, or warn that it may still be there."""
+        failure = self._clean_place(case, name, planned, progress)
         directory = getattr(planned.job.target, "directory", "")
-        if hindrance and directory:
+        if failure and directory:
             place = f"{target_path(self.study, case.target)}/{directory}"
-            progress.say(warning(f"{place}: may still be there: {hindrance.reason}"))
+            progress.say(warning(f"{place}: may still be there: {failure.reason}"))
 
     def _clean_up(self, case: Case, name: str, planned: PlannedJob) -> list[str]:
         """Remove what a killed engine left of this repeat, now or earlier; returns what is still there."""
@@ -500,25 +500,25 @@ class Executor:
         if self.fleet is not None:
             names = [host.name for host in self.fleet.hosts[: case.parameters.hosts]]
             hosts = dict(zip(names, self.fleet.launchers, strict=False))
-        here = self.launchers.get(case.target, self.launcher)
-        launchers = self.fleet.launchers if self.fleet is not None else (here,)
+        launcher = self.launchers.get(case.target, self.launcher)
+        launchers = self.fleet.launchers if self.fleet is not None else (launcher,)
         leaving = LEAVING_SECONDS if self.interruption.count else None
         directory = self._directory(case, name)
-        told = self.diary.left(planned.job, target.path, directory) if target.made_by_engines else None
-        cleaning = RunCleaning(self.owner, launchers, hosts, patience, leaving, told)
+        left_job = self.diary.left(planned.job, target.path, directory) if target.made_by_engines else None
+        cleaning = RunCleaning(self.owner, launchers, hosts, patience, leaving, left_job)
         try:
-            left = keeper_of(target).clean(directory, cleaning)
+            problems = keeper_of(target).clean(directory, cleaning)
         except AssayError:
             note_left(self.store, target.path, directory, left=True)
             raise
         note_left(self.store, target.path, directory, left=False)
         self.diary.over(target.path, directory)
-        return left
+        return problems
 
     def _directory(self, case: Case, name: str) -> str:
-        """Directory of a job; in a place that several runs may use at once it has the name of the run."""
+        """Return the directory of a job; where several runs may share a place, its name contains the run's."""
         target = self.study.targets[case.target]
-        # What only engines reach has no marks of runs: the names themselves must be this run's alone.
+        # Places that only engines reach have no marks of runs, so the names themselves must be unique to the run.
         run = self.owner.name if target.made_by_engines else self.store.folder.name
         return target.directory_of(name, run, self.fleet is None)
 
@@ -534,7 +534,7 @@ class _DisturbedError(_ImpossibleError):
 
 
 class _Cap:
-    """A memory group that is in the journal before it is made."""
+    """A memory control group that the journal records before it is made."""
 
     def __init__(self, store: RunStore, limit: int) -> None:
         try:
@@ -550,7 +550,7 @@ class _Cap:
             raise _ImpossibleError(error.message) from error
 
     def explain(self, outcome: Outcome) -> Outcome:
-        """The outcome with the limit as its reason, if that is why the engine was killed."""
+        """Return the outcome with the memory limit as its reason, if that is why the engine was killed."""
         if outcome.status != "crashed" or not self.group.ran_out():
             return outcome
         return replace(outcome, reason=f"{outcome.reason}: out of its memory_limit of {format_size(self.group.limit)}")
@@ -559,8 +559,8 @@ class _Cap:
         self.group.remove()
 
 
-class _Known:
-    """The ceilings that are known, looked up once a round: passes between the repeats may raise them."""
+class _KnownCeilings:
+    """The known ceilings, read again once a round, since passes between the repeats may raise them."""
 
     def __init__(self, store: RunStore) -> None:
         self._store = store
@@ -571,38 +571,41 @@ class _Known:
         self._ceilings = None
 
     def closest(self, case: Case) -> Callable[[str, float, float], Binding | None]:
-        """Given an operation of the case, bytes and operations per second: the ceiling that they are closest to."""
+        """Return a function that finds the ceiling which a rate of the case is closest to.
+
+        It takes an operation, bytes and operations per second.
+        """
         if self._ceilings is None:
             info = self._store.info()
             self._ceilings = Ceilings(info.ceilings, info.hosts, info.network)
             self._places = {place.target: place for place in info.places}
-        held, place = self._ceilings, self._places.get(case.target)
+        ceilings, place = self._ceilings, self._places.get(case.target)
 
         def closest(operation: str, throughput: float, iops: float) -> Binding | None:
             moved = estimate([throughput]) if throughput else None
-            return next(iter(held.bindings(case, operation, place, moved, estimate([iops]))), None)
+            return next(iter(ceilings.bindings(case, operation, place, moved, estimate([iops]))), None)
 
         return closest
 
 
 class _Teller:
-    """Tells of phases and intervals, of all hosts, as they are heard."""
+    """Reports phases and intervals of all hosts as their events arrive."""
 
     def __init__(
         self,
         progress: Progress,
         closest: Callable[[str, float, float], Binding | None],
-        told: Callable[[Event], None],
+        record_event: Callable[[Event], None],
     ) -> None:
         self.progress = progress
-        self.told = told
+        self.record_event = record_event
         self.closest = closest
         self.phase = -1
         self.operation = ""
         self.counted = False
 
     def hear(self, host: str, event: Event) -> None:
-        self.told(event)
+        self.record_event(event)
         if isinstance(event, PhaseStartEvent):
             if event.phase != self.phase:
                 self.phase = event.phase
@@ -610,26 +613,26 @@ class _Teller:
                 self.counted = is_counted(self.operation)
                 self.progress.phase(event.operation.value, partial(self.closest, event.operation.value))
         elif isinstance(event, IntervalEvent) and event.end_ns > event.start_ns:
-            self.progress.interval(self._heard(host, event))
+            self.progress.interval(self._host_interval(host, event))
 
-    def _heard(self, host: str, event: IntervalEvent) -> Heard:
-        told = progress(event.operations, self.operation in DATA)
-        names = any(OP_KINDS[done.operation.value][0] == "names" for done in told)
+    def _host_interval(self, host: str, event: IntervalEvent) -> Heard:
+        counts = progress(event.operations, self.operation in DATA)
+        names = any(OP_KINDS[done.operation.value][0] == "names" for done in counts)
         earlier = _earlier(event)
-        # An interval of a moment at a phase's end may have what took much longer.
-        moved = sum(done.bytes for done in told) - sum(part.bytes for part in earlier)
-        ops = sum(done.ops for done in told) - sum(part.ops for part in earlier)
+        # A short interval at the end of a phase may contain operations that took much longer.
+        moved = sum(done.bytes for done in counts) - sum(part.bytes for part in earlier)
+        ops = sum(done.ops for done in counts) - sum(part.ops for part in earlier)
         return Heard(
             host,
             Stretch(event.start_ns, event.end_ns, max(0.0, moved), max(0.0, ops)),
             names or self.counted,
-            tuple(done.latency for done in told if done.latency),
+            tuple(done.latency for done in counts if done.latency),
             earlier,
         )
 
 
 def _earlier(event: IntervalEvent) -> tuple[Stretch, ...]:
-    """What was done before an interval of the operations that ended in it; what makes no sense is left out."""
+    """Return what the operations that ended in an interval had done before it; inconsistent entries are left out."""
     length = event.start_ns // event.index if event.index else 0
     return tuple(
         Stretch(part.from_ * length, part.to * length, part.bytes * count, part.ops * count)

@@ -1,7 +1,7 @@
-"""Runs that nobody keeps: their folder lies with the other runs, and goes when they are over.
+"""Runs that are not kept: their folder is next to the other runs, and is removed when they are over.
 
-It is there and not in a temporary folder, because the mark of a place leads to it: who finds the mark of a first look
-that was killed sees in the folder that it is over, long after temporary folders were cleaned.
+It is not a temporary folder because the mark of a place names it: long after temporary folders were cleaned, a process
+that finds the mark of a killed first look sees in the folder that the run is over.
 """
 
 import contextlib
@@ -23,21 +23,21 @@ PREFIX = ".first-look-"
 
 @contextlib.contextmanager
 def first_look(runs: Path, say: Say) -> Iterator[Path]:
-    """A folder for a run that nobody keeps; what first looks that were killed have left goes before.
+    """Yield a folder for a run that is not kept; leftovers of killed first looks are removed before.
 
     Args:
-        runs: Folder of the runs; made if it is not there, and removed if nothing comes into it.
-        say: Takes what could not be removed.
+        runs: Folder of the runs; made if missing, and removed if it stays empty.
+        say: Prints a line for each thing that could not be removed.
 
     Raises:
-        AssayError: It cannot be made.
+        AssayError: The folder cannot be made.
     """
-    there = runs.exists()
+    existed = runs.exists()
     folder = runs / f"{PREFIX}{secrets.token_hex(8)}"
     try:
         runs.mkdir(parents=True, exist_ok=True)
-        for left in sorted(runs.glob(f"{PREFIX}*")):
-            _finish(left, say)
+        for leftover in sorted(runs.glob(f"{PREFIX}*")):
+            _clean_up(leftover, say)
         make_folder(folder)
     except OSError as error:
         raise AssayError(f"{folder}: {error.strerror}", "name another folder with --out") from error
@@ -45,13 +45,13 @@ def first_look(runs: Path, say: Say) -> Iterator[Path]:
         yield folder
     finally:
         _remove(folder)
-        if not there:
+        if not existed:
             with contextlib.suppress(OSError):
                 runs.rmdir()
 
 
-def _finish(folder: Path, say: Say) -> None:
-    """Give back what a first look that was killed has claimed, and remove its folder; one at work stays as it is."""
+def _clean_up(folder: Path, print_line: Say) -> None:
+    """Release what a killed first look has claimed, and remove its folder; one at work is left alone."""
     if folder.is_symlink():
         return
     for run in [path for path in folder.iterdir() if path.is_dir() and not path.is_symlink()]:
@@ -61,20 +61,20 @@ def _finish(folder: Path, say: Say) -> None:
             return
         try:
             study = load_study(store.study_text().encode(), store.base()).study
-            left = release_targets(store, study, LocalLauncher(find_engine()))
+            problems = release_targets(store, study, LocalLauncher(find_engine()))
         except AssayError as error:
-            left = [error.message]
+            problems = [error.message]
         finally:
             store.close()
-        for line in left:
-            say(warning(f"of a first look that was killed: {line}"))
-        if left:
+        for line in problems:
+            print_line(warning(f"of a first look that was killed: {line}"))
+        if problems:
             return
     _remove(folder)
 
 
 def _remove(folder: Path) -> None:
-    """Remove the files of its runs, and it; whatever else it holds stays, and so does it."""
+    """Remove the files of its runs, then the folder; it stays if it holds anything else."""
     with contextlib.suppress(OSError):
         for run in list(folder.iterdir()):
             remove_folder(run)

@@ -1,4 +1,4 @@
-"""The machines that generate the load of a run, and what came of a job on several of them."""
+"""The machines that generate the load of a run, and jobs on several of them."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
@@ -23,13 +23,13 @@ from assay.site.site import Standing
 
 @dataclass(frozen=True)
 class Fleet:
-    """Hosts and how engines come to be on them, in the same order.
+    """Hosts and what starts engines on them, in the same order.
 
     Attributes:
-        site: What their site gives besides.
-        counting: What counts on them while they are measured; None while nothing does.
-        steps: Starts engines on all of them with one command; None where each is started by itself.
-        mpi_steps: Likewise those that are linked to an MPI; None where no target is reached through it.
+        site: What else their site provides.
+        counting: Counts links, CPUs and disks of the hosts during the measurement; None while nothing is counted.
+        steps: Starts engines on all of them with one command; None if each is started by itself.
+        mpi_steps: Starts engines that are linked to an MPI; None if no target is reached through it.
     """
 
     hosts: tuple[Host, ...]
@@ -41,25 +41,25 @@ class Fleet:
 
     @property
     def launchers_by_host(self) -> dict[str, Launcher]:
-        """How engines come to be on each host, by its name."""
+        """What starts engines on each host, by its name."""
         return {host.name: launcher for host, launcher in zip(self.hosts, self.launchers, strict=True)}
 
     def environment(self, names: Collection[str] = ()) -> dict[str, dict[str, str]]:
-        """What the hosts are and how they are set, asked of each, and what was started for the run.
+        """Return the facts and settings of each host, and of what was started for the run.
 
         Args:
-            names: As of `watched`.
+            names: As for `watched`.
         """
-        asked = capture_hosts([make_shell(host) for host in self.watched(names)])
-        return {**asked, **{name: dict(section) for name, section in self.site.environment.items()}}
+        captured = capture_hosts([make_shell(host) for host in self.watched(names)])
+        return {**captured, **{name: dict(section) for name, section in self.site.environment.items()}}
 
     @property
     def entered(self) -> list[Host]:
-        """The hosts that a run may enter: these, and those that came to be with them. Others were not given to it."""
+        """The hosts that a run may enter: its own, and those made with its site; no others."""
         return [*self.hosts, *(host for host in self.site.made if host not in self.hosts)]
 
     def watched(self, names: Collection[str]) -> list[Host]:
-        """The hosts that were given, and those besides to which the site knows the way and which serve a target.
+        """Return the hosts that a run may enter, and other reachable hosts that serve a target.
 
         Args:
             names: Names or addresses of the servers of the targets.
@@ -68,12 +68,12 @@ class Fleet:
         return [*self.entered, *(host for host in servers if host not in self.entered)]
 
     def uses(self, started_at: float, seconds: float, ranks: int) -> tuple[HostUse, ...]:
-        """What links, CPUs and disks did in a phase, of all hosts that were counted but clients that had no part in it.
+        """Return what links, CPUs and disks did in a phase, for all counted hosts but clients that took no part in it.
 
         Args:
             started_at: Seconds since 1970.
             seconds: How long it took.
-            ranks: So many of the hosts, the first ones, generated the load.
+            ranks: How many of the hosts, the first ones, generated the load.
         """
         if self.counting is None:
             return ()
@@ -81,19 +81,19 @@ class Fleet:
         return tuple(use for use in self.counting.between(started_at, started_at + seconds) if use.host not in idle)
 
     def serving(self, names: Collection[str]) -> list[Host]:
-        """Hosts that serve a target, as far as a run may enter them: those it names, else those that came with the run.
+        """Return the hosts that serve a target and that a run may enter: those it names, else those made with the site.
 
         Args:
-            names: Names or addresses of its servers; empty where it names none.
+            names: Names or addresses of its servers; empty if it names none.
         """
-        there = [*self.site.made, *(host for host in self.site.known if host not in self.site.made)]
+        reachable = [*self.site.made, *(host for host in self.site.known if host not in self.site.made)]
         if names:
-            return [host for host in there if {host.name, host.address} & set(names)]
+            return [host for host in reachable if {host.name, host.address} & set(names)]
         return [host for host in self.site.made if host not in self.site.clients]
 
     @property
     def shells(self) -> list[Shell]:
-        """How commands get to the hosts."""
+        """Shells that run commands on the hosts."""
         return [make_shell(host) for host in self.hosts]
 
     def run(
@@ -107,17 +107,17 @@ class Fleet:
         tasks: int = 1,
         mpi: bool = False,
     ) -> Outcome:
-        """Execute a job on the first hosts, as many as it has ranks.
+        """Execute a job on as many hosts as it has ranks, the first ones.
 
         Args:
             job: As `assay.plan.jobs.together` makes it.
-            tasks: Engines on each host, which share its lanes.
-            mpi: They are ranks of one MPI.
             silence_limit: Seconds without progress after which an engine counts as hung.
             on_event: Called with the host's name and each event.
-            stop: As of `run_job`.
-            bounds: Of each engine, as of `run_job`.
-            before_start: As of `run_group`.
+            stop: As for `run_job`.
+            bounds: Limits of each engine's output, as for `run_job`.
+            before_start: As for `run_group`.
+            tasks: Engines on each host, which share its lanes.
+            mpi: The engines are ranks of one MPI job.
 
         Raises:
             AssayError: An engine cannot be started.
@@ -130,18 +130,18 @@ class Fleet:
         ]
         steps = self.mpi_steps if mpi else self.steps
         step = partial(steps.start, ranks, tasks) if steps else None
-        done = run_group(
+        outcome = run_group(
             members, silence_limit, on_event, stop=stop, bounds=bounds, before_start=before_start, step=step
         )
-        events = join_parts(_part(part) for part in done.parts)
+        events = join_parts(_part(part) for part in outcome.parts)
         return Outcome(
-            done.status,
-            done.reason,
-            done.started_at,
-            done.seconds,
-            done.stop_requested,
+            outcome.status,
+            outcome.reason,
+            outcome.started_at,
+            outcome.seconds,
+            outcome.stop_requested,
             events,
-            not_removed=done.not_removed,
+            not_removed=outcome.not_removed,
         )
 
 

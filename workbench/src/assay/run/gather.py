@@ -1,4 +1,4 @@
-"""The hosts of a study: its site comes up, the hosts are reached and given the engine, and the site is given back."""
+"""The hosts of a study: brings up its site, reaches the hosts, installs the engine, and releases the site."""
 
 import contextlib
 import os
@@ -18,59 +18,59 @@ from assay.site.site import Standing, brought_up
 
 
 def keep_companions(study: Study, base: Path, folder: Path) -> None:
-    """Copy the files that a study names into the folder of its run, which then holds all that is needed to go on.
+    """Copy the files that a study names into the folder of its run, so that the run can go on without the originals.
 
     Args:
         study: The study.
         base: Folder of the study file, where relative names start.
-        folder: Of the run.
+        folder: Folder of the run.
 
     Raises:
-        AssayError: There is no such file.
+        AssayError: There is no such file, or it cannot be copied.
     """
-    for kept, read in site_of(study, base).files.items():
-        if os.path.lexists(folder / kept):
+    for name, read in site_of(study, base).files.items():
+        if os.path.lexists(folder / name):
             continue
         try:
             content = read()
-            with (folder / kept).open("xb") as file:
+            with (folder / name).open("xb") as file:
                 file.write(content)
         except OSError as error:
-            raise AssayError(f"{folder / kept}: {error.strerror}", "see the rights and the space there") from None
+            raise AssayError(f"{folder / name}: {error.strerror}", "see the rights and the space there") from None
 
 
 @contextlib.contextmanager
 def gathered(
     study: Study, cases: Sequence[Case], base: Path, engine: Engine, say: Say
 ) -> Iterator[tuple[Fleet | None, Standing]]:
-    """The hosts that the cases need, with the engine on each, or None where this machine alone is enough; and the site.
+    """Bring up the site, and yield the hosts with an engine on each, and the site; release it afterwards.
 
-    The site comes up before and is given back after.
+    The hosts are None if this machine alone is enough.
 
     Args:
         study: The study.
         cases: Its cases.
         base: Folder with the files that `keep_companions` copies.
         engine: The engine of this machine.
-        say: Takes what there is to say.
+        say: Prints a line.
 
     Raises:
-        AssayError: A host cannot be reached or used; the site is given back.
+        AssayError: A host cannot be reached or used; the site is released.
     """
     needed = max((case.parameters.hosts for case in cases), default=1)
-    with brought_up(site_of(study, base, kept=True), needed, say) as standing:
-        if standing.here:
-            yield None, standing
+    with brought_up(site_of(study, base, kept=True), needed, say) as site:
+        if site.here:
+            yield None, site
             return
         try:
-            used = standing.clients[:needed]
+            used = site.clients[:needed]
             launchers = tuple(launcher_for(host, engine) for host in used)
             if study.launcher == "ssh":
-                yield Fleet(used, launchers, standing), standing
+                yield Fleet(used, launchers, site), site
                 return
             steps = steps_of(study.launcher, used, launchers, base)
-            by_mpi = any(study.targets[case.target].through_mpi for case in cases)
-            mpi = through_mpi(steps, find_mpi_engine()) if by_mpi else None
-            yield Fleet(used, launchers, standing, steps=steps, mpi_steps=mpi), standing
+            uses_mpi = any(study.targets[case.target].through_mpi for case in cases)
+            mpi = through_mpi(steps, find_mpi_engine()) if uses_mpi else None
+            yield Fleet(used, launchers, site, steps=steps, mpi_steps=mpi), site
         finally:
             close_shells()

@@ -1,4 +1,4 @@
-"""From what engines said to samples: the one place where a repeat is told that what was said of it is no good."""
+"""Turns the events of engines into samples; the only place where a repeat becomes `crashed` for invalid events."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,22 +19,22 @@ Read = Callable[[str, int, Job, str, float | None], tuple[Sample, ...]]
 
 
 def read_repeat(case: str, repeat: int, job: Job, outcome: Outcome, hosts: bool) -> tuple[Outcome, tuple[Sample, ...]]:
-    """The samples of a repeat, and how it went in the light of them; never raises.
+    """Return the outcome of a repeat in the light of its samples, and the samples; never raises.
 
-    What cannot be, or cannot be read, makes a repeat `crashed` without samples. One that ended well although a phase
-    did nothing has `errors`.
+    Invalid or unreadable events make a repeat `crashed`, without samples. A repeat that ended well although a phase did
+    nothing gets the status `errors`.
 
     Args:
         case: Id of the case.
         repeat: From 1.
-        job: As it was sent; with several hosts the one of the first.
-        outcome: How it went as far as its engines say.
-        hosts: Its events are of several engines.
+        job: As it was sent; on several hosts, the job of the first.
+        outcome: How it went according to its engines.
+        hosts: Its events are from several engines.
     """
     read: Read = samples_of_hosts if hosts else samples_of_one
     try:
         samples = read(case, repeat, job, outcome.events, outcome.seconds)
-    except Exception as error:  # whatever it is: the input is not ours, and the run goes on
+    except Exception as error:  # any error: the input is not ours, and the run goes on
         if outcome.status in ("crashed", "incomplete"):
             return outcome, ()
         return replace(outcome, status="crashed", reason=why_unreadable(error)), ()
@@ -44,46 +44,48 @@ def read_repeat(case: str, repeat: int, job: Job, outcome: Outcome, hosts: bool)
 
 
 def why_unreadable(error: Exception) -> str:
-    """One line for what is raised while events are read."""
+    """Return one line for an error that was raised while events were read."""
     if isinstance(error, UnbelievableError):
         return f"the engine said what cannot be: {plain(str(error))}"
-    words = error.message if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
-    return f"what the engine said cannot be read: {plain(words)}"
+    message = error.message if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
+    return f"what the engine said cannot be read: {plain(message)}"
 
 
 def samples_of_one(case: str, repeat: int, job: Job, events: str, seconds: float | None) -> tuple[Sample, ...]:
-    """The samples of a repeat with one engine.
+    """Return the samples of a repeat with one engine.
 
     Args:
         case: Id of the case.
         repeat: From 1.
         job: As it was sent.
-        events: What the engine said, NDJSON.
+        events: The engine's output, NDJSON.
         seconds: How long it took; None if unknown.
 
     Raises:
-        UnbelievableError: It cannot be.
-        AssayError: It cannot be read.
+        UnbelievableError: The events are invalid.
+        AssayError: They cannot be read.
     """
     return samples_from_heard(case, repeat, believe(read_events(lines_of(events)), job, seconds))
 
 
 def samples_of_hosts(case: str, repeat: int, job: Job, events: str, seconds: float | None) -> tuple[Sample, ...]:
-    """The samples of a repeat on several hosts; as `samples_of_one`, of events as `Fleet.run` puts them together.
+    """Return the samples of a repeat on several hosts, whose events `Fleet.run` has joined.
+
+    Arguments are those of `samples_of_one`.
 
     Raises:
-        ValueError: They are not, and more as of `samples_of_one`.
+        ValueError: The text is not one that `Fleet.run` makes; other errors as for `samples_of_one`.
     """
     ranks = []
     for number, part in enumerate(split_parts(events)):
         try:
-            heard = believe(read_events(lines_of(part.events)), rank_job(job, number), seconds)
+            log = believe(read_events(lines_of(part.events)), rank_job(job, number), seconds)
         except UnbelievableError as error:
             raise UnbelievableError(f"{part.host}: {error}") from error
-        if part.uncertainty_ns is None and heard.starts:
+        if part.uncertainty_ns is None and log.starts:
             raise UnbelievableError(f"{part.host}: it began before anybody told it to")
-        ranks.append(Rank(part.host, part.offset_ns, part.uncertainty_ns, heard))
+        ranks.append(Rank(part.host, part.offset_ns, part.uncertainty_ns, log))
     numbers = range(len(job.phases))
     started = [{number: rank.started(number) for number in numbers} for rank in ranks]
-    check_together([{number: at for number, at in one.items() if at is not None} for one in started], seconds)
+    check_together([{number: at for number, at in starts.items() if at is not None} for starts in started], seconds)
     return samples_from_ranks(case, repeat, ranks)

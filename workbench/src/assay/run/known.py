@@ -1,4 +1,4 @@
-"""How much runs of a study differ though nothing was changed: read from the other runs in the folder."""
+"""How much unchanged runs of a study differ, computed from the other runs in the folder."""
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 def compare_in(
     out: Path, before: "Sequence[RunAnalysis]", after: "Sequence[RunAnalysis]", by_target: bool = False
 ) -> "RunsComparison":
-    """Compare runs with what the others of their study in the folder show of chance.
+    """Compare runs, given how much unchanged runs of their study in the folder differ.
 
     Args:
         out: Folder of the runs.
         before: One or several, the oldest first.
-        after: Likewise.
-        by_target: Each target against each; see `assay.analyse.runs.compare_runs`.
+        after: One or several, the oldest first.
+        by_target: Compare each target with each; see `assay.analyse.runs.compare_runs`.
 
     Raises:
         AssayError: They have nothing in common.
@@ -31,17 +31,17 @@ def compare_in(
     from assay.analyse.runs import compare_runs
 
     study = before[-1].run.study
-    alike = all(one.run.study == study for one in (*before, *after))
-    known = known_runs(study, [one.run.folder for one in after], out) if alike else None
+    same_study = all(one.run.study == study for one in (*before, *after))
+    known = known_runs(study, [one.run.folder for one in after], out) if same_study else None
     return compare_runs(before, after, by_target=by_target, known=known)
 
 
 def known_runs(study: str, without: Collection[str], out: Path) -> "Between | None":
-    """What the complete runs of a study show of themselves; None if there are too few.
+    """Return how much the complete runs of a study differ; None if there are too few.
 
     Args:
         study: Its name.
-        without: Folders of runs that are left out: those that are to be judged.
+        without: Folders of runs that are left out, because they are to be judged.
         out: Folder of the runs.
     """
     from assay.analyse.between import between
@@ -52,27 +52,27 @@ def known_runs(study: str, without: Collection[str], out: Path) -> "Between | No
     series: dict[Key, list[float]] = {}
     for summary in list_runs(out):
         folder = Path(summary.folder)
-        whole = summary.study == study and not summary.problem and summary.status.startswith("complete")
-        if not whole or folder.resolve() in left_out:
+        is_complete = summary.study == study and not summary.problem and summary.status.startswith("complete")
+        if not is_complete or folder.resolve() in left_out:
             continue
         try:
             with RunStore.open(folder) as store, damage_told(folder):
-                found = _medians(store)
+                medians = _medians(store)
         except AssayError:
             continue
-        for key, rate in found.items():
+        for key, rate in medians.items():
             series.setdefault(key, []).append(rate)
     return between(series)
 
 
 def _medians(store: "RunStore") -> "dict[Key, float]":
-    """Row -> its median in the run, without results that are none."""
+    """Return the median of each row of a run, without rows that are no result."""
     from assay.run.brief import results_of
 
     cases = {case.id: case for case in store.cases()}
-    found: dict[Key, float] = {}
+    medians: dict[Key, float] = {}
     for result in results_of(store):
         case, rate = cases[result.case], result.iops if result.counted else result.throughput
         if rate and Verdict(result.verdict) not in NO_RESULT:
-            found[case.target, case.workload, result.operation, case.parameters.model_dump_json()] = rate
-    return found
+            medians[case.target, case.workload, result.operation, case.parameters.model_dump_json()] = rate
+    return medians

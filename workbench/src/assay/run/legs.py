@@ -1,4 +1,4 @@
-"""Executes a job in legs, between which file systems are mounted anew, and makes one of what engines say of each."""
+"""Executes a job in legs, between which file systems are remounted, and joins their events into those of one job."""
 
 import json
 import time
@@ -19,45 +19,47 @@ from assay.plan.layout.legs import Leg, legs_of
 def run_legs(
     job: Job, execute: Callable[[Leg], Outcome], remount: Callable[[], None], stop: Callable[[], int]
 ) -> Outcome:
-    """Execute a job of several hosts leg by leg; one that does not end well is the last.
+    """Execute a job of several hosts leg by leg; a leg that does not end well is the last.
 
     Args:
-        job: The whole of it.
-        execute: What executes one leg.
+        job: The whole job.
+        execute: Executes one leg.
         remount: Called before each leg, while no engine is at work.
-        stop: As of `run_job`.
+        stop: As for `run_job`.
 
     Returns:
-        What came of it, as if it had been one job.
+        The outcome, as if it had been one job.
 
     Raises:
-        Exception: Whatever `execute` or `remount` raise.
+        Exception: Any that `execute` or `remount` raises.
     """
-    begun, legs, done = time.monotonic(), legs_of(job), list[Outcome]()
+    begun, legs, outcomes = time.monotonic(), legs_of(job), list[Outcome]()
     for leg in legs:
         if stop():
             break
         remount()
-        done.append(execute(leg))
-        if done[-1].status != "ok":
+        outcomes.append(execute(leg))
+        if outcomes[-1].status != "ok":
             break
     seconds = time.monotonic() - begun
-    if not done:
+    if not outcomes:
         return Outcome("stopped", "stopped", time.time(), seconds, stop_requested=True)
-    whole = len(done) == len(legs)
-    events = joined(job, legs, [outcome.events for outcome in done], whole or done[-1].status != "ok")
-    last = replace(done[-1], started_at=done[0].started_at, seconds=seconds, events=events)
-    return last if whole or last.status != "ok" else replace(last, status="stopped", reason="", stop_requested=True)
+    is_complete = len(outcomes) == len(legs)
+    events = joined(job, legs, [outcome.events for outcome in outcomes], is_complete or outcomes[-1].status != "ok")
+    last = replace(outcomes[-1], started_at=outcomes[0].started_at, seconds=seconds, events=events)
+    return (
+        last if is_complete or last.status != "ok" else replace(last, status="stopped", reason="", stop_requested=True)
+    )
 
 
 def joined(job: Job, legs: Sequence[Leg], texts: Sequence[str], ended: bool) -> str:
-    """The events of all hosts, as engines would have told them of the whole job.
+    """Return the events of all hosts, as engines would have reported them for the whole job.
 
     Args:
-        job: The whole of it.
+        job: The whole job.
         legs: Its legs.
-        texts: Of each leg that was executed, what was said.
-        ended: The last of them is the end of the job: no leg is missing without a failure.
+        texts: The engines' output in each leg that was executed.
+        ended: The last of them is the end of the job: a leg is missing only after a failure.
     """
     of_hosts = zip(*(split_parts(text) for text in texts), strict=True)
     parts = (_joined(rank, job, legs, parts, ended) for rank, parts in enumerate(of_hosts))
@@ -66,23 +68,23 @@ def joined(job: Job, legs: Sequence[Leg], texts: Sequence[str], ended: bool) -> 
 
 def _joined(rank: int, job: Job, legs: Sequence[Leg], parts: Sequence[HostPart], ended: bool) -> HostPart:
     whole = rank_job(job, rank)
-    kept = [
+    lines = [
         line
         for number, (leg, part) in enumerate(zip(legs, parts, strict=False))
-        for line in _of_leg(leg, part.events, whole, rank, ended and number == len(parts) - 1)
+        for line in _leg_lines(leg, part.events, whole, rank, ended and number == len(parts) - 1)
     ]
     clocks = [(part.offset_ns, part.uncertainty_ns) for part in parts]
-    known = [uncertainty for _, uncertainty in clocks if uncertainty is not None]
-    # Clocks were compared anew for each leg; by how much the answers differ is uncertain for all of them.
-    apart = max(offset for offset, _ in clocks) - min(offset for offset, _ in clocks)
-    uncertainty = max(known) + apart if len(known) == len(parts) else None
+    uncertainties = [uncertainty for _, uncertainty in clocks if uncertainty is not None]
+    # Clocks were compared anew for each leg, so the spread of the offsets adds to the uncertainty of all legs.
+    spread = max(offset for offset, _ in clocks) - min(offset for offset, _ in clocks)
+    uncertainty = max(uncertainties) + spread if len(uncertainties) == len(parts) else None
     return replace(
-        parts[-1], offset_ns=clocks[0][0], uncertainty_ns=uncertainty, events="".join(f"{x}\n" for x in kept)
+        parts[-1], offset_ns=clocks[0][0], uncertainty_ns=uncertainty, events="".join(f"{x}\n" for x in lines)
     )
 
 
-def _of_leg(leg: Leg, events: str, whole: Job, rank: int, last: bool) -> Iterator[str]:
-    """The lines of one leg that are of the whole job; a greeting to another job than the leg's stays as it is."""
+def _leg_lines(leg: Leg, events: str, whole: Job, rank: int, last: bool) -> Iterator[str]:
+    """Yield the lines of one leg that belong to the whole job; a `hello` to another job than the leg's is kept."""
     for line in lines_of(events):
         event = read_line(line) if line.strip() else None
         match event:
@@ -100,23 +102,23 @@ def _of_leg(leg: Leg, events: str, whole: Job, rank: int, last: bool) -> Iterato
 
 
 def is_before(leg: Leg, event: object) -> bool:
-    """Whether an event is of a phase that an earlier leg did, and this one only goes through."""
+    """Whether an event belongs to a phase that an earlier leg did, and which this leg only passes through."""
     phase = getattr(event, "phase", None)
     return isinstance(phase, int) and phase < leg.first
 
 
 def only_of(leg: Leg, hear: Callable[[str, Event], None]) -> Callable[[str, Event], None]:
-    """What takes the events of a leg, and passes those of the whole job on."""
+    """Return a callback that passes on the events of a leg that belong to the whole job."""
 
-    def heard(host: str, event: Event) -> None:
+    def forward(host: str, event: Event) -> None:
         if not is_before(leg, event):
             hear(host, event)
 
-    return heard
+    return forward
 
 
 def noted(job: Job, samples: Iterable[Sample]) -> tuple[Sample, ...]:
-    """The samples of a job in legs, with what was done before the first phase of each."""
+    """Return the samples of a job in legs, with what was done to caches before the first phase of each leg."""
     starts = {leg.first for leg in legs_of(job)}
-    done = {"cache_done": DONE}
-    return tuple(one.model_copy(update=done) if one.phase in starts else one for one in samples)
+    changes = {"cache_done": DONE}
+    return tuple(one.model_copy(update=changes) if one.phase in starts else one for one in samples)

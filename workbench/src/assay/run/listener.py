@@ -1,4 +1,4 @@
-"""Who is told how a run gets on. The run prints nothing itself."""
+"""The interfaces through which a run reports its progress. The run prints nothing itself."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -11,27 +11,30 @@ from assay.model.study.case import Case
 from assay.model.units import about_duration
 
 PRIOR_SECONDS = 10.0
-"""How much measured time it takes until a factor that was measured counts as much as that of the estimate, 1."""
+"""Estimated seconds of repeats after which the measured factor weighs as much as the prior factor, 1."""
 START_SECONDS = 3.0
-"""What a repeat of so many estimated seconds takes more than that counts half as start and end, which every repeat has,
-and half as a speed that is not as assumed, in proportion; of shorter ones it is rather the former."""
+"""Estimated seconds of a repeat at which its excess time counts half as start and end, and half as lower speed.
+
+Start and end are the same for every repeat; a lower speed is in proportion to the estimate. In shorter repeats start
+and end have the larger share.
+"""
 
 
 class TimeLeft:
-    """Time left of a run: the estimate, corrected by how the repeats so far compared with theirs.
+    """Time left of a run: the estimate, corrected by the repeats so far.
 
-    A repeat is expected to take a factor times its estimate and some seconds more. What repeats took beyond their
-    estimates is shared out between the two by `START_SECONDS`: the seconds are the mean of the one share, over the
-    repeats that were done, and the factor follows from the other share over what these were estimated at together.
+    A repeat is expected to take a factor times its estimate, and some seconds more. `START_SECONDS` splits the time
+    that repeats took beyond their estimates between the two: the seconds are the mean of the one part over the finished
+    repeats, and the factor is the sum of the other part relative to the sum of their estimates.
     """
 
     def __init__(self, estimated: float, at_most: bool = False, count: int = 0) -> None:
-        """Begin with the estimated seconds of all repeats that are to be done, or at most to be done.
+        """Start with the estimated seconds of all repeats that are to be done, or at most to be done.
 
         Args:
-            estimated: Seconds of all of them together.
+            estimated: Seconds of all repeats together.
             at_most: There may be fewer.
-            count: How many they are.
+            count: Number of repeats.
         """
         self._remaining = estimated
         self._count = count
@@ -44,11 +47,11 @@ class TimeLeft:
         self._end = float("inf")
 
     def begin(self, estimated: float) -> None:
-        """A repeat that is estimated at `estimated` seconds starts now."""
+        """Note that a repeat with an estimate of `estimated` seconds starts now."""
         self._current = (estimated, time.monotonic())
 
     def finished(self, estimated: float, measured: float) -> None:
-        """A repeat that was estimated at `estimated` seconds took `measured`."""
+        """Note that a repeat with an estimate of `estimated` seconds took `measured` seconds."""
         self.dropped(estimated, 1)
         share = START_SECONDS**2 / (START_SECONDS**2 + estimated**2)
         self._done += 1
@@ -58,12 +61,12 @@ class TimeLeft:
         self._current = None
 
     def dropped(self, estimated: float, count: int) -> None:
-        """`count` repeats, together estimated at `estimated` seconds, are not to be done; both below 0: are added."""
+        """Subtract `count` repeats, estimated at `estimated` seconds together; below 0 they are added."""
         self._remaining = max(0.0, self._remaining - estimated)
         self._count = max(0, self._count - count)
 
     def limit(self, seconds: float) -> None:
-        """It ends after `seconds` from now at the latest."""
+        """Note that the run ends at most `seconds` from now."""
         self._end = time.monotonic() + seconds
 
     def words(self) -> str:
@@ -79,21 +82,21 @@ class TimeLeft:
         return max(0.0, min(left, self._end - time.monotonic()))
 
     def _expected(self, estimated: float, count: int) -> float:
-        """Seconds of `count` repeats that are estimated at `estimated` together, by what the others took."""
-        # The prior is weighed in estimated seconds, so that what was measured and estimated stay comparable.
+        """Return the seconds of `count` repeats, estimated at `estimated` together, judging by finished repeats."""
+        # The prior is weighted in estimated seconds, like the finished repeats.
         factor = 1 + self._more_in_proportion / (PRIOR_SECONDS + self._done_estimated)
         start = self._more_in_starts / self._done if self._done else 0.0
         return max(0.0, estimated * factor + count * start)
 
 
 class Stretch(NamedTuple):
-    """What was done in a stretch of a phase, evenly.
+    """Work in a stretch of a phase, spread evenly over it.
 
     Attributes:
         start_ns: Since the start of the phase.
         end_ns: Later than that.
-        bytes: What was moved.
-        ops: Operations, in parts of one.
+        bytes: Bytes moved.
+        ops: Operations, with fractions.
     """
 
     start_ns: int
@@ -103,14 +106,14 @@ class Stretch(NamedTuple):
 
 
 class Heard(NamedTuple):
-    """What one host tells of one interval of a phase; of one in which nothing ended it tells nothing.
+    """The work of one host in one interval of a phase; an interval in which nothing ended is not reported.
 
     Attributes:
-        host: Its name; empty where only this machine works.
-        done: What was done in the interval.
-        counted: Its rate is told in operations, not in bytes.
+        host: Its name; empty if only this machine works.
+        done: Work in the interval.
+        counted: Its rate is shown in operations, not in bytes.
         latencies: Of the operations that ended in it, one text for each kind (HDR histogram, nanoseconds).
-        earlier: What these had done before the interval.
+        earlier: Work of these operations before the interval.
     """
 
     host: str
@@ -121,11 +124,11 @@ class Heard(NamedTuple):
 
 
 Limits = Callable[[float, float], Binding | None]
-"""Given bytes and operations per second: the known ceiling that this is closest to; None if none is known."""
+"""From bytes and operations per second, returns the known ceiling that they are closest to; None if none is known."""
 
 
 class Progress(Protocol):
-    """What the run tells about itself as it goes on."""
+    """Receives what happens while repeats are executed."""
 
     def __enter__(self) -> Self: ...
 
@@ -138,11 +141,11 @@ class Progress(Protocol):
         ...
 
     def phase(self, operation: str, limits: Limits) -> None:
-        """One of its phases starts; `limits` may be asked from any thread."""
+        """A phase of the repeat starts; `limits` may be called from any thread."""
         ...
 
     def interval(self, heard: Heard) -> None:
-        """An interval of it has ended on a host."""
+        """An interval of the phase has ended on a host."""
         ...
 
     def finish(
@@ -152,31 +155,31 @@ class Progress(Protocol):
         ...
 
     def fewer(self, count: int) -> None:
-        """So many repeats less are to be done; below 0: so many more."""
+        """The number of repeats to do drops by `count`; below 0 it grows."""
         ...
 
     def left_out(self, count: int) -> None:
-        """So many repeats less are to be done, of whichever cases."""
+        """The number of repeats to do drops by `count`, whichever cases they belong to."""
         ...
 
     def say(self, text: str) -> None:
-        """A line for people."""
+        """Print a line."""
         ...
 
 
 class Listener(Protocol):
-    """Takes what a run has to say."""
+    """Receives what a run reports."""
 
     def say(self, text: str) -> None:
-        """A line for people."""
+        """Print a line."""
         ...
 
     def progress(self, total: int, done: int, left: TimeLeft) -> Progress:
-        """Takes what happens while repeats are executed.
+        """Return the object that receives what happens while repeats are executed.
 
         Args:
             total: Planned repeats.
-            done: How many of them an earlier part of the run has done.
-            left: Is kept up to date by the caller.
+            done: Repeats that an earlier part of the run has done.
+            left: Time left, which the caller keeps up to date.
         """
         ...

@@ -1,4 +1,4 @@
-"""What a run costs while it goes on, and whether that stays within its budget."""
+"""Computes what a run costs while it goes on, and whether it stays within its budget."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ from assay.run.budget import Budget, of_hours
 from assay.store import Attempt, RunStore
 
 now = steady
-"""The present moment, in seconds since 1970."""
+"""Return the present moment, in seconds since 1970."""
 
 
 @dataclass
 class Meter:
-    """Counts what a run has cost, and says whether it and the next part of it still fit into the budget.
+    """Computes what a run has cost so far, and whether its next part still fits into the budget.
 
     Attributes:
         hourly: Cost of an hour of all designs together.
         before: Seconds of earlier sessions of the run.
         begun: When this session began.
-        now: The present moment.
-        stopped: Why the run must stop; empty as long as it need not.
+        now: Returns the present moment.
+        stopped: Why the run must stop; empty while it need not.
     """
 
     budget: Budget
@@ -38,14 +38,14 @@ class Meter:
     stopped: str = ""
 
     def affords(self, seconds: float) -> bool:
-        """Whether so many seconds more stay within the budget."""
+        """Whether this many more seconds stay within the budget."""
         return EXACT.add(self._spent()[1], of_hours(seconds, self.hourly)) <= self.budget.amount
 
     def allows(self, seconds: float) -> bool:
-        """Whether the next repeat stays within the budget; if not, `stopped` says why.
+        """Whether the next repeat stays within the budget; if not, `stopped` states why.
 
         Args:
-            seconds: That it takes, with the wait before it.
+            seconds: Its length, with the wait before it.
         """
         if self.stopped:
             return False
@@ -61,7 +61,7 @@ class Meter:
         return False
 
     def used_up(self) -> bool:
-        """Whether all of the budget is spent, since something takes longer than estimated; then `stopped` says so."""
+        """Whether the whole budget is spent since a repeat takes longer than estimated; then `stopped` states so."""
         so_far, spent = self._spent()
         if spent <= self.budget.amount:
             return False
@@ -72,13 +72,13 @@ class Meter:
         return True
 
     def _spent(self) -> tuple[float, Decimal]:
-        """Seconds so far and their cost."""
+        """Return the seconds so far and their cost."""
         so_far = self.before + max(0.0, self.now() - self.begun)
         return so_far, of_hours(so_far, self.hourly)
 
 
 def keep_budget(store: RunStore, budget: Budget | None, given: bool, say: Say) -> None:
-    """Store what was given with a run; tell of what holds on without being given again."""
+    """Store the budget that the user gave with this session, or say that an earlier one still holds."""
     if budget is not None and given:
         store.keep_budget(budget.written)
     elif budget is not None:
@@ -88,7 +88,7 @@ def keep_budget(store: RunStore, budget: Budget | None, given: bool, say: Say) -
 def make_meter(
     budget: Budget | None, prices: FrozenPrices | None, store: RunStore, estimate: StudyEstimate
 ) -> Meter | None:
-    """The meter of a session of a run; None without a budget."""
+    """Return the meter of a session of a run; None without a budget."""
     if budget is None or prices is None:
         return None
     seconds = {case.case: case.seconds for case in estimate.cases}
@@ -99,24 +99,24 @@ def make_meter(
 def spent_seconds(
     starts: Sequence[float], attempts: Sequence[Attempt], estimates: Mapping[str, float], alive: Sequence[float] = ()
 ) -> float:
-    """Seconds of the sessions of a run, each from its start to its last sign of life; the time between is not.
+    """Return the seconds of all sessions of a run, each from its start to its last sign of life.
 
     Args:
         starts: When each session began, in order.
-        attempts: All of the run.
-        estimates: Case id -> estimated seconds of a repeat: for attempts of which nobody knows when they ended, in
-            sessions of which nobody knows when they were last alive.
-        alive: When sessions were last known alive.
+        attempts: All attempts of the run.
+        estimates: Case id -> estimated seconds of a repeat, for attempts without a known end in sessions without a sign
+            of life.
+        alive: When sessions were last known to be alive.
     """
-    found = 0.0
+    total = 0.0
     for place, start in enumerate(starts):
         end = starts[place + 1] if place + 1 < len(starts) else float("inf")
         ends = [moment for moment in alive if start <= moment < end]
-        lost = {} if ends else estimates
+        open_estimates = {} if ends else estimates
         ends += [
-            attempt.started_at + (lost.get(attempt.case, 0.0) if attempt.seconds is None else attempt.seconds)
+            attempt.started_at + (open_estimates.get(attempt.case, 0.0) if attempt.seconds is None else attempt.seconds)
             for attempt in attempts
             if start <= attempt.started_at < end
         ]
-        found += min(max(ends, default=start), end) - start
-    return found
+        total += min(max(ends, default=start), end) - start
+    return total

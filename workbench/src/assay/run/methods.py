@@ -1,4 +1,4 @@
-"""How operations reach the kernel, found out once for a run."""
+"""Finds once for a run how operations reach the kernel."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -25,31 +25,31 @@ from assay.plan.methods import Shape
 def find_methods(
     study: Study, shapes: Mapping[str, Sequence[Shape]], launcher: Launcher, owner: Owner, destroy: bool
 ) -> list[MethodChoice]:
-    """How operations reach the kernel at each target, found by trying.
+    """Find how operations reach the kernel at each target, by trying.
 
     Args:
         study: The study.
         shapes: Target -> kinds of case.
-        launcher: Of the machine that tries; what it finds holds for all hosts.
+        launcher: Starts an engine on the machine that tries; the result holds for all hosts.
         owner: The run that has claimed the directories.
-        destroy: The user has confirmed that devices may be overwritten; what they hold is left as it is.
+        destroy: The user has confirmed that devices may be overwritten; their content is not changed here.
 
     Raises:
         AssayError: The storage does not answer, or the engine refuses the place.
     """
-    found: list[MethodChoice] = []
-    looking = MachineLooking(destroy, owner)
-    for name, asked in shapes.items():
+    choices: list[MethodChoice] = []
+    inspector = MachineLooking(destroy, owner)
+    for name, target_shapes in shapes.items():
         target = study.targets[name]
         try:
-            place = keeper_of(target).current(target.job_target(run=owner.identity, destroy=destroy), looking)
-            question = MethodQuestion(target=place, shapes=[_asked_shape(one) for one in asked])
+            place = keeper_of(target).current(target.job_target(run=owner.identity, destroy=destroy), inspector)
+            question = MethodQuestion(target=place, shapes=[_method_shape(one) for one in target_shapes])
             answer = answered(launcher, ["methods"], question.model_dump_json(), patience_of(study), MethodAnswer)
         except AssayError as error:
             raise error.at(f"target {name}", EXIT_REFUSED) from None
-        for shape, several in zip(asked, answer.found, strict=True):
-            found += _choices(name, shape, several)
-    return found
+        for shape, several in zip(target_shapes, answer.found, strict=True):
+            choices += _choices(name, shape, several)
+    return choices
 
 
 def _choices(target: str, shape: Shape, found: MethodsFound) -> Iterator[MethodChoice]:
@@ -64,7 +64,7 @@ def _choices(target: str, shape: Shape, found: MethodsFound) -> Iterator[MethodC
         )
 
 
-def _asked_shape(shape: Shape) -> MethodShape:
+def _method_shape(shape: Shape) -> MethodShape:
     return MethodShape(
         record_size_bytes=shape.record_size,
         queue_depth=shape.queue_depth,

@@ -1,4 +1,4 @@
-"""What is to be measured, before anything is touched."""
+"""The plan of a run: what is to be measured, before anything is touched."""
 
 import sys
 import time
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plan:
-    """A study without problems, and what follows from it.
+    """A study without problems, and its cases.
 
     Attributes:
-        text: Its file as it is.
-        source: Where each value stands in it.
-        path: Of the file, as given on the command line. Names of other files in it start where it is.
+        text: The study file, unchanged.
+        source: The position of each value in it.
+        path: Path of the file, as given on the command line. Names of other files in it are relative to its folder.
         cases: All cases, in plan order.
         excluded: Points that the study leaves out, or that are optional and cannot be done on this machine.
-        prices: Of the designs that its targets stand for; None if it names none.
-        blocks: How its two sides are measured in turns; None if it is no comparison.
-        engines: Target -> the engine that measures there, if it is not the one of this workbench. All these targets
-            are one place.
+        prices: Prices of the designs that its targets stand for; None if it names none.
+        blocks: How its two sides are measured in turns; None if it compares none.
+        engines: Target -> the engine that measures there, if it is not this workbench's. All these targets are one
+            place.
     """
 
     study: Study
@@ -50,12 +50,12 @@ class Plan:
 
     @property
     def file(self) -> str:
-        """Its name for messages."""
+        """The path of the study file, for messages."""
         return str(self.path)
 
     @property
     def folder(self) -> Path:
-        """Where the file is."""
+        """The folder of the study file."""
         return self.path.absolute().parent
 
     @property
@@ -71,7 +71,7 @@ class Plan:
 
     @property
     def twins(self) -> tuple[str, ...]:
-        """Targets that are the place of another one."""
+        """Targets that share the place of another one."""
         return tuple(self.engines)[1:]
 
     @property
@@ -83,7 +83,7 @@ class Plan:
 
 
 def estimate_text(estimate: StudyEstimate, cases: int, repeats: str) -> str:
-    """One line that says beforehand how long it takes and how much is written."""
+    """Return one line on how long the study will take and how much it will write and read."""
     about = "about" if estimate.least_seconds == estimate.seconds else "up to about"
     return (
         f"{cases} case{'s' * (cases != 1)} x {repeats}: {estimate.words}, "
@@ -93,7 +93,7 @@ def estimate_text(estimate: StudyEstimate, cases: int, repeats: str) -> str:
 
 
 def beforehand(plan: Plan, estimate: StudyEstimate) -> str:
-    """`estimate_text` of a plan; of two sides the length of their rounds."""
+    """Return `estimate_text` of a plan; for a plan with two sides, the number and length of their rounds."""
     from assay.analyse.blocks import USUAL_DEVIATION, findable
 
     blocks, cases = plan.blocks, len(plan.cases)
@@ -105,13 +105,15 @@ def beforehand(plan: Plan, estimate: StudyEstimate) -> str:
     count = max(blocks.least, min(blocks.most, int(blocks.seconds / max(seconds, 1e-3))))
     rows = max(1, sum(len(case.operations) for case in plan.cases) // 2)
     least = max(blocks.within, findable(USUAL_DEVIATION, count, rows, len(blocks.looks)))
-    found = about_number(100 * least, 2)
-    usual = f"if rounds differ by {100 * USUAL_DEVIATION:.0f} %, that finds a difference of about {found} % or more"
-    return f"{cases // 2} case{'s' * (cases != 2)} on each side, {rounds}, {until}; {usual}"
+    percent = about_number(100 * least, 2)
+    sensitivity = (
+        f"if rounds differ by {100 * USUAL_DEVIATION:.0f} %, that finds a difference of about {percent} % or more"
+    )
+    return f"{cases // 2} case{'s' * (cases != 2)} on each side, {rounds}, {until}; {sensitivity}"
 
 
 def meta_of(plan: Plan) -> "RunMeta":
-    """What a run of a study is called, and what is known of it before it begins."""
+    """Return the id of a new run of a study, and what is known of it before it begins."""
     from assay.store import RunMeta, new_run_id
 
     study, now = plan.study, time.time()

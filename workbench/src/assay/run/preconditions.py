@@ -1,7 +1,7 @@
-"""What a run refuses before anything is made or measured: one list of questions, which `assay check` asks, too.
+"""The checks that can refuse a run before anything is made or measured. `assay check` makes the same checks.
 
-A refusal that needs no load belongs here. What only other hosts can tell is asked by `assay preflight`, and by the run
-when it reaches them.
+Every refusal that needs no load belongs here. Facts that only other hosts know are checked by `assay preflight`, and by
+the run when it reaches the hosts.
 """
 
 import contextlib
@@ -36,17 +36,17 @@ from assay.store.lock import foreign_run_state
 
 @dataclass(frozen=True)
 class Asked:
-    """What there is to be asked about.
+    """The input of the checks.
 
     Attributes:
         plan: The study.
-        engine: Of this machine.
+        engine: The engine of this machine.
         destroy: The user has confirmed that devices may be overwritten.
-        needs: What is asked of places besides; None of a run that goes on, whose data is there already.
-        out: Folder in which the run is to be kept; None: it is kept already.
-        owner: The run that goes on, whose marks are no obstacle.
-        services: Services are asked, too. A run leaves them to when it has taken what it needs of this machine.
-        absent: Takes, by target, what is not there yet and will be made, in words.
+        needs: Space that places must have; None for a run that is resumed, whose data exists already.
+        out: Folder in which the run is to be stored; None if it is stored already.
+        owner: The run that is resumed, whose marks are no obstacle.
+        services: Also check services. A run checks them only after it has claimed what it needs of this machine.
+        absent: Filled with what does not exist yet and will be made, in words, for each target.
     """
 
     plan: Plan
@@ -61,12 +61,12 @@ class Asked:
 
 @dataclass(frozen=True)
 class Answered:
-    """What came out.
+    """The result of the checks.
 
     Attributes:
-        places: Directory of this machine -> where it lies.
-        absent: Target -> what is not there yet and will be made, in words.
-        faults: Why the study cannot be measured; empty if it can, as far as is seen from this machine.
+        places: Directory of this machine -> the file system that it is on.
+        absent: Target -> what does not exist yet and will be made, in words.
+        faults: Why the study cannot be measured; empty if it can, judging from this machine.
     """
 
     places: Mapping[str, Lying]
@@ -75,25 +75,25 @@ class Answered:
 
 
 def ask(asked: Asked) -> Answered:
-    """Ask all questions; nothing is made, mounted or started, and no other host is asked."""
-    seen = _look(asked.plan.study, asked.plan.places, asked.destroy, asked.owner)
-    faults = [fault for question in QUESTIONS for fault in question(asked, seen)]
-    return Answered(lying_of(asked.plan.study, seen), asked.absent, tuple(faults))
+    """Make all checks; nothing is made, mounted or started, and no other host is contacted."""
+    inspected = _inspect(asked.plan.study, asked.plan.places, asked.destroy, asked.owner)
+    faults = [fault for check in QUESTIONS for fault in check(asked, inspected)]
+    return Answered(lying_of(asked.plan.study, inspected), asked.absent, tuple(faults))
 
 
 def refuse_impossible(asked: Asked) -> Mapping[str, Lying]:
-    """Refuse a run that cannot be; returns where its directories lie.
+    """Refuse a run that cannot be measured; returns the file systems of its directories.
 
     Raises:
         AssayError: It cannot be measured; a line for each reason, and nothing was made.
     """
-    found = ask(asked)
-    refuse([(_line(asked.plan, fault), fault.hint) for fault in found.faults])
-    return found.places
+    result = ask(asked)
+    refuse([(_line(asked.plan, fault), fault.hint) for fault in result.faults])
+    return result.places
 
 
 def _line(plan: Plan, fault: Fault) -> str:
-    """A fault where nobody has just written the file: of a target by its name."""
+    """Return a fault as a line for a user who has not just edited the file: a fault of a target names the target."""
     if not fault.named:
         return fault.message
     if fault.path[0] == "targets":
@@ -103,58 +103,58 @@ def _line(plan: Plan, fault: Fault) -> str:
 
 
 def refuse_place(study: Study, name: str, destroy: bool) -> None:
-    """Refuse one target of which nothing but its place is known.
+    """Refuse one target of which only the place is known.
 
     Raises:
         AssayError: Assay must not write there.
     """
-    faults = _of_places(study, _look(study, [name], destroy))
+    faults = _place_faults(study, _inspect(study, [name], destroy))
     refuse([(fault.message, fault.hint) for fault in faults])
 
 
-def _look(study: Study, names: Sequence[str], destroy: bool, owner: Owner | None = None) -> dict[str, Seen]:
-    """What is seen of the targets of this machine; storage that hangs is one more thing that is wrong with one."""
-    looking = MachineLooking(destroy, owner, patience=patience_of(study))
-    seen = {}
+def _inspect(study: Study, names: Sequence[str], destroy: bool, owner: Owner | None = None) -> dict[str, Seen]:
+    """Inspect the targets of this machine; storage that hangs is one of the problems of its target."""
+    inspector = MachineLooking(destroy, owner, patience=patience_of(study))
+    inspected = {}
     for name in study.seen_here(names):
         target = study.targets[name]
         try:
-            seen[name] = keeper_of(target).inspect(looking)
+            inspected[name] = keeper_of(target).inspect(inspector)
         except AssayError as error:
             hint = error.hint or "choose another place, or change the rights"
-            seen[name] = Seen([(f"{target.path}: {error.message}", hint)])
-    return seen
+            inspected[name] = Seen([(f"{target.path}: {error.message}", hint)])
+    return inspected
 
 
-def _site(asked: Asked, _seen: Mapping[str, Seen]) -> Iterator[Fault]:
-    """Files, programs and rights of hosts and servers; those of a run that goes on are asked for as they come up."""
-    study, needed = asked.plan.study, max((case.parameters.hosts for case in asked.plan.cases), default=1)
-    if asked.out is None:
+def _site(request: Asked, _inspected: Mapping[str, Seen]) -> Iterator[Fault]:
+    """Check files, programs and rights of hosts and servers; for a resumed run, bringing up the site checks them."""
+    study, needed = request.plan.study, max((case.parameters.hosts for case in request.plan.cases), default=1)
+    if request.out is None:
         return
     where = "testbed" if study.testbed is not None else "hosts" if study.hosts.nodes or study.hosts.inventory else ""
     try:
-        site_of(study, asked.plan.folder).ready(needed)
+        site_of(study, request.plan.folder).ready(needed)
     except AssayError as error:
         yield Fault(path=(where,) if where else (), message=error.message, hint=error.hint, named=False)
 
 
-def _remounts(asked: Asked, _seen: Mapping[str, Seen]) -> Iterator[Fault]:
-    """Whether what is to be mounted anew is mounted by the study, or by its testbed."""
-    study, cases = asked.plan.study, asked.plan.cases
-    used = sorted({(case.workload, case.target) for case in cases if case.parameters.cache == "remount"})
-    if not used:
+def _remounts(request: Asked, _inspected: Mapping[str, Seen]) -> Iterator[Fault]:
+    """Check that what is to be remounted is mounted by the study, or by its testbed."""
+    study, cases = request.plan.study, request.plan.cases
+    pairs = sorted({(case.workload, case.target) for case in cases if case.parameters.cache == "remount"})
+    if not pairs:
         return
-    with contextlib.suppress(AssayError):  # What is wrong with the site is said elsewhere.
-        there = site_of(study, asked.plan.folder, kept=asked.out is None).mounted
-        for workload, name in used:
+    with contextlib.suppress(AssayError):  # `_site` reports what is wrong with the site.
+        mount_points = site_of(study, request.plan.folder, kept=request.out is None).mounted
+        for workload, name in pairs:
             target = study.targets[name]
-            if bare := outside(target, [*there, *(mount.at for mount in target.mounted)]):
+            if bare := outside(target, [*mount_points, *(mount.at for mount in target.mounted)]):
                 yield Fault(path=("workloads", workload, "cache"), **not_mounted(name, bare))
 
 
-def _launcher(asked: Asked, _seen: Mapping[str, Seen]) -> Iterator[Fault]:
-    """The program that starts engines on all hosts; of a job that is still to come it may be there only then."""
-    study = asked.plan.study
+def _launcher(request: Asked, _inspected: Mapping[str, Seen]) -> Iterator[Fault]:
+    """Check that the program that starts engines on all hosts exists; a job that is yet to start may have it later."""
+    study = request.plan.study
     if study.launcher == "ssh" or study.hosts.allocated:
         return
     from assay.launch.parallel.command import find_command
@@ -165,13 +165,13 @@ def _launcher(asked: Asked, _seen: Mapping[str, Seen]) -> Iterator[Fault]:
         yield Fault(path=("launcher",), message=error.message, hint=error.hint, named=False)
 
 
-def _mpi(asked: Asked, _seen: Mapping[str, Seen]) -> Iterator[Fault]:
-    yield from mpi_faults(asked.plan.study, asked.plan.cases)
+def _mpi(request: Asked, _inspected: Mapping[str, Seen]) -> Iterator[Fault]:
+    yield from mpi_faults(request.plan.study, request.plan.cases)
 
 
-def _here_only(asked: Asked, _seen: Mapping[str, Seen]) -> Iterator[Fault]:
-    """What other hosts are never asked to do."""
-    study, cases = asked.plan.study, asked.plan.cases
+def _here_only(request: Asked, _inspected: Mapping[str, Seen]) -> Iterator[Fault]:
+    """Check that other hosts need not do what only this machine can."""
+    study, cases = request.plan.study, request.plan.cases
     if study.local:
         return
     for name in sorted({case.target for case in cases}):
@@ -183,71 +183,81 @@ def _here_only(asked: Asked, _seen: Mapping[str, Seen]) -> Iterator[Fault]:
         yield Fault(path=("workloads", workload, "cache"), message=message, hint=hint)
 
 
-def _places(asked: Asked, seen: Mapping[str, Seen]) -> Iterator[Fault]:
-    """Whether Assay may write there, there is room, and no two targets or runs are in each other's way."""
-    yield from _of_places(asked.plan.study, seen, asked.owner, asked.needs)
+def _places(request: Asked, inspected: Mapping[str, Seen]) -> Iterator[Fault]:
+    """Check that Assay may write to the places, that they have the space, and that no two targets or runs conflict."""
+    yield from _place_faults(request.plan.study, inspected, request.owner, request.needs)
 
 
-def _of_places(
-    study: Study, seen: Mapping[str, Seen], owner: Owner | None = None, needs: Needs | None = None
+def _place_faults(
+    study: Study, inspected: Mapping[str, Seen], owner: Owner | None = None, needs: Needs | None = None
 ) -> Iterator[Fault]:
-    problems = {name: [*found.problems] for name, found in seen.items()}
-    for name, found in seen.items():
+    problems = {name: [*found.problems] for name, found in inspected.items()}
+    for name, found in inspected.items():
         if found.mark is not None and not (owner is not None and owner.owns(found.mark)):
-            living = living_problem(study.targets[name].path, found.mark, foreign_run_state)
-            problems[name] += [living] if living else []
-    for name, more in (place_problems(study, seen, needs) if needs is not None else {}).items():
-        problems[name] += more
-    for name, all_of_it in problems.items():
-        for message, hint in all_of_it:
+            conflict = living_problem(study.targets[name].path, found.mark, foreign_run_state)
+            problems[name] += [conflict] if conflict else []
+    for name, space_problems in (place_problems(study, inspected, needs) if needs is not None else {}).items():
+        problems[name] += space_problems
+    for name, target_problems in problems.items():
+        for message, hint in target_problems:
             yield Fault(path=("targets", name, "path"), message=message, hint=hint)
-    for message, hint in check_apart({name: found.real_path for name, found in seen.items() if found.real_path}):
+    for message, hint in check_apart({name: found.real_path for name, found in inspected.items() if found.real_path}):
         yield Fault(path=("targets",), message=message, hint=hint, named=False)
 
 
-def _devices(asked: Asked, seen: Mapping[str, Seen]) -> Iterator[Fault]:
-    """Devices are taken for a moment: another run may have one."""
-    study = asked.plan.study
-    for name in (name for name, found in seen.items() if study.targets[name].whole_device and not found.problems):
+def _devices(request: Asked, inspected: Mapping[str, Seen]) -> Iterator[Fault]:
+    """Check that devices can be locked, by locking them for a moment: another run may use one."""
+    study = request.plan.study
+    for name in (name for name, found in inspected.items() if study.targets[name].whole_device and not found.problems):
         try:
-            close_all(keeper_of(study.targets[name]).take(MachineTaking(asked.destroy, lambda _: None)))
+            close_all(keeper_of(study.targets[name]).take(MachineTaking(request.destroy, lambda _: None)))
         except AssayError as error:
             yield Fault(path=("targets", name, "path"), message=error.message, hint=error.hint)
 
 
-def _able(asked: Asked, seen: Mapping[str, Seen]) -> Iterator[Fault]:
-    """What this machine and its places can do of what the cases ask; other hosts are asked by the run."""
-    plan, study = asked.plan, asked.plan.study
+def _capabilities(request: Asked, inspected: Mapping[str, Seen]) -> Iterator[Fault]:
+    """Check that this machine and its places can do what the cases need; the run checks other hosts."""
+    plan, study = request.plan, request.plan.study
     yield from tuning_faults(plan.cases)
     if not study.local:
         return
     patience = patience_of(study) + MARGIN_SECONDS
     backends: dict[str, BackendCapabilities] = {}
     for name in plan.places:
-        target, found = study.targets[name], seen.get(name, Seen())
-        if found.problems or not (asked.services or target.on_machine):
+        target, inspection = study.targets[name], inspected.get(name, Seen())
+        if inspection.problems or not (request.services or target.on_machine):
             continue
-        engine = plan.engines.get(name, asked.engine)
+        engine = plan.engines.get(name, request.engine)
         probing = EngineProbing(engine, LocalLauncher(engine.path), "", patience, destroy=True)
         try:
-            able = keeper_of(target).foresee(probing, found)
+            capabilities = keeper_of(target).foresee(probing, inspection)
         except AssayError as error:
             hung = f"{target.path}: storage does not answer: " if isinstance(error, NoAnswerError) else ""
             yield Fault(path=("targets", name), message=f"{hung}{error.message}", hint=hint_of(target, error))
             continue
-        backends |= {name: able} if able is not None else {}
-        if able is not None and able.place is not None and able.place.absent:
-            asked.absent[name] = plain(able.place.absent)
+        backends |= {name: capabilities} if capabilities is not None else {}
+        if capabilities is not None and capabilities.place is not None and capabilities.place.absent:
+            request.absent[name] = plain(capabilities.place.absent)
     yield from capability_faults(plan.cases, backends)
 
 
-def _keeping(asked: Asked, _seen: Mapping[str, Seen]) -> Iterator[Fault]:
-    """The results have to be kept somewhere."""
-    problem = keeping_problem(asked.out) if asked.out is not None else None
+def _storing(request: Asked, _inspected: Mapping[str, Seen]) -> Iterator[Fault]:
+    """Check that the results can be stored."""
+    problem = keeping_problem(request.out) if request.out is not None else None
     if problem is not None:
         yield Fault(path=(), message=problem[0], hint=problem[1], named=False)
 
 
 Question = Callable[[Asked, Mapping[str, Seen]], Iterator[Fault]]
-QUESTIONS: tuple[Question, ...] = (_places, _devices, _able, _here_only, _remounts, _mpi, _launcher, _site, _keeping)
-"""Each names what is wrong, as it stands in the study where it does."""
+QUESTIONS: tuple[Question, ...] = (
+    _places,
+    _devices,
+    _capabilities,
+    _here_only,
+    _remounts,
+    _mpi,
+    _launcher,
+    _site,
+    _storing,
+)
+"""All checks; each reports faults by their place in the study, if they have one."""

@@ -1,4 +1,4 @@
-"""Which clients and servers `assay preflight` looks at: of a study, of a box that is up, or as named."""
+"""The clients and servers that `assay preflight` checks: of a study, of a box that is up, or as named."""
 
 import contextlib
 import re
@@ -30,7 +30,7 @@ _PART = re.compile(r"(?:\[[^\[\]]*\]|[^\s,\[\]])+")
 
 @dataclass(frozen=True)
 class Places:
-    """Who measures, and to whom."""
+    """The hosts that measure, and the servers that they measure to."""
 
     clients: tuple[Host, ...]
     servers: tuple[Server, ...]
@@ -38,42 +38,42 @@ class Places:
 
 @contextlib.contextmanager
 def box_places(name: str, hosts: str, servers: str, say: Say) -> Iterator[Places]:
-    """Clients and servers of a box that is up, by their roles where none are named.
+    """Yield clients and servers of a box that is up, chosen by their roles if none are named.
 
     Raises:
-        AssayError: It is not up, or has no such hosts.
+        AssayError: The box is not up, or has no such hosts.
     """
     from assay.site.box.site import OpenBox
 
-    with brought_up(OpenBox(name, hosts, servers), 1, say) as standing:
-        yield Places(standing.clients, tuple(_entered(host) for host in standing.servers))
+    with brought_up(OpenBox(name, hosts, servers), 1, say) as site:
+        yield Places(site.clients, tuple(_server_on(host) for host in site.servers))
 
 
 @contextlib.contextmanager
 def named_places(hosts: str, servers: str, inventory: str, base: Path, say: Say) -> Iterator[Places]:
-    """Clients and servers as named on the command line.
+    """Yield clients and servers as named on the command line.
 
     Args:
-        hosts: Node set; all hosts of the inventory that are no servers, or this machine, if empty.
-        servers: Node sets, and HOST:PORT of iperf3 servers that are running, with commas or spaces between.
-        inventory: File that says how to reach them; may be empty.
-        base: Folder that the file's name starts from.
-        say: Takes what there is to say.
+        hosts: Node set; if empty, all hosts of the inventory that are not servers, or this machine.
+        servers: Node sets, and HOST:PORT of iperf3 servers that are running, separated by commas or spaces.
+        inventory: File that describes how to reach them; may be empty.
+        base: Folder that the file's name is relative to.
+        say: Prints a line.
 
     Raises:
-        AssayError: They cannot be understood.
+        AssayError: They cannot be parsed.
     """
-    with brought_up(_named_site(hosts, inventory, base), 1, say) as standing:
-        known = {host.name: host for host in (*standing.clients, *standing.known)} if inventory else {}
+    with brought_up(_named_site(hosts, inventory, base), 1, say) as site:
+        known = {host.name: host for host in (*site.clients, *site.known)} if inventory else {}
         found = tuple(_servers(servers, inventory, base, known, say))
-        seen: set[str] = set()
+        names: set[str] = set()
         for server in found:
-            if server.name in seen:
+            if server.name in names:
                 raise AssayError(f"server {server.name} is named twice", "name each server once")
-            seen.add(server.name)
-        clients = standing.clients
+            names.add(server.name)
+        clients = site.clients
         if not hosts:
-            clients = tuple(host for host in clients if host.name not in seen) or (THIS_HOST,)
+            clients = tuple(host for host in clients if host.name not in names) or (THIS_HOST,)
         yield Places(clients, found)
 
 
@@ -83,12 +83,14 @@ def _named_site(hosts: str, inventory: str, base: Path) -> Site:
     return InventorySite(Hosts(nodes=(hosts,) if hosts else (), inventory=inventory or None), base, typed=True)
 
 
-def _servers(words: str, inventory: str, base: Path, known: Mapping[str, Host], say: Say) -> Iterator[Server]:
-    # Commas within brackets belong to a node set.
-    if not re.fullmatch(rf"[\s,]*({_PART.pattern}([\s,]+|$))+", words):
+def _servers(
+    server_list: str, inventory: str, base: Path, known: Mapping[str, Host], print_line: Say
+) -> Iterator[Server]:
+    # Commas in brackets belong to a node set.
+    if not re.fullmatch(rf"[\s,]*({_PART.pattern}([\s,]+|$))+", server_list):
         hint = "write node sets or HOST:PORT with commas or spaces between: store[1-2],other:5201"
-        raise AssayError(f"--servers: {shown(words)} is not a list of servers", hint)
-    for part in _PART.findall(words):
+        raise AssayError(f"--servers: {shown(server_list)} is not a list of servers", hint)
+    for part in _PART.findall(server_list):
         place = _PLACE.fullmatch(part)
         if place is not None and (place["port"] or place["v6"]):
             name = place["v6"] or place["name"]
@@ -97,28 +99,30 @@ def _servers(words: str, inventory: str, base: Path, known: Mapping[str, Host], 
             port = int(place["port"] or FIRST_PORT)
             yield Server(name, address, iperf_port=port, link=host.link if host is not None else None)
             continue
-        written: object = {"inventory": inventory, "hosts": part} if inventory and not _own(part, known) else part
-        for host in resolve_hosts(written, base, say):
-            yield _entered(host)
+        hosts: object = (
+            {"inventory": inventory, "hosts": part} if inventory and not _is_outside_inventory(part, known) else part
+        )
+        for host in resolve_hosts(hosts, base, print_line):
+            yield _server_on(host)
 
 
-def _own(part: str, known: Mapping[str, Host]) -> bool:
-    """A server that the inventory does not have is reached by its own name."""
+def _is_outside_inventory(part: str, known: Mapping[str, Host]) -> bool:
+    """Whether a server is not in the inventory, and so reached by its own name."""
     return not part.startswith("@") and not any(name in known for name in node_names(part))
 
 
-def _entered(host: Host) -> Server:
+def _server_on(host: Host) -> Server:
     address = "127.0.0.1" if host.name == LOCALHOST else host.address
     return Server(host.name, address, make_shell(host), link=host.link)
 
 
 def from_study(study: Study, hosts: Sequence[Host]) -> tuple[Server, ...]:
-    """The servers of a study's network targets, each once.
+    """Return the servers of a study's network targets, each once.
 
     Args:
         study: The study.
-        hosts: All that its site knows. A server that is one of them is entered to start iperf3 there; of others it is
-            tried whether somebody runs one at its usual port, unless they are services of somebody else.
+        hosts: All hosts that its site knows. iperf3 is started on servers among them. On others, a running iperf3 is
+            tried at its usual port, unless they are services that the user does not run.
     """
     known = {host.name: host for host in hosts} | {host.address: host for host in hosts}
     found: dict[str, Server] = {}
@@ -136,14 +140,14 @@ def from_study(study: Study, hosts: Sequence[Host]) -> tuple[Server, ...]:
 
 @contextlib.contextmanager
 def study_places(study: Study, base: Path, say: Say) -> Iterator[Places]:
-    """Clients and servers of a study; its site is up for the length of the `with` block.
+    """Yield clients and servers of a study; its site is up during the `with` block.
 
     Raises:
-        AssayError: It has no network target, its hosts cannot be found, or what it has mounted on them cannot be.
+        AssayError: It has no network target, its hosts cannot be found, or its mounts are not possible.
     """
     if not any(target.services for target in study.targets.values()):
         raise AssayError("no target of the study is reached over a network", "name servers: --servers LIST")
-    with brought_up(site_of(study, base), 1, say) as standing:
-        resolved = study.with_targets(standing.targets)
-        foresee([make_shell(host) for host in standing.clients], resolved.mounts_of(resolved.targets))
-        yield Places(standing.clients, from_study(resolved, [*standing.clients, *standing.known]))
+    with brought_up(site_of(study, base), 1, say) as site:
+        resolved = study.with_targets(site.targets)
+        foresee([make_shell(host) for host in site.clients], resolved.mounts_of(resolved.targets))
+        yield Places(site.clients, from_study(resolved, [*site.clients, *site.known]))

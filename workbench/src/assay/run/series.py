@@ -1,4 +1,4 @@
-"""From the engine's interval events to rows of the run's time series."""
+"""Turns the engine's interval events into rows of the run's time series."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ _COLUMNS: dict[tuple[Group, Moves], str] = {
     ("objects", "in"): "object",
     ("objects", "out"): "object",
 }
-"""What a kind of operation works on, and which way its bytes go -> first word of the columns that it counts in."""
+"""What a kind of operation works on, and the direction of its bytes -> first word of the columns that count it."""
 
 
 _COUNTED = (*(f"{name}_{what}" for name in ("read", "write", "meta") for what in ("ops", "bytes")), "errors")
@@ -36,11 +36,11 @@ _COUNTED += ("object_ops", "object_bytes")
 
 
 def run_rows(store: RunStore, tell: Callable[[str], None]) -> Iterator[dict[str, Any]]:
-    """The intervals of all repeats of a run, as `interval_rows` makes them.
+    """Yield the intervals of all repeats of a run, as `interval_rows` makes them.
 
     Args:
         store: The run.
-        tell: Told, in one line, of each repeat whose events cannot be read; its intervals are left out.
+        tell: Prints a line for each repeat whose events cannot be read; its intervals are left out.
     """
     hosts = bool(store.info().hosts)
     for case, repeat in sorted(store.order()):
@@ -48,17 +48,17 @@ def run_rows(store: RunStore, tell: Callable[[str], None]) -> Iterator[dict[str,
             text = store.events(case, repeat)
             texts = [part.events for part in split_parts(text)] if hosts else [text]
             rows = list(interval_rows(case, repeat, (line for one in texts for line in lines_of(one))))
-        except Exception as error:  # whatever it is: the input is not ours, and the other repeats are whole
+        except Exception as error:  # any error: the input is not ours, and the other repeats are not affected
             tell(warning(f"{case}, repeat {repeat}: its intervals are left out: {why_unreadable(error)}"))
             continue
         yield from rows
 
 
 def interval_rows(case_id: str, repeat: int, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """The intervals of one repeat, as `assay.store.series.COLUMNS` names their columns.
+    """Yield the intervals of one repeat, with columns as in `assay.store.series.COLUMNS`.
 
-    An interval can come in parts, because a lane that was held up reports late; the parts become one row, with the
-    percentiles of the merged histogram.
+    An interval can arrive in parts, because a delayed lane reports late. The parts become one row, with the percentiles
+    of the merged histogram.
 
     Args:
         case_id: Case of the repeat.
@@ -66,19 +66,19 @@ def interval_rows(case_id: str, repeat: int, lines: Iterable[str]) -> Iterator[d
         lines: The engine's output.
 
     Raises:
-        AssayError: A histogram cannot be read, or a sum is too large to be kept.
+        AssayError: A histogram cannot be read, or a sum is too large to be stored.
     """
     operations: dict[int, str] = {}
-    found: dict[tuple[int, int], _Interval] = {}
+    intervals: dict[tuple[int, int], _Interval] = {}
     for event in read_events(lines):
         if isinstance(event, PhaseStartEvent):
             operations[event.phase] = event.operation.value
         elif isinstance(event, IntervalEvent):
             key = event.phase, event.index
-            if key not in found:
-                found[key] = _Interval(event.start_ns, event.end_ns)
-            found[key].add(event, operations.get(event.phase, "") in DATA)
-    for (phase, index), interval in sorted(found.items(), key=itemgetter(0)):
+            if key not in intervals:
+                intervals[key] = _Interval(event.start_ns, event.end_ns)
+            intervals[key].add(event, operations.get(event.phase, "") in DATA)
+    for (phase, index), interval in sorted(intervals.items(), key=itemgetter(0)):
         row = {
             "case": case_id,
             "repeat": repeat,
@@ -97,7 +97,7 @@ def interval_rows(case_id: str, repeat: int, lines: Iterable[str]) -> Iterator[d
 
 @dataclass(slots=True)
 class _Interval:
-    """An interval as far as it is known, without the events that told of it, which take twenty times the room."""
+    """An interval, as known so far, without its events, which take twenty times the memory."""
 
     start_ns: int
     end_ns: int
@@ -105,7 +105,7 @@ class _Interval:
     latencies: list[str] = field(default_factory=list)
 
     def add(self, event: IntervalEvent, data: bool) -> None:
-        """Take one more part of it; of a phase on `data` only what moves it has latencies that count."""
+        """Add a part; in a phase on `data`, only reads and writes count for the latencies."""
         self.start_ns, self.end_ns = min(self.start_ns, event.start_ns), max(self.end_ns, event.end_ns)
         for done in event.operations:
             name = _COLUMNS[OP_KINDS[done.operation.value]]
@@ -121,7 +121,7 @@ def _counts(counts: Mapping[str, int]) -> dict[str, int]:
 def _percentiles(texts: Sequence[str]) -> dict[str, int | None]:
     if not texts:
         return {"p50_ns": None, "p99_ns": None}
-    # One after another: a few letters can say as much as half a megabyte does.
+    # Decoded one at a time, since a short text can decode to half a megabyte.
     merged = reduce(lambda one, other: histograms.merge([one, other]), map(histograms.decode, texts))
-    found = said(histograms.summary(merged), merged.total)
-    return {f"{name}_ns": int(found[name]) if name in found else None for name in ("p50", "p99")}
+    percentiles = said(histograms.summary(merged), merged.total)
+    return {f"{name}_ns": int(percentiles[name]) if name in percentiles else None for name in ("p50", "p99")}

@@ -1,4 +1,4 @@
-"""One `assay run` from beginning to end: targets, repeats, results, and what is left behind (nothing)."""
+"""One `assay run` from beginning to end: prepares targets, executes repeats, stores results, removes what it made."""
 
 import contextlib
 import hashlib
@@ -77,18 +77,18 @@ from assay.store.lock import is_locked
 from assay.store.prices import prices_of
 
 CLAIMED: dict[str, type] = {DIRECTORY: str, REMOTE: dict}
-"""Kind of the journal's entries -> what `claimed` and `above` are in its details, once they are known."""
+"""Kind of a journal entry -> type of `claimed` and `above` in its details, once they are known."""
 GOING_ON = "by going on"
 OUT_OF_TIME = "the time is over"
-"""Why a case is not repeated any more."""
+"""Why a case gets no more repeats."""
 WORTH_SECONDS = 3.0
-"""A run that is expected to take so long is worth a look at what else the machine does."""
+"""A run expected to take this long checks what else the machine does."""
 FEWEST = 3
-"""Repeats that give an interval."""
+"""Fewest repeats that give a confidence interval."""
 CEILING_SHARE, NETWORK_SHARE = 0.4, 0.25
-"""Of the time that is left before the ceilings, or the network, at most; what does not fit is not measured."""
+"""Most of the time left that the ceilings, or the network, may take; what does not fit is not measured."""
 ENGINE_WAIT_SECONDS = 30.0
-"""How long to wait for the engine of a workbench that died; it ends by itself when it notices."""
+"""How long to wait for the engine of a dead workbench, which ends by itself when it notices."""
 
 
 def start(
@@ -107,31 +107,31 @@ def start(
         plan: The study.
         out: Folder of the runs.
         destroy: The user has confirmed that devices may be overwritten.
-        listener: Takes what the run has to say.
-        budget: What the designs may cost meanwhile, such as `5USD`; None: anything.
-        on_root: The user has confirmed that directories for mounts may lie on the root file system.
+        listener: Receives what the run reports.
+        budget: What the designs may cost meanwhile, such as `5USD`; None for no limit.
+        on_root: The user has confirmed that directories for mounts may be on the root file system.
         stage: Measure the first stage only.
-        deadline: When it ends, whatever is left to do; the caller then says how long it takes.
+        deadline: When the run ends, whatever is left to do; the caller then reports how long it takes.
 
     Returns:
-        The run, still open for writing; its status tells whether it is complete.
+        The run, still open for writing; its status shows whether it is complete.
 
     Raises:
-        AssayError: Refused or impossible; then nothing is left behind.
+        AssayError: The run is refused or impossible; then nothing is left of it.
     """
     amount = read_budget(budget, plan.prices)
     engine = load_engine()
-    whole, plan = plan, staged(plan) if stage else plan
+    full_plan, plan = plan, staged(plan) if stage else plan
     study = plan.study
     estimate = estimate_study(study, plan.cases)
     if deadline is None:
         listener.say(beforehand(plan, estimate))
-    asked = Asked(plan, engine, destroy, Needs(estimate.peak_space, on_root), out)
-    for name, place in refuse_impossible(asked).items():
+    request = Asked(plan, engine, destroy, Needs(estimate.peak_space, on_root), out)
+    for name, place in refuse_impossible(request).items():
         listener.say(f"{name} lies on {place.words}")
     if plan.blocks is None and deadline is None:
         listener.say(f"whole run: {whole_time(plan, estimate, past_of(out, study.name)).words}")
-    store = RunStore.create(out, meta_of(plan), whole.cases, plan.excluded, whole.order, plan.text, plan.prices)
+    store = RunStore.create(out, meta_of(plan), full_plan.cases, plan.excluded, full_plan.order, plan.text, plan.prices)
     try:
         meters.keep_budget(store, amount, given=True, say=listener.say)
         meter = meters.make_meter(amount, plan.prices, store, estimate)
@@ -154,26 +154,27 @@ def resume(
     on_root: bool = False,
     settle: bool = False,
 ) -> RunStore:
-    """Measure what is missing of a run; arguments, result and errors as in `start`, but the run keeps its budget.
+    """Measure what is missing of a run; arguments, result and errors as for `start`, but the run keeps its budget.
 
-    Of a run that was submitted and has not begun that is all: its targets are looked at as those of a new one.
+    For a run that was submitted and has not begun, that is everything, and its targets are checked like those of a new
+    run.
 
-    With `stage` that is only what is missing up to the first stage that was not measured yet. Stages that were are
-    accepted then; `how` says by whom, as `StageDone.accepted_how` has it.
+    With `stage`, that is only what is missing up to the first stage that was not measured yet. Measured stages are
+    accepted then; `how` is stored as `StageDone.accepted_how`.
 
-    With `settle` a run that is over gets repeats for what it has left undecided; if there is nothing, all stays as it
-    is.
+    With `settle`, a run that is over gets repeats for what it has left undecided; if there is nothing, it does not
+    change.
     """
     engine = load_engine()
-    # Before it is opened for writing, which brings the store to this version.
+    # Check first, since opening for writing converts the store to this version.
     with RunStore.open(folder) as before:
         _check_contract(before)
     store = _reopen(folder)
     try:
         blocks = _resumable(store)
-        wanted = store.budget() if budget is None else budget
-        prices = None if wanted is None else prices_of(store)
-        amount = read_budget(wanted, prices)
+        budget_text = store.budget() if budget is None else budget
+        prices = None if budget_text is None else prices_of(store)
+        amount = read_budget(budget_text, prices)
         loaded = load_study(store.study_text().encode(), store.base())
         if loaded.study is None:
             problem = loaded.problems[0]
@@ -185,13 +186,13 @@ def resume(
             plan = staged(plan, store.info().stages)
         accept(store, how)
         estimate = estimate_study(plan.study, plan.cases, measured_seconds(store))
-        begins = not store.info().versions
-        needs = Needs(estimate.peak_space, on_root) if begins else None
-        if begins:
+        is_new = not store.info().versions
+        needs = Needs(estimate.peak_space, on_root) if is_new else None
+        if is_new:
             store.set_begun(time.time())
             listener.say(beforehand(plan, estimate))
-        found = refuse_impossible(Asked(plan, engine, destroy, needs, owner=claims.owner_of(store)))
-        for name, place in found.items() if begins else ():
+        mounts_of_places = refuse_impossible(Asked(plan, engine, destroy, needs, owner=claims.owner_of(store)))
+        for name, place in mounts_of_places.items() if is_new else ():
             listener.say(f"{name} lies on {place.words}")
         meter = meters.make_meter(amount, prices, store, estimate)
         if settle and not add_repeats(store, listener.say):
@@ -210,26 +211,27 @@ def resume(
 
 
 def _check_contract(store: RunStore) -> None:
-    """See whether what the run has can be joined with what is measured now.
+    """Check that stored results can be combined with new ones.
 
     Raises:
-        AssayError: Its engine spoke another version of the contract; nothing was touched.
+        AssayError: Its engine used another version of the contract; nothing was touched.
     """
-    spoken = store.contract()
-    if spoken is not None and spoken != SPEC_VERSION:
-        who = "an older" if spoken < SPEC_VERSION else "a newer"
+    version = store.contract()
+    if version is not None and version != SPEC_VERSION:
+        age = "an older" if version < SPEC_VERSION else "a newer"
         message = (
-            f"run {store.folder.name} was measured by {who} Assay (contract {spoken}, this one has {SPEC_VERSION})"
+            f"run {store.folder.name} was measured by {age} Assay (contract {version}, this one has {SPEC_VERSION})"
         )
         hint = "measure its study again with `assay run STUDY`, or go on with the version that began it"
         raise AssayError(message, hint, EXIT_REFUSED)
 
 
 def _resumable(store: RunStore) -> Blocks | None:
-    """How a run's two sides are measured, if it has two.
+    """Return how a run's two sides are measured; None if it has one side.
 
     Raises:
-        AssayError: They are engines: a run's folder may come from anywhere, and no program that it names is started.
+        AssayError: The sides are engines. A run's folder may come from anywhere, so no program that it names is
+            started.
     """
     blocks = store.info().blocks
     if blocks is not None and blocks.engines:
@@ -239,14 +241,14 @@ def _resumable(store: RunStore) -> Blocks | None:
 
 
 def _check_unchanged(store: RunStore, plan: Plan) -> None:
-    """See whether a run's study is the one that it began with, and its journal says what journals say.
+    """Check that a run's study is the one that it began with, and that its journal is well formed.
 
     Raises:
         AssayError: Something was changed by hand; nothing was touched.
     """
     hint = "a run goes on with the study it began with: start a new run with the changed one"
-    begun = store.info().versions.get("study_sha256")
-    if begun is not None and begun != _study_hash(plan.text):
+    stored = store.info().versions.get("study_sha256")
+    if stored is not None and stored != _study_hash(plan.text):
         raise AssayError(f"{plan.file}: was changed since the run began", hint, EXIT_REFUSED)
     for case in plan.cases:
         if case.target not in plan.study.targets or case.workload not in plan.study.workloads:
@@ -279,7 +281,7 @@ def _reopen(folder: Path) -> RunStore:
 
 
 def find_unfinished(out: Path, study_text: str | None = None) -> Path:
-    """The newest run that `--resume` can go on with.
+    """Return the newest run that `--resume` can go on with.
 
     Args:
         out: Folder of the runs.
@@ -288,7 +290,7 @@ def find_unfinished(out: Path, study_text: str | None = None) -> Path:
     Raises:
         AssayError: There is none.
     """
-    others = 0
+    other_count = 0
     for summary in reversed(list_runs(out)):
         if summary.status in ("complete", "unreadable"):
             continue
@@ -296,8 +298,8 @@ def find_unfinished(out: Path, study_text: str | None = None) -> Path:
             unfinished = summary.status == "interrupted" or bool(store.pending())
             if unfinished and (study_text is None or store.study_text() == study_text):
                 return Path(summary.folder)
-            others += unfinished
-    if others:
+            other_count += unfinished
+    if other_count:
         raise AssayError(
             f"there is no unfinished run of exactly this study in {out}",
             "the study was changed: start a new run, or name the run: `assay run RUN --resume`",
@@ -308,20 +310,20 @@ def find_unfinished(out: Path, study_text: str | None = None) -> Path:
 
 
 def measured_seconds(store: RunStore) -> dict[str, float]:
-    """Case id -> mean seconds of its repeats so far, but no less than one took that was stopped."""
-    found: dict[str, list[float]] = {}
+    """Return the mean seconds of the repeats of each case id, but no less than a stopped repeat took."""
+    ended: dict[str, list[float]] = {}
     least: dict[str, float] = {}
     for attempt in store.attempts():
         if attempt.seconds is not None and attempt.status in ("ok", "errors"):
-            found.setdefault(attempt.case, []).append(attempt.seconds)
+            ended.setdefault(attempt.case, []).append(attempt.seconds)
         elif attempt.seconds is not None and attempt.status == "stopped":
             least[attempt.case] = max(attempt.seconds, least.get(attempt.case, 0.0))
-    means = {case: sum(seconds) / len(seconds) for case, seconds in found.items()}
+    means = {case: sum(seconds) / len(seconds) for case, seconds in ended.items()}
     return {case: max(means.get(case, 0.0), least.get(case, 0.0)) for case in means | least}
 
 
 class _Session:
-    """What `start` and `resume` have in common."""
+    """The common part of `start` and `resume`."""
 
     def __init__(
         self,
@@ -337,7 +339,7 @@ class _Session:
     ) -> None:
         self.begun = time.monotonic()
         self.settling = settling
-        """The repeats that are added, if that is what it does."""
+        """The repeats that are being added to a complete run; None in any other session."""
         self.deadline = deadline
         self.plan = plan
         self.meter = meter
@@ -354,15 +356,15 @@ class _Session:
         self.site = Standing(())
         self.remounting: Remounting | None = None
         self.passes: CeilingPasses | None = None
-        """Of ceilings, while it goes on; None if none are measured."""
+        """Measurements of ceilings during the run; None if none are made."""
         self.silent: set[str] = set()
         """Paths of targets whose storage did not answer."""
         self.devices: list[int] = []
         """Open descriptors that keep the devices locked until the run is over."""
 
     def run(self) -> RunStore:
-        """Everything; the targets are given back whatever happens."""
-        # Only time that costs money is counted, so that other runs need no further file.
+        """Execute the whole session; the targets are released whatever happens."""
+        # Only time that costs money is counted, so other runs need no such file.
         with Heartbeat(self.store.folder) if self.plan.study.prices is not None else contextlib.nullcontext():
             return self._run()
 
@@ -382,19 +384,19 @@ class _Session:
                         self._prepare()
                         self._measure()
                     finally:
-                        self._give_back()
+                        self._release()
         except BaseException:
-            # A run without a workbench counts as interrupted even if that cannot be written down.
+            # A run without a workbench counts as interrupted even if its status cannot be stored.
             with contextlib.suppress(AssayError):
                 self.store.set_status("interrupted")
             raise
-        spent = self.meter.stopped if self.meter is not None else ""
+        budget_stop = self.meter.stopped if self.meter is not None else ""
         if self.executor is not None and self.executor.used_up:
-            # No session of the run can do the rest.
+            # The limit holds for the whole run, so no later session can do the rest.
             self.say(f"ended by the {self.executor.used_up}")
-        stopped = bool(self._pending() and (self.interruption.count or spent))
-        if stopped and spent:
-            self.say(f"stopped by the {spent}")
+        stopped = bool(self._pending() and (self.interruption.count or budget_stop))
+        if stopped and budget_stop:
+            self.say(f"stopped by the {budget_stop}")
         if not stopped and (len(self.plan.cases) < self.store.case_count() or self.store.info().stages):
             end_stage(self.store, self.plan)
             stopped = len(self.plan.cases) < self.store.case_count()
@@ -406,21 +408,21 @@ class _Session:
         return self.store
 
     def _pending(self, settled_too: bool = False) -> list[Job]:
-        """What is to be done of the stage, or of the whole run."""
+        """Return the pending repeats of the stage, or of the whole run."""
         cases = {case.id for case in self.plan.cases}
         if self.settling is not None:
             cases &= self.settling.repeats.keys()
         return [job for job in self.store.pending(settled_too) if job[0] in cases]
 
     def _planned(self) -> int:
-        """Repeats of the stage, or of the whole run."""
+        """Return how many repeats the stage, or the whole run, has."""
         if len(self.plan.cases) == self.store.case_count():
             return self.store.info().planned
         cases = {case.id for case in self.plan.cases}
         return sum(case in cases for case, _ in self.store.order())
 
     def _affordable(self) -> bool:
-        """Whether the budget pays for what comes before the first repeat and for that one."""
+        """Whether the budget pays for the first repeat and what comes before it."""
         pending = self._pending()
         if self.meter is None or not pending:
             return True
@@ -448,7 +450,7 @@ class _Session:
         self._describe(looks)
         hosts = [host.name for host in self.fleet.hosts] if self.fleet is not None else None
         self.store.describe(places=places, hosts=hosts)
-        if study.network == "measure" and self._joined():
+        if study.network == "measure" and self._has_unmeasured_links():
             with self.interruption.raising():
                 limit = NETWORK_SHARE * self.deadline.left() if self.deadline is not None else None
                 self.store.describe(network=measure_network(study, self.fleet, self.say, limit))
@@ -456,44 +458,44 @@ class _Session:
         self._measure_ceilings(backends)
 
     def _look_around(self, places: Sequence[Place]) -> None:
-        """Say what else this machine does, before it is measured for longer than a moment."""
+        """Report what else this machine does, unless the run is very short."""
         if self.fleet is not None or self.estimate.seconds < WORTH_SECONDS:
             return
         devices = [layer.number for place in places for level in place.device_levels for layer in level]
         if line := busy_line(look_around(devices)):
             self.say(line)
 
-    def _joined(self) -> bool:
-        """Nobody has measured the links yet, or not those of hosts that are there since a later stage."""
+    def _has_unmeasured_links(self) -> bool:
+        """Whether links are still to be measured: all, or those of hosts that joined in a later stage."""
         known = self.store.info().network
         hosts = self.fleet.hosts if self.fleet is not None else ()
         return known is None or not {host.name for host in hosts} <= set(known.names("client"))
 
     def _probed(self) -> dict[str, BackendCapabilities]:
-        """What can be done at each target, by the engine that measures there."""
+        """Return what the engine of each target can do there."""
         study, owner = self.plan.study, claims.owner_of(self.store)
-        found: dict[str, BackendCapabilities] = {}
+        backends: dict[str, BackendCapabilities] = {}
         for name in self.names:
-            own = self._own_launchers().get(name)
-            engine, launcher = self.plan.engines.get(name, self.engine), own or self._first_launcher()
-            hosts = self.fleet.launchers_by_host if own is None and self.fleet is not None else {}
-            found |= targets.probe_targets(study, [name], engine, launcher, owner, self.destroy, hosts)
-        return found
+            own_launcher = self._own_launchers().get(name)
+            engine, launcher = self.plan.engines.get(name, self.engine), own_launcher or self._first_launcher()
+            hosts = self.fleet.launchers_by_host if own_launcher is None and self.fleet is not None else {}
+            backends |= targets.probe_targets(study, [name], engine, launcher, owner, self.destroy, hosts)
+        return backends
 
     def _find_methods(self) -> None:
-        """How operations reach the kernel is found out once; a run that goes on keeps what it began with."""
+        """Find how operations reach the kernel, once: a resumed run keeps the methods that it began with."""
         known = self.store.info().methods
         missing = open_shapes(self.plan.study, self.plan.cases, known)
         missing = {name: shapes for name, shapes in missing.items() if name not in self.plan.twins}
         if missing:
             owner = claims.owner_of(self.store)
             found = find_methods(self.plan.study, missing, self._first_launcher(), owner, self.destroy)
-            # Engines are compared, not the ways to the kernel that each would choose.
-            same = [choice.model_copy(update={"target": name}) for name in self.plan.twins for choice in found]
-            self.store.describe(methods=(*known, *found, *same))
+            # The engines are compared with one method, not with the method that each would choose.
+            twin_methods = [choice.model_copy(update={"target": name}) for name in self.plan.twins for choice in found]
+            self.store.describe(methods=(*known, *found, *twin_methods))
 
     def _measure_ceilings(self, backends: dict[str, BackendCapabilities]) -> None:
-        """Ceilings come first (DESIGN, section 4, item 5); a run that goes on adds to those it began with."""
+        """Measure ceilings before all cases; a resumed run adds to those that it began with."""
         study = self.plan.study
         if study.ceilings == "none":
             if not self.store.info().ceilings:
@@ -519,14 +521,14 @@ class _Session:
             with self.deadline.part(CEILING_SHARE) if self.deadline else contextlib.nullcontext():
                 ceilings = meter.measure()
             own = [ceiling for ceiling in ceilings if ceiling.target]
-            same = [ceiling.model_copy(update={"target": name}) for name in self.plan.twins for ceiling in own]
+            twin_ceilings = [ceiling.model_copy(update={"target": name}) for name in self.plan.twins for ceiling in own]
             if not self.interruption.count:
-                self.store.describe(ceilings=(*ceilings, *same))
+                self.store.describe(ceilings=(*ceilings, *twin_ceilings))
         if not self.plan.twins:
             self.passes = CeilingPasses(meter, self.store, self._run_seconds(), self._affords)
 
     def _run_seconds(self) -> float:
-        """The whole run, as estimated; a schedule takes at least its whole time, two sides at most theirs."""
+        """Return the estimated seconds of the whole run: at least its schedule's, and for two sides their limit."""
         schedule, blocks = self.plan.study.schedule, self.plan.blocks
         if blocks is not None:
             return blocks.seconds
@@ -539,7 +541,7 @@ class _Session:
         return in_time and (self.meter is None or self.meter.affords(seconds))
 
     def _stop(self) -> int:
-        """Whether ceilings are to end: as of `run_job`."""
+        """Return whether measuring ceilings is to stop; as for `run_job`."""
         return max(self.interruption.count, self.deadline.stop() if self.deadline is not None else 0)
 
     def _first_launcher(self) -> Launcher:
@@ -549,15 +551,15 @@ class _Session:
         return LocalLauncher(self.engine.path, (self.store.engine_lock_fd, *self.devices))
 
     def _own_launchers(self) -> dict[str, LocalLauncher]:
-        """Target -> what starts its engines, where that is another program or has another environment."""
-        held, found = (self.store.engine_lock_fd, *self.devices), {}
+        """Return what starts the engines of a target, for targets with another program or environment."""
+        descriptors, launchers = (self.store.engine_lock_fd, *self.devices), {}
         for name in dict.fromkeys((*self.plan.engines, *self.site.variables)):
             engine = self.plan.engines.get(name, self.engine)
-            found[name] = LocalLauncher(engine.path, held, self.site.variables.get(name, {}))
-        return found
+            launchers[name] = LocalLauncher(engine.path, descriptors, self.site.variables.get(name, {}))
+        return launchers
 
     def _describe(self, looks: Mapping[str, Look]) -> None:
-        """Record versions and environment; what differs when a run is resumed is kept beside what was."""
+        """Record versions and environment; differences of a resumed run are stored in addition."""
         info = self.store.info()
         study = self.plan.study
         local = study.seen_here(self.names)
@@ -588,7 +590,7 @@ class _Session:
             self.say(warning(f"a control group limits {words}: no rate can be higher"))
         job = own_job()
         if not info.versions:
-            # Jobs before this one, which came no further, are there already.
+            # The environment may already have sections on earlier batch jobs, which measured nothing.
             self.store.describe(versions=versions, environment={**info.environment, **environment, **job})
             return
         changed = {name: value for name, value in versions.items() if info.versions.get(name) != value}
@@ -600,9 +602,9 @@ class _Session:
         self.store.describe(environment={**self.store.info().environment, **job})
 
     def _compare_environment(self, before: dict[str, dict[str, str]], now: dict[str, dict[str, str]]) -> None:
-        """Keep what commonly changes results and is not as it was when the run began; sections `NAME (resumed)`."""
+        """Record changes since the run began that commonly change results, in sections `NAME (resumed)`."""
         begun = {name: section for name, section in before.items() if not name.endswith(" (resumed)")}
-        # What joins in a later stage, such as a host, has no other time to be kept.
+        # Sections that appear in a later stage, such as those of a new host, are stored now.
         joined = {name: section for name, section in now.items() if name not in begun}
         both = {name: section for name, section in now.items() if name in begun}
         changed = [difference for difference in environment_diff(begun, both) if difference.matters]
@@ -616,21 +618,23 @@ class _Session:
             self.store.describe(environment={**before, **joined, **later})
 
     def _beyond_limits(self) -> tuple[str, ...]:
-        """A line for each target that is planned to get more requests than it may."""
+        """Return a line for each target that would get more requests than its limit allows."""
         pending = Counter(case for case, _ in self._pending())
         pairs = zip(self.plan.cases, self.estimate.cases, strict=True)
         return beyond_limits(self.plan.study, ((case, item.requests * pending[case.id]) for case, item in pairs))
 
     def _spending(self) -> Spending:
-        """What earlier sessions of the run have spent at targets that limit it."""
+        """Return what earlier sessions of the run have spent at targets that limit it."""
         targets = {case.id: case.target for case in self.plan.cases}
         limited = {
             name for name, target in self.plan.study.targets.items() if any(limits_of(target.job_target()).values())
         }
         hosts = self.fleet is not None
-        wanted = [case for case, target in targets.items() if target in limited]
+        limited_cases = [case for case, target in targets.items() if target in limited]
         return Spending(
-            (targets[case], spent_by(events, hosts)) for case in wanted for events in self.store.attempt_events(case)
+            (targets[case], spent_by(events, hosts))
+            for case in limited_cases
+            for events in self.store.attempt_events(case)
         )
 
     def _measure(self) -> None:
@@ -639,8 +643,8 @@ class _Session:
         pending = self._pending()
         total = self._planned()
         seconds = {case.case: case.seconds for case in self.estimate.cases}
-        fixed = not repeating.adaptive and blocks is None
-        left = TimeLeft(sum(seconds.get(case, 0.0) for case, _ in pending), not fixed, len(pending))
+        is_fixed = not repeating.adaptive and blocks is None
+        left = TimeLeft(sum(seconds.get(case, 0.0) for case, _ in pending), not is_fixed, len(pending))
         added = None
         if self.settling is not None:
             added = AddedRounds(self.store, self.plan.cases, self.settling, self.begun)
@@ -654,7 +658,7 @@ class _Session:
         for line in self._beyond_limits():
             self.say(warning(f"{line}"))
         if self.deadline is None:
-            about = "about" if fixed else "at most about"
+            about = "about" if is_fixed else "at most about"
             to_do = f"{len(pending)} of {total} repeats to do, {about} {about_duration(left.seconds())}"
             self.say(f"run {self.store.folder.name}: {to_do}{self._patience_text(seconds)}")
         launcher = self._launcher()
@@ -688,19 +692,19 @@ class _Session:
             self.passes.finish()
 
     def _end_in_time(self) -> None:
-        """What is left of a run that must end is not asked for any more."""
+        """Settle the pending cases of a run that has reached its deadline."""
         pending = Counter(case for case, _ in self._pending())
         if self.deadline is None or self.interruption.count or not pending:
             return
         for case in pending:
             self.store.settle(case, OUT_OF_TIME, known=False)
-        done = Counter(case for case, _ in self.store.order())
-        few = sum(done[case] - count < FEWEST for case, count in pending.items())
-        if few:
-            self.say(f"{OUT_OF_TIME}: {few} of {len(self.plan.cases)} cases have fewer than {FEWEST} repeats")
+        planned = Counter(case for case, _ in self.store.order())
+        few_count = sum(planned[case] - count < FEWEST for case, count in pending.items())
+        if few_count:
+            self.say(f"{OUT_OF_TIME}: {few_count} of {len(self.plan.cases)} cases have fewer than {FEWEST} repeats")
 
     def _mounted(self) -> AbstractContextManager[Mounting | None]:
-        """What the study has mounted on the hosts that generate the load."""
+        """Return the context in which the study's file systems are mounted on the hosts that generate load."""
         mounts = self.plan.study.mounts_of(self.names)
         if self.fleet is None or not mounts:
             return contextlib.nullcontext()
@@ -709,7 +713,7 @@ class _Session:
 
     @contextlib.contextmanager
     def _counting(self) -> Iterator[None]:
-        """Links, CPUs and disks are counted meanwhile, of the hosts that were given and those that serve a target."""
+        """Count links, CPUs and disks in the block, for the given hosts and those that serve a target."""
         if self.fleet is None or self.executor is None:
             yield
             return
@@ -720,7 +724,7 @@ class _Session:
             yield
 
     def _served(self) -> set[str]:
-        """Names and addresses of the servers of all targets."""
+        """Return the names and addresses of the servers of all targets."""
         return {name for target in self.plan.study.targets.values() for name in target.host_names}
 
     def _measure_rounds(
@@ -728,8 +732,8 @@ class _Session:
     ) -> None:
         def execute(jobs: Sequence[Job]) -> bool:
             executor.run(jobs, seconds, progress, left)
-            spent = (self.meter is not None and self.meter.stopped) or executor.used_up
-            return not self.interruption.count and not spent
+            is_spent = (self.meter is not None and self.meter.stopped) or executor.used_up
+            return not self.interruption.count and not is_spent
 
         def settled(case: str, fewer: int) -> None:
             left.dropped(fewer * seconds.get(case, 0.0), fewer)
@@ -738,7 +742,7 @@ class _Session:
         run_rounds(self.store, blocks, self._pending(settled_too=True), execute, settled, progress.say)
 
     def _patience_text(self, seconds: Mapping[str, float]) -> str:
-        """How long storage may be silent at most; nothing where there is no storage."""
+        """Return the text on how long storage may be silent; empty if no target stores data."""
         study = self.plan.study
         if not any(study.targets[name].keeps_data for name in self.names):
             return ""
@@ -747,7 +751,7 @@ class _Session:
         patience = (study.patience or 0) / 1e9 or silence_limit(interval, longest)
         return f"; stall timeout {about_duration(patience)}"
 
-    def _give_back(self) -> None:
+    def _release(self) -> None:
         if self.remounting is not None:
             try:
                 self.remounting.restore()
@@ -757,22 +761,22 @@ class _Session:
         patience = patience_of(self.plan.study)
         if self.interruption.count or self.deadline is not None:
             patience = min(patience, LEAVING_SECONDS)
-        left = claims.release_targets(
+        problems = claims.release_targets(
             self.store, self.plan.study, self._first_launcher(), self.fleet, keep, self.silent, patience
         )
-        for line in left:
+        for line in problems:
             self.say(warning(f"could not be removed: {line}"))
         close_all(self.devices)
 
     def _keep_limits(self) -> None:
-        """Control groups may have got other limits meanwhile, which would make two parts of the run unlike."""
+        """Record the limits of control groups if they changed during the run, which makes its parts unlike."""
         environment = self.store.info().environment
         before, now = environment.get(GROUPS), describe_groups(Files())
         if self.fleet is None and before is not None and changed(before, now):
             self.store.describe(environment={**environment, AT_END: dict(now)})
 
     def _conclude(self) -> None:
-        """Write what can be computed from the events, then call the run complete."""
+        """Store what can be computed from the events, then mark the run as complete."""
         if self.settling is not None:
             end_added(self.store, self.settling)
         self.store.write_intervals(run_rows(self.store, self.say))

@@ -1,4 +1,4 @@
-"""Cases that are known well enough, or decided, are not repeated any more."""
+"""Ends the repeats of cases that are known well enough, or decided."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,13 +13,13 @@ from assay.store import RunStore
 
 
 def settle(store: RunStore, repeats: Repeats, case: Case) -> int:
-    """Decide from what is stored of a case, and nothing else, whether it is known well enough, and record that.
+    """Record whether a case is known well enough, judging only from what is stored of it.
 
-    So a run that was killed and resumed decides as one that was not. A repeat that crashed and is executed again may
-    undo the decision.
+    So a run that was killed and resumed decides like one that was not. A crashed repeat that is executed again may undo
+    the decision.
 
     Returns:
-        How many repeats fewer the run has now; below 0 if they are more, always 0 if their number is fixed.
+        How many fewer repeats the run has now; below 0 if it has more, always 0 if their number is fixed.
     """
     if repeats.within is None:
         return 0
@@ -39,86 +39,86 @@ def settle_all(store: RunStore, repeats: Repeats, cases: Iterable[Case]) -> None
 
 
 def spent(store: RunStore) -> float:
-    """Seconds that the repeats of a run have taken so far."""
+    """Return the seconds that the repeats of a run have taken so far."""
     return sum(attempt.seconds or 0.0 for attempt in store.attempts())
 
 
 def took(store: RunStore) -> dict[str, float]:
-    """Case id -> mean seconds of a repeat."""
+    """Return the mean seconds of a repeat for each case id."""
     attempts = store.attempts()
     return mean_seconds((attempt.case, attempt.seconds) for attempt in attempts if attempt.seconds is not None)
 
 
 class Rounds:
-    """What ends a run between two rounds of its repeats: it is decided, or its time is spent."""
+    """Ends cases between two rounds of repeats, when they are decided or the time is spent."""
 
     def __init__(self, store: RunStore, repeats: Repeats, cases: Sequence[Case]) -> None:
-        """Nothing is looked at yet."""
+        """Evaluate nothing yet."""
         self._store = store
         self._repeats = repeats
         self._cases = cases
 
     def before(self, repeat: int) -> dict[str, int]:
-        """To be called before the first repeat of a round: settle what need not, or cannot, go on.
+        """Settle the cases that need not, or cannot, go on; to be called before the first repeat of a round.
 
-        What is decided follows from the rounds before and from nothing else, so that a run that was killed and resumed
-        decides as one that was not.
+        Decisions depend only on the rounds before, so that a run that was killed and resumed decides like one that was
+        not.
 
         Args:
             repeat: Number of the round that is to begin, from 1.
 
         Returns:
-            Case id -> how many repeats fewer there are.
+            Case id -> how many fewer repeats it has.
         """
         if repeat <= self._repeats.least:
             return {}
-        found = self._decided(repeat - 1) if repeat - 1 in self._repeats.looks else {}
-        return found | self._in_time(repeat)
+        fewer = self._settle_decided(repeat - 1) if repeat - 1 in self._repeats.looks else {}
+        return fewer | self._settle_late(repeat)
 
-    def _decided(self, done: int) -> dict[str, int]:
+    def _settle_decided(self, done: int) -> dict[str, int]:
         looks = self._repeats.looks
         rows = rows_until(self._store, done)
         decisions = decide(rows, compare(rows, len(looks)), self._repeats.decide or 0.0)
         needs = undecided(decisions, self._cases)
-        going = self._affordable(needs, done)
+        affordable = self._affordable(needs, done)
         return {
             case.id: self._store.settle(
                 case.id, f"after {done} repeats {_reason(needs.get(case.id))}", known=case.id not in needs
             )
-            for case in self._going()
-            if case.id not in going
+            for case in self._open_cases()
+            if case.id not in affordable
         }
 
     def _affordable(self, wanted: dict[str, int], done: int) -> set[str]:
-        """Cases for whose decision the time is enough, those that need least first; all without a limit."""
-        left = self._left()
+        """Return the cases that can be decided in the time left, those with the least need first."""
+        left = self._time_left()
         if left is None:
             return set(wanted)
-        found: set[str] = set()
-        each = took(self._store)
+        affordable: set[str] = set()
+        mean_s = took(self._store)
         for case, needs in sorted(wanted.items(), key=lambda item: item[1]):
-            left -= (min(needs, self._repeats.most) - done) * each.get(case, 0.0)
-            if left < 0 and found:
+            left -= (min(needs, self._repeats.most) - done) * mean_s.get(case, 0.0)
+            if left < 0 and affordable:
                 break
-            found.add(case)
-        return found
+            affordable.add(case)
+        return affordable
 
-    def _in_time(self, repeat: int) -> dict[str, int]:
-        left = self._left()
-        going = self._going()
-        each = took(self._store)
-        if left is None or not going or sum(each.get(case.id, 0.0) for case in going) <= left:
+    def _settle_late(self, repeat: int) -> dict[str, int]:
+        left = self._time_left()
+        open_cases = self._open_cases()
+        mean_s = took(self._store)
+        if left is None or not open_cases or sum(mean_s.get(case.id, 0.0) for case in open_cases) <= left:
             return {}
         limit = about_duration((self._repeats.time or 0) / 1e9)
         reason = f"after {repeat - 1} repeats time was up ({limit} for all)"
-        return {case.id: self._store.settle(case.id, reason, known=False) for case in going}
+        return {case.id: self._store.settle(case.id, reason, known=False) for case in open_cases}
 
-    def _going(self) -> list[Case]:
+    def _open_cases(self) -> list[Case]:
         settled = self._store.settled()
         return [case for case in self._cases if case.id not in settled]
 
-    def _left(self) -> float | None:
-        """Seconds of measuring that are left; None without a limit."""
+    def _time_left(self) -> float | None:
+        """Return the seconds of measuring time left; None without a limit."""
         if self._repeats.time is None:
             return None
         controls = sum(reading.seconds for reading in self._store.controls())
@@ -126,7 +126,7 @@ class Rounds:
 
 
 def _reason(needs: int | None) -> str:
-    """Why a case does not go on, though there may be repeats left."""
+    """Return why a case does not go on although repeats are left."""
     if needs is None:
         return "nothing is left that more of them would decide"
     if needs > MOST_NEEDED:

@@ -1,4 +1,4 @@
-"""What a run may still ask of services that charge for requests: limits of a target hold for the whole run."""
+"""What a run may still spend at services that charge for requests: limits of a target hold for the whole run."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -12,65 +12,65 @@ from assay.contract.reader import lines_of, read_events
 from assay.model.base import AssayError
 
 LIMITS = ("max_requests", "max_capacity_units")
-"""Fields of a job's target that limit what it spends."""
+"""Fields of a job's target that limit what the job spends."""
 
 
 class Spent(NamedTuple):
     """What was spent.
 
     Attributes:
-        requests: That were sent.
-        units: Capacity units, as far as the service has told.
+        requests: Requests that were sent.
+        units: Capacity units that the service has reported.
     """
 
     requests: int = 0
     units: float = 0.0
 
     def __add__(self, other: object) -> "Spent":
-        """Both together."""
+        """Return the sum of both."""
         assert isinstance(other, Spent)
         return Spent(self.requests + other.requests, self.units + other.units)
 
 
 def spent_by(events: str, hosts: bool) -> Spent:
-    """What a repeat has spent, by what its engines said.
+    """Return what a repeat has spent, according to its engines.
 
-    Of a phase that has no end its operations count as requests; how many units they took nobody has told.
+    If a phase did not end, its operations count as requests, and its units are unknown and count as 0.
 
     Args:
-        events: NDJSON of one engine, or of several as the fleet puts them together.
-        hosts: Of several.
+        events: NDJSON of one engine, or of several as the fleet joins them.
+        hosts: They are from several engines.
     """
     texts = [part.events for part in split_parts(events)] if hosts else [events]
     total = Spent()
     for text in texts:
         try:
-            total += _of_one(read_events(lines_of(text)))
+            total += _spent_by_engine(read_events(lines_of(text)))
         except AssayError:
             continue
     return total
 
 
-def _of_one(events: Iterable[object]) -> Spent:
+def _spent_by_engine(events: Iterable[object]) -> Spent:
     ended: dict[int, Spent] = {}
     under_way: dict[int, int] = {}
     for event in events:
         if isinstance(event, IntervalEvent):
-            done = sum(counts.ops + counts.errors for counts in event.operations)
-            under_way[event.phase] = under_way.get(event.phase, 0) + done
+            operations = sum(counts.ops + counts.errors for counts in event.operations)
+            under_way[event.phase] = under_way.get(event.phase, 0) + operations
         elif isinstance(event, PhaseEndEvent):
-            told = event.service
-            units = (told.read_units or 0.0) + (told.write_units or 0.0) if told else 0.0
+            usage = event.service
+            units = (usage.read_units or 0.0) + (usage.write_units or 0.0) if usage else 0.0
             ended[event.phase] = Spent(sum(host.requests for host in event.connections or ()), units)
-    cut = (Spent(count) for phase, count in under_way.items() if phase not in ended)
-    return sum([*ended.values(), *cut], Spent())
+    unfinished = (Spent(count) for phase, count in under_way.items() if phase not in ended)
+    return sum([*ended.values(), *unfinished], Spent())
 
 
 class Spending:
-    """Keeps what was spent at each target."""
+    """Adds up what was spent at each target."""
 
     def __init__(self, repeats: Iterable[tuple[str, Spent]] = ()) -> None:
-        """Starts with what repeats have spent: targets, and how much."""
+        """Start with what repeats have spent: pairs of target and amount."""
         self._spent: dict[str, Spent] = {}
         for target, spent in repeats:
             self.note(target, spent)
@@ -80,13 +80,13 @@ class Spending:
         self._spent[target] = self._spent.get(target, Spent()) + spent
 
     def left(self, target: str, limits: Mapping[str, int | None]) -> dict[str, int]:
-        """Limit -> what is left of it, of those that there are; never below 0."""
+        """Return what is left of each limit that is set; never below 0."""
         spent = self._spent.get(target, Spent())
         used = {"max_requests": spent.requests, "max_capacity_units": spent.units}
         return {name: max(0, int(most - used[name])) for name, most in limits.items() if most is not None}
 
     def exhausted(self, target: str, job_target: BaseModel, engines: int) -> str:
-        """Which limit of a target leaves nothing for each of so many engines, in words; empty if none does."""
+        """Return which limit of a target is too low for this many engines, in words; empty if none is."""
         for name, left in self.left(target, limits_of(job_target)).items():
             if left < engines:
                 most = getattr(job_target, name)
@@ -94,7 +94,7 @@ class Spending:
         return ""
 
     def limited(self, job: Job, target: str) -> Job:
-        """The job with what is left for it of the limits of its target; engines that do it together share that."""
+        """Return the job with what is left of the limits of its target; engines that share the job share that."""
         left = self.left(target, limits_of(job.target))
         if not left:
             return job
@@ -103,5 +103,5 @@ class Spending:
 
 
 def limits_of(job_target: BaseModel) -> dict[str, int | None]:
-    """The limits that the target of a job has; None where it could have one and has not."""
+    """Return the limits of a job's target; None where one is possible but not set."""
     return {name: getattr(job_target, name) for name in LIMITS if name in type(job_target).model_fields}

@@ -1,4 +1,4 @@
-"""A run's targets: looked at, and tried out."""
+"""Inspects and probes a run's targets."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -38,7 +38,7 @@ def refuse(problems: Sequence[tuple[str, str]], code: Code | None = None) -> Non
 
     Args:
         problems: What is wrong, and how to mend it; empty hints are left out.
-        code: Of the error.
+        code: Code of the error.
 
     Raises:
         AssayError: There is a problem; exit code 3.
@@ -50,13 +50,13 @@ def refuse(problems: Sequence[tuple[str, str]], code: Code | None = None) -> Non
 
 
 def used_targets(study: Study, cases: Iterable[Case]) -> list[str]:
-    """Names of the targets that have a case, in the study's order."""
+    """Return the names of the targets that have a case, in the study's order."""
     used = {case.target for case in cases}
     return [name for name in study.targets if name in used]
 
 
 def target_path(study: Study, name: str) -> str:
-    """Where a target is; empty if it is nowhere."""
+    """Return the path of a target; empty if it has none."""
     return study.targets[name].path
 
 
@@ -69,67 +69,67 @@ def probe_targets(
     destroy: bool,
     hosts: Mapping[str, Launcher] = MappingProxyType({}),
 ) -> dict[str, BackendCapabilities]:
-    """What the engine can do at each target, found by trying; for the null target what it says of itself.
+    """Return what the engine can do at each target, found by trying; for the null target, what it states itself.
 
     Args:
         study: The study.
         names: The targets that are used.
         engine: The engine of this machine.
-        launcher: Where exports, and directories of other hosts, can be reached from.
+        launcher: Starts engines where exports, and directories of other hosts, can be reached.
         owner: The run that has claimed the directories.
         destroy: The user has confirmed that devices and buckets may be written to.
-        hosts: By name, all that generate load; none if this machine alone does.
+        hosts: All hosts that generate load, by name; empty if only this machine does.
 
     Raises:
         AssayError: The engine refuses a place.
     """
     probing = EngineProbing(engine, launcher, owner.identity, patience_of(study) + MARGIN_SECONDS, destroy, hosts)
-    found = {}
+    backends = {}
     for name in names:
         try:
-            found[name] = keeper_of(study.targets[name]).probe(probing)
+            backends[name] = keeper_of(study.targets[name]).probe(probing)
         except AssayError as error:
             hung = f"{target_path(study, name)}: storage does not answer: " if isinstance(error, NoAnswerError) else ""
             raise AssayError(
                 f"target {name}: {hung}{error.message}", hint_of(study.targets[name], error), EXIT_REFUSED
             ) from None
-    return found
+    return backends
 
 
 def hint_of(target: Target, error: AssayError) -> str:
-    """How to mend what an engine said of a target: what it knows itself, or where to look."""
+    """Return how to mend an engine's error about a target: the error's own hint, or where to look."""
     return error.hint or (PLACE if target.on_machine else SERVICE)
 
 
 class MachineTaking:
-    """What kinds of target keep with what is used by one process only (`assay.kinds.place.Taking`)."""
+    """Locks devices for kinds of target, since only one process may use them (`assay.kinds.place.Taking`)."""
 
     def __init__(self, destroy: bool, say: Say, name: str = "") -> None:
-        """Nothing is taken yet.
+        """Lock nothing yet.
 
         Args:
             destroy: The user has confirmed that devices may be overwritten.
-            say: Takes what there is to say.
-            name: Of the target; empty where the user has not named it.
+            say: Prints a line.
+            name: Name of the target; empty if the user has not named it.
         """
         self.destroy = destroy
         self.say = say
         self.before = f"target {name}: " if name else ""
 
     def device(self, path: str) -> list[int]:
-        """Take a device, and look at it again: the path may lead to another one by now."""
-        held = hold_device(path)
+        """Lock a device, and inspect it again: the path may lead to another device by now."""
+        locks = hold_device(path)
         try:
             refuse([(f"{self.before}{text}", hint) for text, hint in inspect_device(path, self.destroy)])
         except AssayError:
-            close_all(held)
+            close_all(locks)
             raise
         self.say(f"{self.before}will be overwritten: {device_words(path)}")
-        return held
+        return locks
 
 
 class EngineProbing:
-    """What kinds of target ask the engine with (`assay.kinds.place.Probing`)."""
+    """Asks the engine what it can do, for kinds of target (`assay.kinds.place.Probing`)."""
 
     def __init__(
         self,
@@ -140,15 +140,15 @@ class EngineProbing:
         destroy: bool,
         hosts: Mapping[str, Launcher] = MappingProxyType({}),
     ) -> None:
-        """Nothing is asked yet.
+        """Probe nothing yet.
 
         Args:
-            engine: Of this machine.
-            launcher: Where exports, and directories of other hosts, can be reached from.
+            engine: The engine of this machine.
+            launcher: Starts engines where exports, and directories of other hosts, can be reached.
             run: Identity of the run.
             patience: Seconds to wait for storage that hangs.
-            destroy: As of `probe_targets`.
-            hosts: Likewise.
+            destroy: As for `probe_targets`.
+            hosts: As for `probe_targets`.
         """
         self.hosts = hosts
         self.destroy = destroy
@@ -158,35 +158,35 @@ class EngineProbing:
         self.patience = patience
 
     def general(self, kind: str) -> BackendCapabilities:
-        """What the engine says of a kind without trying."""
-        known = backends_by_kind(self.engine.capabilities.backends)
-        if kind not in known:
+        """Return what the engine states about a kind of target, without trying."""
+        backends = backends_by_kind(self.engine.capabilities.backends)
+        if kind not in backends:
             raise AssayError(f"the engine has no {kind} targets", "install engine and workbench of the same release")
-        return known[kind]
+        return backends[kind]
 
     def tried(self, target: BaseModel, may_hang: bool = False, everywhere: bool = False) -> BackendCapabilities:
-        """What it found out by trying; on several hosts what the first one did."""
+        """Return what the engine found by trying; on several hosts, what the first host found."""
         text, seconds = target.model_dump_json(), self.patience if may_hang else None
         if not everywhere or not self.hosts:
             return probe_target(self.launcher, text, seconds)
         from assay.launch.environment.remote import AT_ONCE
 
-        def ask(host: str) -> BackendCapabilities:
+        def probe(host: str) -> BackendCapabilities:
             try:
                 return probe_target(self.hosts[host], text, seconds)
             except AssayError as error:
                 raise error.at(f"host {host}") from None
 
         with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
-            first, *_ = pool.map(ask, self.hosts)
+            first, *_ = pool.map(probe, self.hosts)
         return first
 
     def device(self, path: str) -> BackendCapabilities:
-        """Likewise with a device of this machine."""
+        """Return what the engine found by trying a device of this machine."""
         return probe_device(self.engine.path, path)
 
     def directory(self, kind: str, seen: Seen) -> BackendCapabilities:
-        """What it can do in a directory of this machine, by what lies below."""
+        """Return what the engine can do in a directory of this machine, judging from the layers below."""
         return by_place(self.general(kind), lying(seen.real_path, seen.space))
 
 
@@ -194,9 +194,9 @@ def check_capable(cases: Sequence[Case], backends: dict[str, BackendCapabilities
     """Refuse cases that cannot be done, before anything is measured.
 
     Args:
-        cases: Of the study.
+        cases: Cases of the study.
         backends: Target -> what can be done there.
-        source: Where each value stands in the study file.
+        source: The position of each value in the study file.
         file: The study file's name for the message.
 
     Raises:
@@ -211,17 +211,17 @@ def check_capable(cases: Sequence[Case], backends: dict[str, BackendCapabilities
 
 
 def looks_at(study: Study, names: Sequence[str]) -> dict[str, Look]:
-    """What an engine sees of each directory of this machine.
+    """Return what an engine sees of each directory of this machine.
 
     Raises:
         AssayError: The storage does not answer.
     """
-    here = [name for name in study.seen_here(names) if study.targets[name].is_directory]
-    return {name: look_at(target_path(study, name), patience=patience_of(study)) for name in here}
+    names_here = [name for name in study.seen_here(names) if study.targets[name].is_directory]
+    return {name: look_at(target_path(study, name), patience=patience_of(study)) for name in names_here}
 
 
 def make_places(study: Study, backends: dict[str, BackendCapabilities], looks: Mapping[str, Look]) -> tuple[Place, ...]:
-    """Where the targets turned out to be; the directories themselves, which may hang, are not touched."""
+    """Describe where the targets are, without access to the directories, which may hang."""
     places = []
     for name, backend in backends.items():
         place, target, path = backend.place, study.targets[name], target_path(study, name)
@@ -250,10 +250,10 @@ def make_places(study: Study, backends: dict[str, BackendCapabilities], looks: M
 
 
 def space_notes(peak_space: Mapping[str, int], places: Iterable[Place]) -> list[Warned]:
-    """One line for each target that is too small for a case; such a case will show the error it meets.
+    """Return a line for each target that is too small for a case; such a case will have errors.
 
     Args:
-        peak_space: Target -> bytes of test data in place at once.
+        peak_space: Target -> most bytes of test data that exist at once.
         places: The targets.
     """
     notes = []

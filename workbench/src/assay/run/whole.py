@@ -1,7 +1,8 @@
-"""How long a run takes from its command to its report, with the range in which that is expected.
+"""Predicts how long a run takes from its command to its report, as a range.
 
-The repeats alone are `assay.plan.estimate`. Around them come starting the site, preparing targets, ceilings, the pauses
-between repeats, judging. What the last run of the same study took on this machine goes before what is assumed.
+`assay.plan.estimate` covers the repeats alone. Added to them are starting the site, preparing targets, ceilings, the
+pauses between repeats, and judging. Times of the last run of the same study on this machine take precedence over
+assumptions.
 """
 
 import os
@@ -20,32 +21,32 @@ if TYPE_CHECKING:
     from assay.store import RunStore
 
 START_SECONDS = 1.0
-"""Before the first repeat, besides the site, the links and the ceilings: targets are looked at and prepared."""
+"""Time before the first repeat, without the site, the links and the ceilings: inspecting and preparing targets."""
 GAP_SECONDS = 0.12
-"""Between two repeats: the store, cleaning, the next job."""
+"""Time between two repeats: storing, cleaning, the next job."""
 END_SECONDS = 1.5
-"""Judging, the series and the answer, after the last repeat."""
+"""Time after the last repeat: judging, the series and the answer."""
 FIRST_RANGE, KNOWN_RANGE = (0.6, 2.0), (0.75, 1.35)
-"""Parts of the expected time between which a run is expected: the first of a study; one after others of it."""
+"""Range of a run's length relative to the prediction: for the first run of a study, and for later runs."""
 BUSY_SHARE = 0.3
-"""Part of a run that is slowed by what else runs on the CPUs; a guess. The end of the range has all of it slowed."""
+"""Share of a run that other processes on the CPUs slow down; a guess. At the end of the range all of it is slowed."""
 MOST_KNOWN = 0.5
-"""Part of the cases that an earlier run must have measured to count."""
+"""Share of the cases that an earlier run must have measured to count."""
 RECENT = 20
-"""Runs of a study that are looked at, the newest first, before none counts as known."""
+"""Most runs of a study that are tried, the newest first."""
 
 
 @dataclass(frozen=True)
 class Past:
-    """What an earlier run of the same study took on this machine, in seconds.
+    """How long an earlier run of the same study took on this machine, in seconds.
 
     Attributes:
         run: Name of its folder.
-        repeats: Case -> mean time of a repeat; the case as `key_of` has it.
+        repeats: Case -> mean time of a repeat; the case as in `key_of`.
         before: From the command to the first repeat.
-        between: From a repeat to the next, in the median.
+        between: Median time from one repeat to the next.
         after: From the last repeat to the end.
-        load: Processes that ran or waited on average for each CPU when it began; None if it is not known.
+        load: Processes that ran or waited on average for each CPU when it began; None if unknown.
     """
 
     run: str
@@ -61,8 +62,10 @@ class Whole:
     """How long a run takes, in seconds.
 
     Attributes:
-        low: At least, as expected; about: most likely; high: at most, as expected.
-        basis: What that rests on, in words.
+        low: Lower end of the range.
+        about: Most likely.
+        high: Upper end of the range.
+        basis: What the prediction is based on, in words.
     """
 
     low: float
@@ -72,13 +75,13 @@ class Whole:
 
     @property
     def words(self) -> str:
-        """All of it in one line."""
+        """The prediction in one line."""
         span = f"{about_duration(self.low)} to {about_duration(self.high)}"
         return f"about {about_duration(self.about)} ({span}) from start to end; {self.basis}"
 
 
 def whole_time(plan: Plan, estimate: StudyEstimate, past: Past | None) -> Whole:
-    """Expected time of a whole run on this machine, as busy as it is now.
+    """Predict the time of a whole run on this machine under its present load.
 
     Args:
         plan: The study and its cases.
@@ -94,22 +97,22 @@ def whole_time(plan: Plan, estimate: StudyEstimate, past: Past | None) -> Whole:
         spread, basis = FIRST_RANGE, "by assumed speeds"
     else:
         spread, basis = KNOWN_RANGE, f"as run {past.run} took"
-    each = sum(seconds) + past.between * len(cases)
-    least, most = (each * count for count in (study.repeating.least, study.repeats))
+    round_s = sum(seconds) + past.between * len(cases)
+    least, most = (round_s * count for count in (study.repeating.least, study.repeats))
     if study.repeating.time is not None:
         most = min(most, max(least, study.repeating.time / 1e9))
-    over = 0.0 if study.schedule is None else study.schedule.over / 1e9
+    schedule_s = 0.0 if study.schedule is None else study.schedule.over / 1e9
     outside = past.before + past.after + estimate.ceilings_later
     busy = busy_share() if past.load is None else (1 + busy_share()) / (1 + past.load) - 1
     basis += f", on a machine with {load_words()}"
     busy = max(0.0, busy)
-    low, high = max(least, over) + outside, max(most, over) + outside
+    low, high = max(least, schedule_s) + outside, max(most, schedule_s) + outside
     about = (low + high) / 2 * (1 + busy * BUSY_SHARE)
     return Whole(low * spread[0], about, high * spread[1] * (1 + busy), basis)
 
 
 def _before(plan: Plan) -> float:
-    """Seconds until the first repeat, without ceilings, where no run of the study is known."""
+    """Return the seconds until the first repeat, without ceilings, if no run of the study is known."""
     study = plan.study
     servers = {name for target in plan.places for name in study.targets[target].host_names}
     if study.local and not servers and not any(target.started for target in study.targets.values()):
@@ -120,7 +123,7 @@ def _before(plan: Plan) -> float:
     try:
         seconds = START_SECONDS + site_of(study, plan.folder).takes(clients)
     except AssayError:
-        # What is wrong with the site is said by whoever needs it.
+        # The code that needs the site reports what is wrong with it.
         seconds = START_SECONDS
     if study.network == "measure" and servers:
         from assay.run.wires import SHORT
@@ -131,38 +134,38 @@ def _before(plan: Plan) -> float:
 
 
 def busy_share() -> float:
-    """Processes that run or wait on average for each CPU: the least load average, since a burst need not go on."""
+    """Return the processes that run or wait for each CPU, by the least load average, since a burst may soon end."""
     return min(os.getloadavg()) / (os.cpu_count() or 1)
 
 
 def load_words() -> str:
-    """How busy this machine is, in words; what to do about it is said by who looks around (`assay.launch.busy`)."""
+    """Return the load of this machine in words; `assay.launch.busy` says what to do about it."""
     cpus = os.cpu_count() or 1
     return f"load {min(os.getloadavg()):.1f} on {cpus} CPU{'s' * (cpus != 1)}"
 
 
 def past_of(out: Path, study: str) -> Past | None:
-    """The newest whole run of a study on this machine; None if there is none that can be read.
+    """Return the times of the newest complete run of a study on this machine; None if there is none that can be read.
 
     Args:
         out: Folder of the runs.
         study: Name of the study.
     """
-    for folder in _named(out, study):
+    for folder in _folders_of(out, study):
         from assay.store import RunStore
 
         try:
             with RunStore.open(folder) as store:
-                found = _past(store)
+                past = _past(store)
         except AssayError:
             continue
-        if found is not None:
-            return found
+        if past is not None:
+            return past
     return None
 
 
-def _named(out: Path, study: str) -> Iterator[Path]:
-    """Folders of runs of a study by their names, the newest first."""
+def _folders_of(out: Path, study: str) -> Iterator[Path]:
+    """Yield folders of runs of a study by their names, the newest first."""
     try:
         names = sorted((entry.name for entry in os.scandir(out) if entry.name.endswith(f"-{study}")), reverse=True)
     except OSError:
@@ -187,7 +190,7 @@ def _past(store: "RunStore") -> Past | None:
     pauses = [later.started_at - end for end, later in zip(ends, ended[1:], strict=False)]
     return Past(
         run=store.folder.name,
-        repeats={key: sum(found) / len(found) for key, found in times.items()},
+        repeats={key: sum(seconds) / len(seconds) for key, seconds in times.items()},
         before=max(0.0, ended[0].started_at - info.created_at),
         between=max(0.0, median(pauses)) if pauses else GAP_SECONDS,
         after=max(0.0, info.finished_at - ends[-1]),
@@ -196,7 +199,7 @@ def _past(store: "RunStore") -> Past | None:
 
 
 def _load(environment: Mapping[str, Mapping[str, str]]) -> float | None:
-    """Load for each CPU when a run began, if its environment says so."""
+    """Return the load for each CPU when a run began; None if its environment does not have it."""
     for section in environment.values():
         try:
             return float(section["load_before"].split()[0]) / (os.cpu_count() or 1)

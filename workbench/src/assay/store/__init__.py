@@ -1,4 +1,4 @@
-"""Runs on disk: a folder each, with the study, an SQLite index of everything measured, and a Parquet time series."""
+"""Runs on disk: a folder each, with the study, an SQLite database of all measurements, and the time series as CSV."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -27,9 +27,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """A name of `__all__`, from the first module that has it: who only lists runs need not load what writes them."""
+    """Import a name of `__all__` from the first module that has it: listing runs need not load what writes them."""
     for module in ("entries", "find", "lock", "records", "run") if name in __all__ else ():
-        found = import_module(f"{__name__}.{module}")
-        if hasattr(found, name):
-            return getattr(found, name)
+        loaded = import_module(f"{__name__}.{module}")
+        if hasattr(loaded, name):
+            return getattr(loaded, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""What is said of a run whose data cannot be understood."""
+"""Error messages for a run whose data is damaged."""
 
 import contextlib
 import json
@@ -24,7 +24,7 @@ OF_DATA = (
     ValueError,
     zlib.error,
 )
-"""What goes wrong where data is not what it should be."""
+"""Exceptions that malformed data raises."""
 
 
 class _HasFolder(Protocol):
@@ -38,19 +38,19 @@ Answer = TypeVar("Answer")
 
 @contextlib.contextmanager
 def damage_told(folder: Path) -> Iterator[None]:
-    """Turn what goes wrong while a run is read into one line.
+    """Turn errors while a run is read into one line.
 
     Args:
-        folder: The run's.
+        folder: The run's folder.
 
     Raises:
-        AssayError: It is damaged, or its files cannot be read.
+        AssayError: The run is damaged, or its files cannot be read.
     """
     try:
         yield
     except sqlite3.OperationalError as error:
-        # Such as a table that is missing, or JSON that is none; the others come from outside, such as a lock.
-        # Of text that is no UTF-8 Python itself complains, without a code.
+        # SQLITE_ERROR means damage, such as a missing table or malformed JSON. Other codes come from outside, such as
+        # a lock. For text that is not UTF-8, Python itself raises, without a code.
         if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) == sqlite3.SQLITE_ERROR:
             raise AssayError(f"{folder} is damaged: {error}", DAMAGE_HINT) from error
         raise AssayError(f"{folder}: cannot be read: {error}", "see its rights and the space on its disk") from error
@@ -63,7 +63,7 @@ def damage_told(folder: Path) -> Iterator[None]:
 def tells_damage(
     read: Callable[Concatenate[Self, Args], Answer],
 ) -> Callable[Concatenate[Self, Args], Answer]:
-    """`damage_told` around a method that reads a run and returns what it found."""
+    """Wrap a method that reads a run and returns its result in `damage_told`."""
 
     @wraps(read)
     def reading(self: Self, /, *args: Args.args, **kwargs: Args.kwargs) -> Answer:
@@ -74,21 +74,21 @@ def tells_damage(
 
 
 def mapping(text: str, *keys: str) -> dict[str, Any]:
-    """A JSON mapping that must have these keys.
+    """Parse a JSON mapping that must have these keys.
 
     Raises:
-        ValueError: It is something else.
+        ValueError: The text is something else, or lacks a key.
     """
-    found = json.loads(text)
-    if not isinstance(found, dict):
+    data = json.loads(text)
+    if not isinstance(data, dict):
         raise ValueError("a mapping is missing where one should be")
-    if missing := [key for key in keys if key not in found]:
+    if missing := [key for key in keys if key not in data]:
         raise ValueError(f"{', '.join(missing)} missing in its details")
-    return found
+    return data
 
 
 def words_of(error: Exception) -> str:
-    """What an error says of data that cannot be understood."""
+    """Return the text of an error about data that cannot be read, without Python terms."""
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = ".".join(map(str, (error.title, *first["loc"])))

@@ -1,8 +1,8 @@
-"""The one door to the files of a run's folder, which may come from somebody else.
+"""Safe access to the files of a run's folder, which may come from another user.
 
 Nothing in such a folder is trusted: a name may be a link, a pipe, a device, or something else a moment later. So the
-folder is opened first and stays the same then, each file is opened in it without following a link, and what was opened
-is looked at before it is read. Nothing is ever written or removed here.
+folder is opened once and then stays the same, each file is opened in it without following a link, and the open file is
+checked before it is read. This module never writes or removes anything.
 
 Only a folder that the user names may itself be a link: `assay.store.find.find_run` follows that one.
 """
@@ -21,11 +21,11 @@ DAMAGE_HINT = "restore it from a copy"
 
 @contextlib.contextmanager
 def entered(folder: Path) -> Iterator[int]:
-    """A descriptor of a run's folder, for names in it.
+    """Yield a descriptor of a run's folder, for access to its files by name.
 
     Raises:
-        AssayError: It is a link.
-        OSError: It is not there, is no folder, or cannot be entered.
+        AssayError: The folder is a link.
+        OSError: It does not exist, is not a folder, or cannot be entered.
     """
     try:
         place = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -41,17 +41,17 @@ def entered(folder: Path) -> Iterator[int]:
 
 
 def open_in(place: int, folder: Path, name: str, most: int) -> int:
-    """A descriptor of a file of a run, to be read and closed by the caller.
+    """Open a file of a run; the caller reads and closes the descriptor.
 
     Args:
-        place: Of the run's folder, from `entered`.
+        place: Descriptor of the run's folder, from `entered`.
         folder: The folder, for messages.
-        name: Of the file in it.
-        most: Bytes that it may have.
+        name: Name of the file in it.
+        most: Largest accepted size in bytes.
 
     Raises:
-        AssayError: It is no plain file of this folder alone, or larger.
-        OSError: It is not there, or cannot be read.
+        AssayError: It is not a plain file of this folder alone, or it is larger.
+        OSError: It does not exist, or cannot be read.
     """
     try:
         return open_entry(place, name, most)
@@ -62,13 +62,13 @@ def open_in(place: int, folder: Path, name: str, most: int) -> int:
 
 
 def open_file(folder: Path, name: str, most: int) -> int:
-    """The same of a folder that is not entered yet."""
+    """Open a file of a run as `open_in` does, in a folder that is not entered yet."""
     with entered(folder) as place:
         return open_in(place, folder, name, most)
 
 
 def read_file(folder: Path, name: str, most: int) -> bytes:
-    """A file of a run as it is; arguments and errors as of `open_in`."""
+    """Return the content of a file of a run; arguments and errors as for `open_in`."""
     fd = open_file(folder, name, most)
     try:
         return read_whole(fd, most)
@@ -77,10 +77,10 @@ def read_file(folder: Path, name: str, most: int) -> bytes:
 
 
 def read_kept(folder: Path, name: str, most: int) -> bytes:
-    """The same of a file that every run has: whatever is wrong is one line.
+    """Return the content of a file that every run has; every error becomes one line.
 
     Raises:
-        AssayError: It cannot be read, is no plain file of this folder alone, or is larger.
+        AssayError: It cannot be read, is not a plain file of this folder alone, or is larger.
     """
     try:
         return read_file(folder, name, most)
@@ -89,17 +89,17 @@ def read_kept(folder: Path, name: str, most: int) -> bytes:
 
 
 def look_at(folder: Path, name: str) -> os.stat_result | None:
-    """What is known of a file of a run without opening it; None if there is no plain file of that name."""
+    """Return the status of a file of a run without opening it; None if there is no plain file of that name."""
     try:
         with entered(folder) as place:
-            about = os.stat(name, dir_fd=place, follow_symlinks=False)
+            status = os.stat(name, dir_fd=place, follow_symlinks=False)
     except (AssayError, OSError):
         return None
-    return None if strangeness(about) else about
+    return None if strangeness(status) else status
 
 
 def strange(path: Path, what: str) -> AssayError:
-    """What is said of a name in a run's folder that is not a file of this folder alone."""
+    """Return the error for a name in a run's folder that is not a file of this folder alone."""
     return AssayError(f"{path}: is {what}, not a file of a run", HINT, EXIT_REFUSED)
 
 

@@ -1,6 +1,6 @@
-"""What is in a run's folder, and nothing else of it is ever written or removed.
+"""The names of the files in a run's folder; nothing else in it is ever written or removed.
 
-A folder may come from somebody else: names in it may lead anywhere.
+A folder may come from another user: names in it may lead anywhere.
 """
 
 import contextlib
@@ -22,32 +22,34 @@ RUN_LOCK, ENGINE_LOCK = "run.lock", "engine.lock"
 TESTBED, INVENTORY = "testbed.yaml", "inventory"
 """Copies of the files that the study names."""
 BATCH, BATCH_NEW = "scheduler.json", "scheduler.new"
-"""Of a run that was submitted to a scheduler: its jobs."""
+"""The jobs of a run that was submitted to a scheduler."""
 BATCH_SCRIPT, BATCH_OUTPUT, PROGRESS = "job.sh", "job.out", "progress.ndjson"
-"""What was submitted last, what the jobs have printed, and what they tell whoever follows."""
+"""The script that was submitted last, the output of the jobs, and the progress that a job writes for its followers."""
 OF_BATCH = (BATCH, BATCH_NEW, BATCH_SCRIPT, BATCH_OUTPUT, PROGRESS)
 LOG, INDEX, JOURNAL = (f"{DATABASE}-{end}" for end in ("wal", "shm", "journal"))
 DATABASES = (DATABASE, LOG, INDEX, JOURNAL)
-"""The last three are SQLite's."""
+"""The database; the last three are made by SQLite."""
 SERIES = (INTERVALS, f".{INTERVALS}.new")
 WRITTEN = (*DATABASES, STUDY, PRICES, *SERIES, ALIVE, ALIVE_NEW, TESTBED, INVENTORY, *OF_BATCH)
 FILES = (*WRITTEN, RUN_LOCK, ENGINE_LOCK)
 """All names, the locks last."""
 NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
-"""End of a journal of SQLite that names another file, which SQLite would delete: that of several databases that are
-changed together, which runs never are (SQLite, database file format, section 3)."""
+"""End of an SQLite journal that names another file, which SQLite would delete.
+
+Such a journal belongs to several databases that change together, which runs never do (SQLite, database file format,
+section 3).
+"""
 MOST_JOURNAL = 1 << 40
 
 
 def check_entries(folder: Path) -> None:
-    """See whether what is in a run's folder is what Assay makes there, before anything of it is written.
+    """Check that a run's folder holds only what Assay makes there, before anything in it is written.
 
     Args:
-        folder: The run's.
+        folder: The run's folder.
 
     Raises:
-        AssayError: A name is a link, a folder, a pipe or a device, or a file that leads to another, or one that
-            somebody has mounted there.
+        AssayError: A name is a link, a folder, a pipe, a device, a mount point, or a file with a second name.
     """
     try:
         with entered(folder) as place:
@@ -70,10 +72,10 @@ def _strangeness(place: int, name: str) -> str:
 
 
 def refuse_named(journal: Path, place: int) -> None:
-    """See whether the journal that a killed process may have left beside a database is of this one alone.
+    """Check that a journal next to the database, as a killed process may leave it, is of this database alone.
 
     Args:
-        journal: What it is called in messages.
+        journal: Its name in messages.
         place: Descriptor of the folder with it, or with a copy of it.
 
     Raises:
@@ -93,7 +95,7 @@ def refuse_named(journal: Path, place: int) -> None:
 
 
 def open_new(path: Path) -> BinaryIO:
-    """A new file of this name, open for writing; what had the name goes, and what that led to stays.
+    """Open a new file of this name for writing; an existing entry is unlinked, and the file it linked to stays.
 
     Raises:
         OSError: It cannot be made.
@@ -103,7 +105,7 @@ def open_new(path: Path) -> BinaryIO:
 
 
 def open_to_append(path: Path) -> BinaryIO:
-    """A file of a run, to write at its end; it is made if it is not there.
+    """Open a file of a run for appending; it is made if missing.
 
     Raises:
         OSError: It cannot be made or written, or is a link.
@@ -114,10 +116,10 @@ def open_to_append(path: Path) -> BinaryIO:
 
 @contextlib.contextmanager
 def opened_folder(folder: Path) -> Iterator[Path]:
-    """A path to a folder that stays the same whatever gets its name meanwhile.
+    """Yield a path to a folder that keeps leading to it, even if its name is given to another folder meanwhile.
 
     Raises:
-        OSError: It is not there, or no folder.
+        OSError: It does not exist, or is not a folder.
     """
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -127,9 +129,9 @@ def opened_folder(folder: Path) -> Iterator[Path]:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a run's folder with the files that Assay makes in it; if it holds anything else, that and it stay.
+    """Remove the files that Assay makes in a run's folder, then the folder; it stays if it holds anything else.
 
-    So does one at which something is mounted.
+    A folder at which something is mounted is left alone.
     """
     with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
         above = os.open(folder.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)

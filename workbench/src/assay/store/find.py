@@ -1,4 +1,4 @@
-"""Find runs by what a user types."""
+"""Finds runs by what a user types."""
 
 import contextlib
 import os
@@ -19,9 +19,10 @@ class RunSummary:
 
     Attributes:
         created_at: Seconds since 1970.
-        planned: Planned repeats of all cases; finished: how many have an outcome.
+        planned: Planned repeats of all cases.
+        finished: Repeats that have an outcome.
         problem: Why the run cannot be read; empty if it can.
-        job: Of a run that was submitted to a scheduler: its newest job, and where that stands; else empty.
+        job: Newest job of a run that was submitted to a scheduler, and its state; else empty.
     """
 
     id: str
@@ -37,7 +38,7 @@ class RunSummary:
 
 
 def run_folders(root: Path) -> list[Path]:
-    """Folders of runs below `root`, the oldest first; empty if there is no such folder.
+    """Return the folders of runs in `root`, the oldest first; empty if there is no such folder.
 
     Raises:
         AssayError: The folder cannot be read.
@@ -55,10 +56,10 @@ def run_folders(root: Path) -> list[Path]:
 
 
 def _may_be_run(folder: Path) -> bool:
-    """Whether something has the name of a run's database, whatever it is; what cannot be seen may be."""
+    """Whether a folder has an entry with the name of a run's database; True if that cannot be checked."""
     try:
         if folder.is_symlink():
-            # It is not followed, and listed with that.
+            # It is listed as a link, and not followed.
             return os.path.lexists(folder / DATABASE)
         (folder / DATABASE).lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -69,7 +70,7 @@ def _may_be_run(folder: Path) -> bool:
 
 
 def list_runs(root: Path) -> list[RunSummary]:
-    """All runs below `root`, the oldest first; one that cannot be read is listed with the reason.
+    """Return all runs in `root`, the oldest first; one that cannot be read is listed with the reason.
 
     Raises:
         AssayError: The folder cannot be read.
@@ -78,16 +79,16 @@ def list_runs(root: Path) -> list[RunSummary]:
 
 
 def run_summary(folder: Path) -> RunSummary:
-    """The run in a folder; if it cannot be read, with the reason."""
+    """Summarise the run in a folder; if it cannot be read, the summary states the reason."""
     try:
         with damage_told(folder), contextlib.closing(open_to_read(folder)) as connection:
-            found = connection.execute(
+            row = connection.execute(
                 "SELECT id, study, status, created_at, planned, (SELECT count(*) FROM outcomes),"
                 " (SELECT count(*) FROM cases) FROM run"
             ).fetchone()
-            name, study, status = (text_of(text) for text in found[:3])
-            created_at = moment_of(found[3])
-            planned, finished, cases = (count_of(number) for number in found[4:])
+            name, study, status = (text_of(text) for text in row[:3])
+            created_at = moment_of(row[3])
+            planned, finished, cases = (count_of(number) for number in row[4:])
     except AssayError as error:
         return RunSummary(folder.name, "", "unreadable", 0.0, 0, 0, 0, str(folder), error.message)
     if status == "running" and not run_is_alive(folder):
@@ -96,11 +97,11 @@ def run_summary(folder: Path) -> RunSummary:
 
 
 def find_run(ref: str, root: Path) -> Path:
-    """The folder of a run.
+    """Return the folder of a run.
 
     Args:
         ref: An id or the name of the run's folder, a unique prefix of one, `last`, a path, or the name or file of a
-            study: then its newest run.
+            study, which stands for its newest run.
         root: Folder of all runs.
 
     Raises:
@@ -109,31 +110,31 @@ def find_run(ref: str, root: Path) -> Path:
     path = Path(ref)
     try:
         if ref and os.path.lexists(path / DATABASE):
-            return _followed(path)
+            return _resolved(path)
         is_folder, is_file = bool(ref) and path.is_dir(), bool(ref) and path.is_file()
     except OSError as error:
         raise AssayError(f"{ref}: cannot be read: {error.strerror}", "`assay list` names the runs") from error
     runs = list_runs(root)
     if ref == "last" and runs:
         return Path(runs[-1].folder)
-    found = _called(ref, runs)
-    if not found and is_folder:
+    matches = _matching_runs(ref, runs)
+    if not matches and is_folder:
         raise AssayError(f"the folder {ref} holds no run (it has no {DATABASE})", "`assay list` names the runs")
-    if not found and is_file:
+    if not matches and is_file:
         return Path(_of_study_file(ref, runs, root).folder)
     if not runs:
         raise AssayError(f"there are no runs in {root}", "start one with `assay run STUDY`, or use --out")
-    if not found:
-        raise AssayError(f"there is no run or study {ref!r} in {root}", _near(ref, runs))
-    if len(found) > 1:
-        names = ", ".join(Path(run.folder).name for run in found[:3]) + (", ..." if len(found) > 3 else "")
-        raise AssayError(f"{ref!r} fits {len(found)} runs in {root}: {names}", "type more of the name")
-    folder = Path(found[0].folder)
-    return _followed(folder) if folder.name == ref else folder
+    if not matches:
+        raise AssayError(f"there is no run or study {ref!r} in {root}", _nearest_hint(ref, runs))
+    if len(matches) > 1:
+        names = ", ".join(Path(run.folder).name for run in matches[:3]) + (", ..." if len(matches) > 3 else "")
+        raise AssayError(f"{ref!r} fits {len(matches)} runs in {root}: {names}", "type more of the name")
+    folder = Path(matches[0].folder)
+    return _resolved(folder) if folder.name == ref else folder
 
 
 def _of_study_file(ref: str, runs: list[RunSummary], root: Path) -> RunSummary:
-    """The newest run of the study in a file."""
+    """Return the newest run of the study in a file."""
     from assay.model.named import read_named
     from assay.model.source import read_source
     from assay.model.written import MOST_BYTES
@@ -146,30 +147,30 @@ def _of_study_file(ref: str, runs: list[RunSummary], root: Path) -> RunSummary:
     if not isinstance(study, str):
         hint = "a run is the folder that `assay run` makes; results of other programs are not read"
         raise AssayError(f"the file {ref} is no run", hint)
-    found = [run for run in runs if run.study == study]
-    if not found:
+    matches = [run for run in runs if run.study == study]
+    if not matches:
         raise AssayError(f"there is no run of the study {study} of {ref} in {root}", f"`assay run {ref}` makes one")
-    return found[-1]
+    return matches[-1]
 
 
-def _followed(path: Path) -> Path:
-    """The folder itself, where a user names a link to it: the only link of a run that is followed."""
+def _resolved(path: Path) -> Path:
+    """Resolve a link that the user names; no other link of a run is followed."""
     return path.resolve() if path.is_symlink() else path
 
 
-def _near(ref: str, runs: list[RunSummary]) -> str:
-    """A hint that names what was probably meant."""
+def _nearest_hint(ref: str, runs: list[RunSummary]) -> str:
+    """Return a hint that names the most similar study or run."""
     from difflib import get_close_matches
 
     known = dict.fromkeys(name for run in runs for name in (run.study, run.id))
-    near = get_close_matches(ref.removesuffix(".yaml"), known, n=1)
-    return f"did you mean `{near[0]}`?" if near else "`assay list` names the runs"
+    closest = get_close_matches(ref.removesuffix(".yaml"), known, n=1)
+    return f"did you mean `{closest[0]}`?" if closest else "`assay list` names the runs"
 
 
-def _called(ref: str, runs: list[RunSummary]) -> list[RunSummary]:
-    """The runs that a name fits: the folder's before the id, as it may have been renamed, and whole before in part.
+def _matching_runs(ref: str, runs: list[RunSummary]) -> list[RunSummary]:
+    """Return the runs that a name matches: folder names before ids, and full names before prefixes.
 
-    Of a study's runs, oldest first, it is the newest.
+    Folder names come first since folders may be renamed. For the name of a study, return its newest run only.
     """
     names = {run.folder: (Path(run.folder).name, run.id) for run in runs}
     return (

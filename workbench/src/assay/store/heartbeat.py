@@ -1,7 +1,7 @@
-"""How long the sessions of a run lasted, also of those whose workbench was killed.
+"""The length of the sessions of a run, even of sessions whose workbench was killed.
 
-A small file holds the last moment at which each session was known alive. While a session lasts, the file is replaced
-every second, whole or not at all.
+A small file holds the last moment at which each session was known to be alive. While a session lasts, the file is
+replaced every second, whole or not at all.
 """
 
 import contextlib
@@ -22,10 +22,10 @@ BEAT_SECONDS = 1.0
 
 
 def last_alive(folder: Path) -> tuple[float, ...]:
-    """When each session was last known alive, in seconds since 1970; those that nobody knows of are left out."""
+    """Return when each session was last known to be alive, in seconds since 1970; unknown ones are left out."""
     try:
-        found = json.loads(read_file(folder, ALIVE, MOST_BYTES))
-        moments = tuple(float(moment) for moment in found)
+        stored = json.loads(read_file(folder, ALIVE, MOST_BYTES))
+        moments = tuple(float(moment) for moment in stored)
     except (AssayError, OSError, ValueError, TypeError, OverflowError, RecursionError):
         return ()
     return tuple(moment for moment in moments if math.isfinite(moment))
@@ -34,14 +34,14 @@ def last_alive(folder: Path) -> tuple[float, ...]:
 class Heartbeat:
     """Keeps the file up to date from the beginning of a block to its end.
 
-    If it cannot be written, the run goes on: then the session counts up to the end of its last repeat.
+    If it cannot be written, the run goes on, and the session counts up to the end of its last repeat.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Of the session that begins now.
+        """Prepare the heartbeat of the session that begins now.
 
         Args:
-            folder: The run's.
+            folder: The run's folder.
         """
         self._folder = folder
         self._before = last_alive(folder)

@@ -1,4 +1,4 @@
-"""Whether a run can be kept in a folder, found out by looking."""
+"""Checks whether runs can be stored in a folder."""
 
 import errno
 import os
@@ -8,22 +8,24 @@ HINT = "choose one with --out"
 
 
 def keeping_problem(root: Path) -> tuple[str, str] | None:
-    """Why no run can be kept in a folder, which is made if it is missing, and how to mend it; None if one can.
+    """Return why no run can be stored in a folder, and how to mend that; None if one can.
+
+    A missing folder counts as one that will be made.
 
     Args:
         root: Folder of all runs.
     """
-    there = root
-    while not os.path.lexists(there) and there != there.parent:
-        there = there.parent
+    existing = root
+    while not os.path.lexists(existing) and existing != existing.parent:
+        existing = existing.parent
     number = 0
-    if not there.is_dir():
-        number = errno.EEXIST if there == root else errno.ENOTDIR
-    elif not os.access(there, os.W_OK | os.X_OK):
-        number = errno.EROFS if os.statvfs(there).f_flag & os.ST_RDONLY else errno.EACCES
+    if not existing.is_dir():
+        number = errno.EEXIST if existing == root else errno.ENOTDIR
+    elif not os.access(existing, os.W_OK | os.X_OK):
+        number = errno.EROFS if os.statvfs(existing).f_flag & os.ST_RDONLY else errno.EACCES
     return not_kept(root, os.strerror(number)) if number else None
 
 
 def not_kept(root: Path, reason: str) -> tuple[str, str]:
-    """That a run cannot be kept in a folder, and how to mend it."""
+    """Return the message that a run cannot be stored in a folder, and how to mend that."""
     return f"{root}: cannot keep the run here: {reason}", HINT

@@ -1,7 +1,7 @@
-"""Who is at work in a run folder.
+"""The locks of a run's folder, which show whether a process uses it.
 
-Two flock(2) locks, both gone the moment their holders die: `run.lock` is held by the workbench that executes the run,
-`engine.lock` by its engine, which inherits the open file and needs to know nothing of it.
+There are two flock(2) locks, both released when their holders die: the workbench that executes the run holds
+`run.lock`, and its engine holds `engine.lock` by inheriting the open file, without any code of its own.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from assay.store.door import open_file
 from assay.store.entries import ENGINE_LOCK, RUN_LOCK
 
 MOST_BYTES = 1 << 20
-"""Of a lock, which is empty."""
+"""Largest accepted size of a lock file, which is empty."""
 
 
 class RunLock:
@@ -28,7 +28,7 @@ class RunLock:
         """Take the lock.
 
         Raises:
-            AssayError: Another process has it, or there can be no such file.
+            AssayError: Another process holds it, or the file cannot be opened.
         """
         self.path = path
         try:
@@ -45,7 +45,7 @@ class RunLock:
             )
 
     def _take(self) -> bool:
-        # More than one try: `assay list` holds the lock for a moment when it asks whether anybody has it.
+        # `assay list` holds the lock for a moment while it checks whether a process has it, so this tries repeatedly.
         for attempt in range(10):
             try:
                 fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -56,7 +56,7 @@ class RunLock:
         return False
 
     def is_at(self, path: Path) -> bool:
-        """Whether this path leads to the file that is locked.
+        """Whether this path leads to the locked file.
 
         Raises:
             OSError: There is nothing at the path.
@@ -64,14 +64,14 @@ class RunLock:
         return os.path.samestat(os.fstat(self.fd), path.lstat())
 
     def release(self) -> None:
-        """Give the lock back; a second call does nothing."""
+        """Release the lock; a second call does nothing."""
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
 
 
 def is_locked(path: Path) -> bool:
-    """Whether some process holds the lock on this file; a missing file is not locked."""
+    """Whether a process holds the lock on this file; a missing file is not locked."""
     try:
         fd = open_file(path.parent, path.name, MOST_BYTES)
     except (AssayError, OSError):
@@ -86,11 +86,11 @@ def is_locked(path: Path) -> bool:
 
 
 def run_is_alive(folder: Path) -> bool:
-    """Whether a workbench executes this run now, or an engine of it still runs."""
+    """Whether a workbench executes this run now, or its engine still runs."""
     return is_locked(folder / RUN_LOCK) or is_locked(folder / ENGINE_LOCK)
 
 
-_ASK = """
+_STATE_PROGRAM = """
 import fcntl, os, sys
 word = "over"
 for name in sys.argv[1:]:
@@ -104,18 +104,18 @@ for name in sys.argv[1:]:
 os.write(1, word.encode())
 """
 ANSWER_SECONDS = 10.0
-"""How long the storage of a foreign run's folder may be silent."""
+"""How long the storage of another user's run folder may take to answer."""
 
 
 def foreign_run_state(folder: Path) -> bool | None:
-    """Whether the run of a folder that somebody else has named is at work; None if that cannot be told.
+    """Return whether the run of a folder that a mark names is at work; None if that is unknown.
 
-    The folder may be gone, moved, visible on another machine only, or on storage that hangs: it is looked at by a small
-    process of its own, which is left behind if it does not answer.
+    The folder may be gone, moved, visible on another machine only, or on storage that hangs. So a small process looks
+    at it, which is left behind if it does not answer.
     """
     names = [str(folder / name) for name in (RUN_LOCK, ENGINE_LOCK)]
     process = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", _ASK, *names],
+        [sys.executable, "-I", "-S", "-c", _STATE_PROGRAM, *names],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -124,17 +124,17 @@ def foreign_run_state(folder: Path) -> bool | None:
     )
     assert process.stdout is not None
     ready, _, _ = select.select([process.stdout], [], [], ANSWER_SECONDS)
-    word = os.read(process.stdout.fileno(), 64) if ready else b""
+    answer = os.read(process.stdout.fileno(), 64) if ready else b""
     process.stdout.close()
     if not ready:
         process.kill()
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(1.0)
-    return {b"at work": True, b"over": False}.get(word)
+    return {b"at work": True, b"over": False}.get(answer)
 
 
 def lock_holders(path: Path) -> list[int]:
-    """Process ids that have this lock file open, as far as /proc shows them to this user."""
+    """Return the ids of processes that have this lock file open, if /proc shows them to this user."""
     wanted = str(path.absolute())
     holders = []
     for process in Path("/proc").iterdir():

@@ -1,4 +1,4 @@
-"""The prices that a run carries, read back. Whatever is wrong with their file is one line that names it."""
+"""Reads the prices that a run stores. Every error in their file becomes one line that names the file."""
 
 import json
 import math
@@ -19,42 +19,42 @@ from assay.store.reader import RunReader
 
 MOST_BYTES = 64 << 20
 MOST_POWER = 30
-"""Powers of ten: no price, quantity or total is greater than this one, or smaller than its inverse."""
+"""Largest power of ten of a price, quantity or total; the smallest is its inverse."""
 
 
 def prices_of(store: RunReader) -> FrozenPrices | None:
-    """The prices that a run began with; None if its study names none.
+    """Return the prices that a run began with; None if its study names none.
 
     Raises:
-        AssayError: They are missing, damaged, or of a newer Assay.
+        AssayError: They are missing, damaged, or from a newer version of Assay.
     """
     with damage_told(store.folder):
         return read_prices(store.folder, store.study_text())
 
 
 def priced(store: RunReader) -> PricedRun:
-    """A run without its results, with the prices that it carries; only costs need them.
+    """Return a run without its results, but with its prices, which only costs need.
 
     Raises:
-        AssayError: It is damaged, or its prices are.
+        AssayError: The run or its prices are damaged.
     """
     return PricedRun(**dict(store.info()), prices=prices_of(store))
 
 
 def unpriced(store: RunReader) -> PricedRun:
-    """The same without them."""
+    """Return a run without its results and prices."""
     return PricedRun(**dict(store.info()))
 
 
 def read_prices(folder: Path, study_text: str) -> FrozenPrices | None:
-    """The prices that a run began with; None if its study names none.
+    """Return the prices that a run began with; None if its study names none.
 
     Args:
-        folder: The run's.
+        folder: The run's folder.
         study_text: Its study.
 
     Raises:
-        AssayError: They are missing, damaged, or of a newer Assay.
+        AssayError: They are missing, damaged, or from a newer version of Assay.
     """
     try:
         data = read_file(folder, PRICES, MOST_BYTES)
@@ -69,7 +69,7 @@ def read_prices(folder: Path, study_text: str) -> FrozenPrices | None:
         prices = FrozenPrices.model_validate_json(data)
         _check_numbers(prices, folder)
     except ValidationError as error:
-        raise _damaged(folder, _words(error)) from error
+        raise _damaged(folder, _error_text(error)) from error
     except json.JSONDecodeError as error:
         raise _damaged(folder, f"no JSON where some should be: {error}") from error
     except (ValueError, ArithmeticError, RecursionError, TypeError, LookupError) as error:
@@ -80,7 +80,7 @@ def read_prices(folder: Path, study_text: str) -> FrozenPrices | None:
 def _names_prices(study_text: str) -> bool:
     if "prices" not in study_text:
         return False
-    # Only here is YAML read: few studies have the word in them.
+    # YAML is read only here, since few studies contain the word.
     from assay.model.source import read_source
 
     data = read_source(study_text.encode()).data
@@ -103,7 +103,7 @@ def _check_version(folder: Path, data: Any) -> None:
 
 
 def _check_numbers(prices: FrozenPrices, folder: Path) -> None:
-    """Refuse what cannot be computed with or printed: numbers without end or bound, and bills without a price."""
+    """Refuse values that cannot be computed with or printed: infinite or huge numbers, and bills without a price."""
     from assay.money.cost.cost import price_bill
 
     for number in _numbers(prices.model_dump()):
@@ -133,12 +133,12 @@ def _check_number(number: Decimal | float) -> None:
         raise ValueError("a number out of all bounds")
 
 
-def _words(error: ValidationError) -> str:
+def _error_text(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     place = ".".join(map(str, first["loc"]))
-    words = f"{first['msg'][:1].lower()}{first['msg'][1:]}"
-    return f"{place}: {words}" if place else words
+    message = f"{first['msg'][:1].lower()}{first['msg'][1:]}"
+    return f"{place}: {message}" if place else message
 
 
-def _damaged(folder: Path, words: str) -> AssayError:
-    return AssayError(f"run {folder.name}: {PRICES} is damaged: {words}", DAMAGE_HINT)
+def _damaged(folder: Path, problem: str) -> AssayError:
+    return AssayError(f"run {folder.name}: {PRICES} is damaged: {problem}", DAMAGE_HINT)

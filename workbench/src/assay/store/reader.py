@@ -1,4 +1,4 @@
-"""Reading one run on disk."""
+"""Reads one run on disk."""
 
 import json
 import os
@@ -41,15 +41,15 @@ if TYPE_CHECKING:
 
 SAMPLE = "s.case_id, s.repeat, s.phase, s.operation, s.document"
 RETRIED = ("crashed", "incomplete", "stopped")
-"""Outcomes that `--resume` executes again."""
+"""Outcomes after which `--resume` executes a repeat again."""
 
 
 class RunReader:
-    """What a run's database tells; `assay.store.run.RunStore` adds what changes it.
+    """Reads a run's database; `assay.store.run.RunStore` adds the methods that change it.
 
     Attributes:
-        folder: Where it is.
-        made_as: Where it was when what it owns was made: that is how it is known there.
+        folder: The run's folder.
+        made_as: The folder's path when the run made things elsewhere; these name the run by that path.
     """
 
     def __init__(self, folder: Path, connection: sqlite3.Connection, locks: Sequence[RunLock]) -> None:
@@ -59,7 +59,7 @@ class RunReader:
         self._locks = locks
 
     def close(self) -> None:
-        """Close the database and give the locks back, if any are held."""
+        """Close the database and release the locks, if any are held."""
         self._db.close()
         for lock in self._locks:
             lock.release()
@@ -70,13 +70,13 @@ class RunReader:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
         if isinstance(error, OF_DATA) and not self._locks and not os.environ.get("ASSAY_TRACEBACK"):
-            # Of a run that is only read, which may come from anywhere, what it holds is to blame.
+            # A run that is only read may come from anywhere, so its data is the cause.
             with damage_told(self.folder):
                 raise error
 
     @tells_damage
     def info_status(self) -> str:
-        """`running`, `interrupted`, `complete` or `complete with errors`; a run whose workbench died is interrupted."""
+        """Return `running`, `complete`, `complete with errors` or `interrupted`, also if the workbench died."""
         status = str(self._db.execute("SELECT status FROM run").fetchone()[0])
         if status == "running" and not self._locks and not run_is_alive(self.folder):
             return "interrupted"
@@ -84,7 +84,7 @@ class RunReader:
 
     @tells_damage
     def info(self) -> RunInfo:
-        """The run without its results."""
+        """Return the run without its results."""
         row = self._db.execute(
             "SELECT id, study, question, description, created_at, finished_at, seed, case_order, repeats, command,"
             " planned, details, (SELECT count(*) FROM outcomes) FROM run"
@@ -129,47 +129,47 @@ class RunReader:
 
     @tells_damage
     def controls(self) -> tuple[Reading, ...]:
-        """What was measured without storage between the repeats, in order."""
+        """Return the measurements without storage that were made between the repeats, in order."""
         rows = self._db.execute("SELECT document FROM controls ORDER BY id")
         return tuple(Reading.model_validate_json(row[0]) for row in rows)
 
     @tells_damage
     def budget(self) -> str | None:
-        """What the run may cost, as `--budget` takes it; None if nothing was said."""
+        """Return what the run may cost, in the form of `--budget`; None without a budget."""
         (details,) = self._db.execute("SELECT details FROM run").fetchone()
-        found = mapping(details).get("budget")
-        return None if found is None else str(found)
+        written = mapping(details).get("budget")
+        return None if written is None else str(written)
 
     def last_alive(self) -> tuple[float, ...]:
-        """When each session was last known alive, in seconds since 1970; not all of them need be known."""
+        """Return when each session was last known to be alive, in seconds since 1970; unknown ones are left out."""
         return last_alive(self.folder)
 
     @tells_damage
     def sessions(self) -> tuple[float, ...]:
-        """When the run was begun, and each time it was resumed: seconds since 1970."""
+        """Return when the run began, and each time it was resumed, in seconds since 1970."""
         created_at, details = self._db.execute("SELECT created_at, details FROM run").fetchone()
         return (moment_of(created_at), *(moment_of(moment) for moment in mapping(details).get("resumed_at", ())))
 
     @tells_damage
     def base(self) -> str:
-        """Directory where the study's relative target paths start."""
+        """Return the directory that the study's relative target paths start from."""
         (details,) = self._db.execute("SELECT details FROM run").fetchone()
         return str(mapping(details, "base")["base"])
 
     @tells_damage
     def study_text(self) -> str:
-        """The study file as it was."""
+        """Return the study file as it was."""
         return read_kept(self.folder, STUDY, MOST_BYTES).decode()
 
     @tells_damage
     def cases(self, case_id: str | None = None) -> tuple[Case, ...]:
-        """All cases in plan order, or the one of that id (none if there is no such case)."""
-        only, key = _only("id", case_id)
-        rows = self._db.execute(f"SELECT id, document FROM cases{only} ORDER BY position", key)
-        found = tuple(case_of(*row) for row in rows)
+        """Return all cases in plan order, or the one with that id (none if there is no such case)."""
+        condition, key = _case_condition("id", case_id)
+        rows = self._db.execute(f"SELECT id, document FROM cases{condition} ORDER BY position", key)
+        selected = tuple(case_of(*row) for row in rows)
         if case_id is None:
             self._refuse_lost()
-        return found
+        return selected
 
     def _refuse_lost(self) -> None:
         lost = self._db.execute("SELECT case_id FROM plan EXCEPT SELECT id FROM cases ORDER BY 1").fetchall()
@@ -177,10 +177,10 @@ class RunReader:
             raise ValueError(f"{len(lost)} of its planned cases are missing, {lost[0][0]} for one")
 
     def case(self, case_id: str) -> Case:
-        """The case of that id, which is there in every run that is whole.
+        """Return the case with that id, which every undamaged run has.
 
         Raises:
-            AssayError: It is not.
+            AssayError: The run does not have it.
         """
         if found := self.cases(case_id):
             return found[0]
@@ -188,24 +188,24 @@ class RunReader:
 
     @tells_damage
     def workloads(self) -> tuple[str, ...]:
-        """Names of the workloads that have cases, in any order."""
+        """Return the names of the workloads that have cases, in any order."""
         self._refuse_lost()
         return tuple(row[0] for row in self._db.execute("SELECT DISTINCT document ->> 'workload' FROM cases"))
 
     @tells_damage
     def case_count(self) -> int:
-        """How many cases there are."""
+        """Return how many cases there are."""
         return int(self._db.execute("SELECT count(*) FROM cases").fetchone()[0])
 
     @tells_damage
     def excluded(self) -> tuple[Excluded, ...]:
-        """What the study leaves out."""
+        """Return the points that the study leaves out."""
         rows = self._db.execute("SELECT document FROM excluded ORDER BY position")
         return tuple(Excluded.model_validate_json(row[0]) for row in rows)
 
     @tells_damage
     def left_out(self) -> list[tuple[str, str, str, int]]:
-        """What the study leaves out in brief: (workload, rule, reason, number of points)."""
+        """Count the points that the study leaves out: (workload, rule, reason, number of points)."""
         return list(
             self._db.execute(
                 "SELECT document ->> 'workload', document ->> 'rule', document ->> 'reason', count(*) FROM excluded"
@@ -215,20 +215,20 @@ class RunReader:
 
     @tells_damage
     def order(self) -> list[tuple[str, int]]:
-        """All planned repeats as (case id, repeat), in the order of execution."""
+        """Return all planned repeats as (case id, repeat), in the order of execution."""
         return list(self._db.execute("SELECT case_id, repeat FROM plan ORDER BY position"))
 
     @tells_damage
     def executed(self) -> list[tuple[str, int]]:
-        """Repeats that were begun at least once, as (case id, repeat), in any order."""
+        """Return the repeats that were started at least once, as (case id, repeat), in any order."""
         return list(self._db.execute("SELECT DISTINCT case_id, repeat FROM attempts"))
 
     @tells_damage
     def pending(self, settled_too: bool = False) -> list[tuple[str, int]]:
-        """Planned repeats still to be executed, in order: without an outcome, or with one of `RETRIED`.
+        """Return the planned repeats without an outcome, or with one of `RETRIED`, in the order of execution.
 
         Args:
-            settled_too: Also those without an outcome of cases that are known well enough.
+            settled_too: Also repeats without an outcome of cases that get no more repeats.
         """
         return list(
             self._db.execute(
@@ -254,31 +254,34 @@ class RunReader:
 
     @tells_damage
     def settled(self) -> dict[str, str]:
-        """Cases that get no more repeats, whatever the plan says -> why."""
+        """Return the cases that get no more repeats, whatever the plan says, and why."""
         return dict(self._db.execute("SELECT case_id, reason FROM settled ORDER BY case_id"))
 
     @tells_damage
     def known(self) -> dict[str, bool]:
-        """Cases that get no more repeats -> whether they are known well enough; else time was up, or it is hopeless."""
+        """Return the cases that get no more repeats, and whether their results are known well enough.
+
+        If not, time was up, or their repeats vary too much.
+        """
         return {str(case): bool(known) for case, known in self._db.execute("SELECT case_id, known FROM settled")}
 
     @tells_damage
     def samples(self, case_id: str | None = None) -> tuple[Sample, ...]:
-        """All samples, or those of one case, ordered by case, repeat and phase."""
-        only, key = _only("s.case_id", case_id)
+        """Return all samples, or those of one case, ordered by case, repeat and phase."""
+        condition, key = _case_condition("s.case_id", case_id)
         rows = self._db.execute(
-            f"SELECT {SAMPLE} FROM samples s JOIN cases c ON c.id = s.case_id{only}"
+            f"SELECT {SAMPLE} FROM samples s JOIN cases c ON c.id = s.case_id{condition}"
             " ORDER BY c.position, s.repeat, s.phase",
             key,
         )
         return tuple(sample_of(*row) for row in rows)
 
     def rates(self, throughput: float = 0.0, iops: float = 0.0) -> Iterator[tuple[int, str, str, float, float]]:
-        """Of samples that ended well: number, case, operation, bytes and operations per second, in any order.
+        """Yield number, case, operation, bytes and operations per second of samples that ended well, in any order.
 
         Args:
-            throughput: Those with more bytes per second than that ...
-            iops: ... and those with more operations per second than that.
+            throughput: Yield samples with more bytes per second than this ...
+            iops: ... and samples with more operations per second than this.
         """
         with damage_told(self.folder):
             for row in self._db.execute(
@@ -290,11 +293,11 @@ class RunReader:
 
     @tells_damage
     def sample(self, number: int) -> Sample:
-        """The sample of a number that `rates` has given."""
+        """Return the sample with a number that `rates` yielded."""
         return sample_of(*self._db.execute(f"SELECT {SAMPLE} FROM samples s WHERE s.id = ?", (number,)).fetchone())
 
     def measured(self) -> Iterator[tuple[Case, tuple[Sample, ...]]]:
-        """Every case in plan order with its samples as `samples` orders them; only one case is in memory at a time."""
+        """Yield every case in plan order with its samples, ordered as by `samples`; one case is in memory at a time."""
         with damage_told(self.folder):
             self._refuse_lost()
             for name, document in self._db.execute("SELECT id, document FROM cases ORDER BY position"):
@@ -304,9 +307,9 @@ class RunReader:
                 yield case_of(name, document), tuple(sample_of(*row) for row in rows)
 
     def rate_series(self) -> Iterator[list[float]]:
-        """Of each operation of each case that was repeated: bytes, or if it moves none operations, per second.
+        """Yield the rates of the repeats of each phase of each case that has several, in the order of the repeats.
 
-        In the order of the repeats; of those that ended well.
+        Rates are bytes per second, or operations per second where none are moved. Only repeats that ended well count.
         """
         with damage_told(self.folder):
             rows = self._db.execute(
@@ -320,19 +323,20 @@ class RunReader:
 
     @tells_damage
     def jobs(self, case_id: str | None = None, whole: bool = True) -> tuple[JobRecord, ...]:
-        """The repeats that have an outcome, as they were executed, ordered by case and repeat.
+        """Return the repeats that have an outcome, as they were executed, ordered by case and repeat.
 
         Args:
             case_id: Only of this case.
-            whole: With the job as it was sent to the engine, in a large run most of the work; else it is empty.
+            whole: Include each job as it was sent to the engine, which takes most of the time in a large run; else jobs
+                are empty.
         """
-        only, key = _only("o.case_id", case_id)
+        condition, key = _case_condition("o.case_id", case_id)
         job = "a.job" if whole else "NULL"
         rows = self._db.execute(
             f"SELECT o.case_id, o.repeat, o.status, a.started_at, a.seconds, a.reason, {job},"
             " (SELECT count(*) FROM attempts n WHERE n.case_id = o.case_id AND n.repeat = o.repeat)"
             " FROM outcomes o JOIN attempts a ON a.id = o.attempt JOIN cases c ON c.id = o.case_id"
-            f"{only} ORDER BY c.position, o.repeat",
+            f"{condition} ORDER BY c.position, o.repeat",
             key,
         )
         return tuple(
@@ -351,16 +355,16 @@ class RunReader:
 
     @tells_damage
     def attempts(self, case_id: str | None = None) -> list[Attempt]:
-        """Every start of the engine, the first one first; also those that came to nothing."""
-        only, key = _only("case_id", case_id)
+        """Return every start of the engine, the first one first, with those that had no outcome."""
+        condition, key = _case_condition("case_id", case_id)
         rows = self._db.execute(
-            f"SELECT id, case_id, repeat, started_at, seconds, status, reason FROM attempts{only} ORDER BY id", key
+            f"SELECT id, case_id, repeat, started_at, seconds, status, reason FROM attempts{condition} ORDER BY id", key
         )
         return [attempt_of(*row) for row in rows]
 
     @tells_damage
     def events(self, case_id: str, repeat: int) -> str:
-        """The engine's output of a repeat that has an outcome: NDJSON as it came; empty if there is none."""
+        """Return the engine's output in a repeat that has an outcome, unchanged NDJSON; empty if there is none."""
         row = self._db.execute(
             "SELECT a.events FROM outcomes o JOIN attempts a ON a.id = o.attempt WHERE o.case_id = ? AND o.repeat = ?",
             (case_id, repeat),
@@ -369,33 +373,33 @@ class RunReader:
 
     @tells_damage
     def attempt_events(self, case_id: str) -> list[str]:
-        """What engines said in every attempt at a case, also in those that came to nothing; as `events`."""
+        """Return the output of the engines in every attempt at a case, even those without an outcome; as `events`."""
         rows = self._db.execute("SELECT events FROM attempts WHERE case_id = ? ORDER BY id", (case_id,))
         return [unpacked(events) for (events,) in rows if events]
 
     @tells_damage
     def contract(self) -> int | None:
-        """Version of the contract that its first job and the events after it are in; None if nothing was started."""
+        """Return the version of the contract that the first job and all events use; None if no engine was started."""
         row = self._db.execute("SELECT job ->> 'spec_version' FROM attempts ORDER BY id LIMIT 1").fetchone()
         return int(row[0]) if row and row[0] is not None else None
 
     @tells_damage
     def outcome_counts(self) -> dict[str, int]:
-        """Number of repeats by outcome."""
+        """Return the number of repeats for each outcome."""
         return dict(self._db.execute("SELECT status, count(*) FROM outcomes GROUP BY status ORDER BY status"))
 
     @tells_damage
     def results(self, case_id: str | None = None, limit: int = -1) -> list[Result]:
-        """What the analysis said at the end of the run, in plan order; empty before that.
+        """Return the results that the analysis stored at the end of the run, in plan order; empty before that.
 
         Args:
             case_id: Only of this case.
-            limit: At most so many; -1 for all.
+            limit: At most this many; -1 for all.
         """
-        only, key = _only("r.case_id", case_id)
+        condition, key = _case_condition("r.case_id", case_id)
         rows = self._db.execute(
             "SELECT r.case_id, c.label, r.operation, r.verdict, r.throughput, r.low, r.high, r.iops, r.n, r.finding,"
-            f" r.also, r.ceiling, r.share FROM results r JOIN cases c ON c.id = r.case_id{only}"
+            f" r.also, r.ceiling, r.share FROM results r JOIN cases c ON c.id = r.case_id{condition}"
             " ORDER BY r.position LIMIT ?",
             (*key, limit),
         )
@@ -403,7 +407,7 @@ class RunReader:
 
     @tells_damage
     def verdict_counts(self) -> VerdictCounts:
-        """Number of results by verdict; of none before the end of the run."""
+        """Return the number of results for each verdict; all 0 before the end of the run."""
         rows = self._db.execute("SELECT verdict, also, count(*) FROM results GROUP BY verdict, also")
         return count_weighted(
             ([Verdict(verdict_of(name)) for name in (verdict, *also.split(", ")) if name], count)
@@ -412,7 +416,7 @@ class RunReader:
 
     @tells_damage
     def journal(self, only_open: bool = True) -> "list[Entry]":
-        """What was made, the newest first; by default only what may still be there."""
+        """Return what the run made elsewhere, the newest first; by default only what may still be there."""
         from assay.journal.entry import Entry
 
         rows = self._db.execute(
@@ -423,6 +427,6 @@ class RunReader:
         return [Entry(row[0], *thing_of(row[1], row[2]), mapping(row[3]), row[4], row[5]) for row in rows]
 
 
-def _only(column: str, case_id: str | None) -> tuple[str, tuple[str, ...]]:
-    """A condition that finds one case by its index, and its value; nothing if all are asked for."""
+def _case_condition(column: str, case_id: str | None) -> tuple[str, tuple[str, ...]]:
+    """Return an SQL condition that selects one case, and its value; both empty if all cases are wanted."""
     return ("", ()) if case_id is None else (f" WHERE {column} = ?", (case_id,))

@@ -1,4 +1,4 @@
-"""The rows of a run's database as values."""
+"""Converts the rows of a run's database into values."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +19,7 @@ class RunMeta(RunHead):
     """What is known of a run before it starts.
 
     Attributes:
-        base: Directory where the study's relative target paths start.
+        base: Directory that the study's relative target paths start from.
     """
 
     base: str = "/"
@@ -30,8 +30,8 @@ class Attempt:
     """One start of the engine for one repeat.
 
     Attributes:
-        status: `started` while it runs and for ever if the workbench died; else as in JobRecord.
-        seconds: None as long as it has not ended.
+        status: `started` while it runs, and for good if the workbench died; else as in JobRecord.
+        seconds: Its length; None until it has ended.
     """
 
     id: int
@@ -46,20 +46,20 @@ class Attempt:
 def attempt_of(
     number: int, case: object, repeat: int, started_at: object, seconds: object, status: object, reason: object
 ) -> Attempt:
-    """A stored start of the engine.
+    """Convert a stored start of the engine.
 
     Raises:
-        ValueError: One of its columns has what it cannot have.
+        ValueError: A column has an invalid value.
     """
-    took = None if seconds is None else amount_of(seconds)
-    return Attempt(number, text_of(case), repeat, moment_of(started_at), took, text_of(status), text_of(reason))
+    length = None if seconds is None else amount_of(seconds)
+    return Attempt(number, text_of(case), repeat, moment_of(started_at), length, text_of(status), text_of(reason))
 
 
 def case_of(name: str, document: str) -> Case:
-    """A stored case, by its id.
+    """Convert a stored case.
 
     Raises:
-        ValueError: It is none, it is another, or its operations are none.
+        ValueError: It is not a case, has another id than `name`, or lacks operations or has unknown ones.
     """
     case = Case.model_validate_json(document)
     if case.id != name:
@@ -72,10 +72,10 @@ def case_of(name: str, document: str) -> Case:
 
 
 def verdict_of(word: object) -> str:
-    """A stored verdict.
+    """Return a stored verdict after a check.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not a verdict.
     """
     if not isinstance(word, str) or word not in RANK:
         raise ValueError(f"its results have an unknown verdict {shown(word)}")
@@ -83,10 +83,10 @@ def verdict_of(word: object) -> str:
 
 
 def result_of(*row: Any) -> Result:
-    """A stored result; the columns as the fields of `Result`.
+    """Convert a stored result, whose columns are in the order of the fields of `Result`.
 
     Raises:
-        ValueError: One of its verdicts is none.
+        ValueError: A column has an invalid value.
     """
     texts, amounts = row[:4] + row[9:12], (*row[4:8], row[12])
     for text in texts:
@@ -101,10 +101,10 @@ def result_of(*row: Any) -> Result:
 
 
 def thing_of(kind: object, name: object) -> tuple[str, str]:
-    """Kind and name of a thing in the journal.
+    """Return kind and name of an entry in the journal after a check.
 
     Raises:
-        ValueError: They can be none.
+        ValueError: One of them is invalid.
     """
     if not isinstance(kind, str) or not isinstance(name, str) or not name or "\0" in name:
         raise ValueError("a name in its journal can be none")
@@ -112,7 +112,10 @@ def thing_of(kind: object, name: object) -> tuple[str, str]:
 
 
 def sample_of(case: str, repeat: int, phase: int, operation: str, document: str) -> Sample:
-    """A stored sample; one that cannot be understood has crashed, and says why, so that all others can be read."""
+    """Convert a stored sample.
+
+    One that cannot be read becomes a crashed sample with the reason, so that all others can still be read.
+    """
     try:
         sample = Sample.read(document)
         moment_of(sample.started_at)
@@ -121,7 +124,7 @@ def sample_of(case: str, repeat: int, phase: int, operation: str, document: str)
                 raise ValueError(f"{name} is no number that can be computed with")
         return sample
     except ValueError as error:
-        why = f"what is stored of it cannot be read: {plain(words_of(error))}"
-        tally = ErrorTally(kind="unreadable", name=None, count=1, example=why)
+        problem = f"what is stored of it cannot be read: {plain(words_of(error))}"
+        tally = ErrorTally(kind="unreadable", name=None, count=1, example=problem)
         fields: dict[str, Any] = {"status": "crashed", "started_at": 0.0, "errors": (tally,)}
         return Sample(case=case, repeat=repeat, phase=phase, operation=operation, **fields)

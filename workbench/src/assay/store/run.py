@@ -1,4 +1,4 @@
-"""One run on disk."""
+"""One run on disk, open for reading or writing."""
 
 import contextlib
 import json
@@ -53,10 +53,10 @@ _UNFINISHED = re.compile(r"\.new-(?P<pid>\d+)-\d{8}-\d{6}-.+")
 
 
 def new_run_id(study: str, at: float) -> str:
-    """`20261121-211503-quickstart`: UTC start and study name.
+    """Return an id from UTC start and study name: `20261121-211503-quickstart`.
 
     Args:
-        study: Name of the study; what does not suit a folder's name becomes `-`.
+        study: Name of the study; characters that do not suit a folder's name become `-`.
         at: Seconds since 1970.
     """
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", study).strip("-.") or "study"
@@ -64,9 +64,9 @@ def new_run_id(study: str, at: float) -> str:
 
 
 class RunStore(RunReader):
-    """A run's folder: `study.yaml` as it was, `run.sqlite`, `prices.json`, and at the end `intervals.csv.gz`.
+    """A run's folder: `study.yaml` unchanged, `run.sqlite`, `prices.json`, and at the end `intervals.csv.gz`.
 
-    Opened for writing, it holds the run's locks until `close`. Each method that writes is one transaction.
+    Open for writing, it holds the run's locks until `close`. Each method that writes is one transaction.
     """
 
     @classmethod
@@ -86,10 +86,10 @@ class RunStore(RunReader):
             root: Folder of all runs; made if missing.
             meta: What is known of the run; a number is appended to its id if the folder exists.
             cases: All cases in plan order.
-            excluded: What the study leaves out.
+            excluded: The points that the study leaves out.
             order: The planned repeats as (case id, repeat), in the order of execution.
             study_text: The study file, verbatim.
-            prices: Of the designs that the study names.
+            prices: Prices of the designs that the study names.
 
         Raises:
             AssayError: The folder cannot be made.
@@ -127,11 +127,11 @@ class RunStore(RunReader):
             folder: `<root>/<run id>`.
             write: Take the run's locks and allow changes.
             wait: Seconds to wait for an engine that a dead workbench left behind; it notices and ends by itself.
-            made_as: Its folder when what it owns was made; left out if that is `folder`.
+            made_as: The folder's path when the run made things elsewhere; left out if that is `folder`.
 
         Raises:
-            AssayError: It is no run, of a newer Assay, or `write` and another process executes it, or something in the
-                folder leads elsewhere.
+            AssayError: It is not a run, is of a newer version of Assay, has an entry that leads elsewhere, or is to be
+                written while another process executes it.
         """
         if not write:
             return cls(folder, open_to_read(folder), ())
@@ -143,7 +143,7 @@ class RunStore(RunReader):
             time.sleep(0.05)
         try:
             engine_lock = RunLock(folder / ENGINE_LOCK)
-            # What was there before the lock was taken may be something else by now.
+            # The entries may have been replaced before the lock was taken.
             check_entries(folder)
             store = cls(folder, connect_to_write(folder), (run_lock, engine_lock))
             store.made_as = made_as or folder
@@ -153,27 +153,27 @@ class RunStore(RunReader):
             raise
 
     def close(self) -> None:
-        """Close the database and give the locks back."""
-        if self._locks and self._still_there(self.folder) and self.info_status() != "running":
-            # A finished run needs no WAL files beside it, so that it can be read from a read-only place.
+        """Close the database and release the locks."""
+        if self._locks and self._is_own_folder(self.folder) and self.info_status() != "running":
+            # Without WAL files, a finished run can be read from a read-only file system.
             with contextlib.suppress(sqlite3.OperationalError):
                 self._db.execute("PRAGMA journal_mode = DELETE")
         super().close()
 
-    def _still_there(self, folder: Path) -> bool:
-        """Whether this is the folder of the run: SQLite makes a journal under its path, wherever that leads."""
+    def _is_own_folder(self, folder: Path) -> bool:
+        """Whether a path leads to the run's folder: SQLite makes a journal under its path, wherever that leads."""
         with contextlib.suppress(OSError):
             return self._locks[0].is_at(folder / RUN_LOCK)
         return False
 
     def discard(self) -> None:
-        """Close and remove the whole run: for one that was refused before anything was measured."""
+        """Close and remove the whole run; for one that was refused before anything was measured."""
         super().close()
         remove_folder(self.folder)
 
     @property
     def engine_lock_fd(self) -> int:
-        """File descriptor the engine must inherit, so that it is known to be alive; only if opened for writing."""
+        """File descriptor that the engine must inherit, so that it is known to be alive; only if open for writing."""
         return self._locks[1].fd
 
     def describe(
@@ -188,7 +188,7 @@ class RunStore(RunReader):
         answers: Sequence[str] | None = None,
         page: FirstPage | None = None,
     ) -> None:
-        """Record what is known of the run; arguments as in `RunInfo`, and what is None stays as it is."""
+        """Record what is known of the run; arguments as in `RunInfo`. Values that are None stay as they are."""
         with self._transaction():
             details = json.loads(self._db.execute("SELECT details FROM run").fetchone()[0])
             if versions is not None:
@@ -212,12 +212,12 @@ class RunStore(RunReader):
             self._db.execute("UPDATE run SET details = ?", (json.dumps(details),))
 
     def add_control(self, reading: Reading) -> None:
-        """Keep what was measured without storage between two repeats."""
+        """Store what was measured without storage between two repeats."""
         with self._transaction():
             self._db.execute("INSERT INTO controls (document) VALUES (?)", (reading.model_dump_json(),))
 
     def describe_machine(self, controls: Controls | None, finding: MachineFinding | None) -> None:
-        """Record what all controls show, and the verdict on the machine; replaces what was there."""
+        """Record the summary of all controls and the finding on the machine, replacing earlier ones."""
         texts = [one.model_dump_json() if one is not None else "null" for one in (controls, finding)]
         with self._transaction():
             self._db.execute(
@@ -225,19 +225,19 @@ class RunStore(RunReader):
             )
 
     def keep_stages(self, stages: Sequence[StageDone]) -> None:
-        """Record the stages that were measured, and who has accepted them; replaces what was there."""
+        """Record the stages that were measured, and who has accepted them, replacing earlier ones."""
         text = json.dumps([stage.model_dump(mode="json") for stage in stages])
         with self._transaction():
             self._db.execute("UPDATE run SET details = json_set(details, '$.stages', json(?))", (text,))
 
     def set_status(self, status: str) -> None:
-        """Record how the run stands; anything but `running` also records the time."""
+        """Record the status of the run; any but `running` also records the time."""
         finished_at = None if status == "running" else time.time()
         with self._transaction():
             self._db.execute("UPDATE run SET status = ?, finished_at = ?", (status, finished_at))
 
     def set_begun(self, moment: float) -> None:
-        """Record that a run which has waited begins, in seconds since 1970."""
+        """Record when a run that has waited begins, in seconds since 1970."""
         with self._transaction():
             self._db.execute("UPDATE run SET created_at = ?", (moment,))
 
@@ -250,7 +250,7 @@ class RunStore(RunReader):
             )
 
     def keep_budget(self, written: str) -> None:
-        """Record what the run may cost, as `--budget` takes it; replaces what was there."""
+        """Record what the run may cost, in the form of `--budget`, replacing an earlier amount."""
         with self._transaction():
             self._db.execute("UPDATE run SET details = json_set(details, '$.budget', ?)", (written,))
 
@@ -265,7 +265,7 @@ class RunStore(RunReader):
         return int(cursor.lastrowid or 0)
 
     def abandon_attempt(self, attempt: int, seconds: float, reason: str, events: str = "") -> None:
-        """Record an attempt that the user stopped: it yields no outcome, so that `--resume` makes another one."""
+        """Record an attempt that the user stopped: it has no outcome, so that `--resume` makes another one."""
         with self._transaction():
             self._end_attempt(attempt, "stopped", seconds, reason, events)
 
@@ -285,7 +285,7 @@ class RunStore(RunReader):
             samples: What was measured.
 
         Raises:
-            AssayError: The repeat already has an outcome that stands.
+            AssayError: The repeat already has an outcome that is not replaced.
         """
         with self._transaction():
             case_id, repeat = self._end_attempt(attempt, status, seconds, reason, events)
@@ -312,9 +312,9 @@ class RunStore(RunReader):
         return str(case_id), int(repeat)
 
     def settle(self, case_id: str, reason: str, known: bool = True) -> int:
-        """Record that a case gets no more repeats, or with an empty reason that after all it does.
+        """Record that a case gets no more repeats, or with an empty reason that it gets them after all.
 
-        Its repeats without an outcome are then no longer asked for, or asked for again; the plan keeps them.
+        Its repeats without an outcome are then no longer pending, or pending again; the plan keeps them.
 
         Args:
             case_id: The case.
@@ -322,30 +322,30 @@ class RunStore(RunReader):
             known: Its results are known well enough; else time is up, or repeats vary too much.
 
         Returns:
-            How many repeats fewer the run has; below 0 if they are more.
+            How many fewer repeats the run has; below 0 if it has more.
         """
-        was = self.is_settled(case_id)
-        if not was and not reason:
+        was_settled = self.is_settled(case_id)
+        if not was_settled and not reason:
             return 0
         with self._transaction():
             self._db.execute("DELETE FROM settled WHERE case_id = ?", (case_id,))
             if reason:
                 self._db.execute("INSERT INTO settled VALUES (?, ?, ?)", (case_id, reason, known))
-            if was and reason:
+            if was_settled and reason:
                 return 0
             (idle,) = self._db.execute(
                 "SELECT count(*) FROM plan LEFT JOIN outcomes USING (case_id, repeat)"
                 " WHERE case_id = ? AND status IS NULL",
                 (case_id,),
             ).fetchone()
-            fewer = -int(idle) if was else int(idle)
+            fewer = -int(idle) if was_settled else int(idle)
             self._db.execute("UPDATE run SET planned = planned - ?", (fewer,))
         return fewer
 
     def add_repeats(self, settling: Settling, order: Sequence[tuple[str, int]]) -> None:
-        """Ask for more repeats of some cases of a run that is over, which is under way again then.
+        """Plan more repeats for some cases of a run that is over, which then counts as running again.
 
-        Repeats of these cases that were planned and never begun are not asked for any more.
+        Repeats of these cases that were planned but never started are removed from the plan.
 
         Args:
             settling: What is added.
@@ -368,7 +368,7 @@ class RunStore(RunReader):
             self._keep_settlings((*self.info().settlings, settling))
 
     def end_settling(self) -> None:
-        """Record that none of the repeats that were added last is asked for any more."""
+        """Record that the repeats that were added last are complete."""
         *before, last = self.info().settlings
         with self._transaction():
             self._keep_settlings((*before, last.model_copy(update={"done": True})))
@@ -386,18 +386,30 @@ class RunStore(RunReader):
         return cursor.rowcount
 
     def save_results(self, results: Iterable[Result]) -> None:
-        """Keep what the analysis says of each operation of each case, for `show`; replaces what was there."""
-        kept = ("operation", "verdict", "throughput", "low", "high", "iops", "n", "finding", "also", "ceiling", "share")
-        values = ([result.case, *(getattr(result, name) for name in kept)] for result in results)
+        """Store the results of the analysis for `show`, one for each operation of each case, replacing earlier ones."""
+        columns = (
+            "operation",
+            "verdict",
+            "throughput",
+            "low",
+            "high",
+            "iops",
+            "n",
+            "finding",
+            "also",
+            "ceiling",
+            "share",
+        )
+        values = ([result.case, *(getattr(result, name) for name in columns)] for result in results)
         with self._transaction():
             self._db.execute("DELETE FROM results")
             self._db.executemany(
-                f"INSERT INTO results (case_id, {', '.join(kept)}) VALUES (?{', ?' * len(kept)})",
+                f"INSERT INTO results (case_id, {', '.join(columns)}) VALUES (?{', ?' * len(columns)})",
                 values,
             )
 
     def write_intervals(self, rows: Iterable[Mapping[str, Any]]) -> int:
-        """Write the time series of the run to `intervals.csv.gz`, replacing what was there.
+        """Write the time series of the run to `intervals.csv.gz`, replacing an earlier one.
 
         Args:
             rows: Columns as in `assay.store.series.COLUMNS`.
@@ -410,13 +422,13 @@ class RunStore(RunReader):
         """
         try:
             with opened_folder(self.folder) as opened:
-                if not self._still_there(opened):
+                if not self._is_own_folder(opened):
                     raise self._unwritable(INTERVALS, "the folder of the run was moved, or another is in its place")
                 return write_series(opened / INTERVALS, rows)
         except OSError as error:
             raise self._unwritable(INTERVALS, error.strerror or str(error)) from error
 
-    # The journal of what was made elsewhere: a run's `assay.journal.entry.Journal`.
+    # The following methods are the journal of what the run makes elsewhere (`assay.journal.entry.Journal`).
 
     def record(self, kind: str, name: str, details: Mapping[str, Any] | None = None) -> int:
         """Record something before it is made; the same thing is recorded once."""
@@ -433,12 +445,12 @@ class RunStore(RunReader):
         return int(cursor.lastrowid or 0)
 
     def amend(self, entry: int, details: Mapping[str, Any]) -> None:
-        """Record what is known of a thing of the journal now that it is made."""
+        """Replace the details of an entry of the journal."""
         with self._transaction():
             self._db.execute("UPDATE journal SET details = ? WHERE id = ?", (json.dumps(details), entry))
 
     def removed(self, entry: int) -> None:
-        """Record that a thing of the journal is gone."""
+        """Record that a thing in the journal is removed."""
         with self._transaction():
             self._db.execute("UPDATE journal SET removed_at = ? WHERE id = ?", (time.time(), entry))
 
@@ -449,7 +461,7 @@ class RunStore(RunReader):
             yield
             self._db.execute("COMMIT")
         except BaseException as error:
-            # SQLite itself rolls back after some errors, and must not hide the first one if it cannot.
+            # SQLite itself rolls back after some errors. A failing rollback must not hide the first error.
             with contextlib.suppress(sqlite3.Error):
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
@@ -516,8 +528,8 @@ def _free_name(root: Path, run_id: str) -> Path:
 
 
 def _remove_unfinished(root: Path) -> None:
-    """Remove folders of runs whose creation was cut short: their names hold the process id of the creator."""
+    """Remove the folders of runs whose creation was cut short: their names have the process id of the creator."""
     for folder in root.glob(f"{UNFINISHED_PREFIX}*"):
-        found = _UNFINISHED.fullmatch(folder.name)
-        if found is not None and not Path("/proc", found["pid"]).exists() and not is_locked(folder / RUN_LOCK):
+        match = _UNFINISHED.fullmatch(folder.name)
+        if match is not None and not Path("/proc", match["pid"]).exists() and not is_locked(folder / RUN_LOCK):
             remove_folder(folder)

@@ -63,19 +63,19 @@ TABLES = """
 """
 
 SCHEMA_VERSION = 5
-"""Of these tables; a file that was written with others is refused."""
-_KNOWN = frozenset(statement.strip() for statement in TABLES.split(";"))
+"""Version of these tables; a file with another version is refused."""
+_STATEMENTS = frozenset(statement.strip() for statement in TABLES.split(";"))
 
 
 def connect_to_write(folder: Path) -> sqlite3.Connection:
-    """Open an existing run's database for writing; the caller holds the run's lock, and has looked at its entries.
+    """Open the database of an existing run for writing; the caller holds the run's lock and has checked its entries.
 
     Raises:
         AssayError: It is missing, broken, or of another version of Assay.
     """
     path = folder / DATABASE
     with told_of(path):
-        connection = _writing(path)
+        connection = _open_for_writing(path)
         check_schema(connection, path)
         connection.execute("PRAGMA temp_store = MEMORY")
         return connection
@@ -83,7 +83,7 @@ def connect_to_write(folder: Path) -> sqlite3.Connection:
 
 @contextlib.contextmanager
 def told_of(path: Path) -> Iterator[None]:
-    """Turn what goes wrong while a database is opened into one line.
+    """Turn errors while a database is opened into one line.
 
     Raises:
         AssayError: It is broken, or cannot be opened.
@@ -99,12 +99,12 @@ def told_of(path: Path) -> Iterator[None]:
 
 
 def check_schema(connection: sqlite3.Connection, path: Path) -> None:
-    """See whether a database has tables of this version of Assay and nothing besides.
+    """Check that a database has the tables of this version of Assay and nothing else.
 
-    What is called as one of them may otherwise be a view that never ends.
+    A foreign database could otherwise have a view that never ends under the name of a table.
 
     Args:
-        connection: To it.
+        connection: To the database.
         path: Its name in messages.
 
     Raises:
@@ -115,26 +115,26 @@ def check_schema(connection: sqlite3.Connection, path: Path) -> None:
         raise AssayError(f"{path}: holds no run", "its creation did not end; remove the folder")
     if version != SCHEMA_VERSION:
         newer = version > SCHEMA_VERSION
-        who, hint = ("a newer", "update Assay") if newer else ("an older", "measure its study again")
-        known = f"version {version} of the store, this one knows {SCHEMA_VERSION}"
+        writer, hint = ("a newer", "update Assay") if newer else ("an older", "measure its study again")
+        versions = f"version {version} of the store, this one knows {SCHEMA_VERSION}"
         code = Code.NEWER_RUN if newer else None
-        raise AssayError(f"{path}: written by {who} Assay ({known})", hint, code=code)
+        raise AssayError(f"{path}: written by {writer} Assay ({versions})", hint, code=code)
     for name, sql in connection.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"):
-        # What SQLite itself adds, such as the statistics of ANALYZE, has names that nothing else can have.
-        if sql not in _KNOWN and not str(sql).startswith("CREATE TABLE sqlite_"):
+        # SQLite's own tables, such as the statistics of ANALYZE, have reserved names.
+        if sql not in _STATEMENTS and not str(sql).startswith("CREATE TABLE sqlite_"):
             message = f"{path.parent} is damaged: {plain(str(name))} in its database is not what a run has"
             raise AssayError(message, DAMAGE_HINT)
 
 
-def _writing(path: Path) -> sqlite3.Connection:
+def _open_for_writing(path: Path) -> sqlite3.Connection:
     uri = f"{path.absolute().as_uri()}?mode=rwc"
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30)
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA foreign_keys = ON")
-    # With WAL, NORMAL survives the death of the process whole; fsync only at checkpoints keeps the store's own
-    # writes out of what is measured. Losing power can cost the last repeats, which --resume then runs again.
-    # In a batch job it lies on a file system that several machines see, on which WAL does not work: it needs
-    # memory that all who have the file open share. With a journal SQLite's locks do, where the file system has any.
+    # With WAL, NORMAL loses nothing if the process dies, and fsync only at checkpoints keeps the store's own writes
+    # out of the measurement. A power failure can cost the last repeats, which --resume then runs again.
+    # A batch job has its database on a file system that several machines see. WAL does not work there, since it needs
+    # memory that all processes with the open file share. A journal works, if the file system has locks.
     batch = look_at(path.parent, BATCH) is not None
     connection.execute(f"PRAGMA journal_mode = {'DELETE' if batch else 'WAL'}")
     connection.execute("PRAGMA synchronous = NORMAL")
@@ -143,6 +143,6 @@ def _writing(path: Path) -> sqlite3.Connection:
 
 def create(folder: Path) -> sqlite3.Connection:
     """Make a new database with all tables in a run's folder."""
-    connection = _writing(folder / DATABASE)
+    connection = _open_for_writing(folder / DATABASE)
     connection.executescript(f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
     return connection

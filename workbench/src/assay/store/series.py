@@ -1,4 +1,4 @@
-"""The time series of a run as compressed CSV, which needs no package and every tool for tables reads as it is."""
+"""Writes the time series of a run as compressed CSV, which every spreadsheet or data frame library can read."""
 
 import contextlib
 import csv
@@ -30,10 +30,11 @@ COLUMNS = (
     "object_ops",
     "object_bytes",
 )
-"""Two texts, `case` and `operation`; all others are whole numbers. Times count from the phase's start; percentiles are
-of all operations together, and empty where those are too few (`assay.model.result.percentile`).
+"""Columns of the series: the texts `case` and `operation`, and whole numbers.
 
-`meta` are metadata operations, whose bytes are the contents that `create` wrote; `object` are those on objects.
+Times count from the start of the phase. Percentiles cover the operations of all kinds, and are empty where those are
+too few (`assay.model.result.percentile`). `meta` are metadata operations, whose bytes are the contents that `create`
+wrote; `object` are operations on objects.
 """
 
 
@@ -41,8 +42,8 @@ def write_series(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
     """Write rows to a file, whole or not at all; the same rows give the same bytes.
 
     Args:
-        path: The file; replaced.
-        rows: One mapping with the names of `COLUMNS` per interval.
+        path: The file, which is replaced.
+        rows: One mapping for each interval, with the names of `COLUMNS`.
 
     Returns:
         Number of rows.

@@ -1,12 +1,12 @@
-"""A run's database, opened to be read: nothing in its folder is written, and SQLite finds nothing there to undo.
+"""Opens a run's database for reading: nothing in its folder is written, and SQLite finds no journal there to roll back.
 
-SQLite opens files by their names, follows links, rolls back a journal that lies beside, and removes the file that such
-a journal names. A run's folder may come from somebody else, so that happens at most to a copy, in a private folder:
+SQLite opens files by name, follows links, rolls back a journal next to a database, and removes the file that such a
+journal names. A run's folder may come from another user, so SQLite does that at most to a copy in a private folder:
 
-* A run that has ended is one file. It is read where it is, as one that cannot change (`immutable`): then SQLite looks
-  for nothing beside it.
-* Beside a run that is being measured lies what was not put into the file yet, beside one whose workbench was killed,
-  too. Both files are copied, the copies are joined, and the result is read.
+* A run that has ended is one file. It is read in place and as one that cannot change (`immutable`), so that SQLite
+  looks for no other file.
+* While a run is measured, or after its workbench was killed, there is a second file with changes that are not in the
+  database yet. Both files are copied, the copies are joined, and the result is read.
 """
 
 import contextlib
@@ -28,15 +28,15 @@ from assay.store.schema import check_schema, told_of
 MOST_BYTES = 1 << 40
 _HEADER = 100
 _VERSIONS = slice(18, 20)
-"""Of a database's header: how it may be written and read; 2 means with a write-ahead log (section 1.3.4)."""
+"""Bytes of a database's header with the versions for writing and reading; 2 means a write-ahead log (section 1.3.4)."""
 _WITH_LOG = b"\2\2"
 _LOG_HEADER = 32
 TRIES, PAUSE_SECONDS = 60, 0.03
 CLOCK_TICK_NS = 20_000_000
-"""Two writes within a tick of the kernel's clock have the same time; none is longer than this."""
+"""Two writes within a tick of the kernel's clock have the same time; no tick is longer than this."""
 OPEN_SECONDS = 5.0
-"""How long opening a file may take: what got its name meanwhile may be a pipe that nobody writes to."""
-_one_at_a_time = threading.Lock()
+"""How long opening a file may take: it may have become a pipe without a writer."""
+_connect_lock = threading.Lock()
 
 
 read: dict[Path, None] = {}
@@ -48,14 +48,14 @@ class _ChangedError(Exception):
 
 
 def open_to_read(folder: Path) -> sqlite3.Connection:
-    """A connection to a run's database as it stands now.
+    """Return a connection to the present state of a run's database.
 
     Args:
-        folder: The run's.
+        folder: The run's folder.
 
     Raises:
-        AssayError: It has no database or a broken one, it cannot be read, something of it is not a plain file of this
-            folder alone, a journal names another file, it was written by another version of Assay, or changes too fast.
+        AssayError: There is no database, or it is broken, unreadable, of another version of Assay or changes too fast;
+            a file is not a plain file of this folder alone; or a journal names another file.
     """
     with told_of(folder / DATABASE), entered(folder) as place:
         for _ in range(TRIES):
@@ -80,15 +80,15 @@ def _opened(place: int, folder: Path) -> sqlite3.Connection:
                     ) from None
                 continue
             stack.callback(os.close, files[name])
-        beside = {name: fd for name, fd in files.items() if name != DATABASE and os.fstat(fd).st_size}
+        side_files = {name: fd for name, fd in files.items() if name != DATABASE and os.fstat(fd).st_size}
         database = files[DATABASE]
-        if not beside and os.pread(database, _HEADER, 0)[_VERSIONS] != _WITH_LOG:
+        if not side_files and os.pread(database, _HEADER, 0)[_VERSIONS] != _WITH_LOG:
             connection = _checked(_in_place(database), folder)
             if not connection.execute("SELECT 1 FROM run WHERE status = 'running'").fetchone():
                 return connection
-            # It may be a batch job's, which writes without a log: SQLite's locks would keep it and us apart.
+            # A batch job may be writing to it, without a log. Reading in place would need SQLite's locks.
             connection.close()
-        return _checked(_copied(place, folder, {DATABASE: database, **beside}), folder)
+        return _checked(_copied(place, folder, {DATABASE: database, **side_files}), folder)
 
 
 def _checked(connection: sqlite3.Connection, folder: Path) -> sqlite3.Connection:
@@ -101,10 +101,10 @@ def _checked(connection: sqlite3.Connection, folder: Path) -> sqlite3.Connection
 
 
 def _in_place(database: int) -> sqlite3.Connection:
-    """The file of a descriptor, which nobody changes, and beside which SQLite looks for nothing."""
-    # SQLite makes a path of the descriptor and opens that. What it has opened is held against the descriptor before
-    # anything is asked of it.
-    with _one_at_a_time:
+    """Open the file of a descriptor as one that nothing changes, so that SQLite looks for no other file."""
+    # SQLite resolves the descriptor to a path and opens that. So its file is compared with the descriptor's before the
+    # first query.
+    with _connect_lock:
         before = set(_descriptors())
         connection = _Opener.connect(f"file:/proc/self/fd/{database}?mode=ro&immutable=1")
         about = os.fstat(database)
@@ -122,48 +122,48 @@ def _descriptors() -> Iterator[tuple[int, int, int]]:
 
 
 class _Opener:
-    """A thread that opens databases; if one never opens, it is left behind, and the next has another thread."""
+    """A thread that opens databases. If an open hangs, the thread is left behind, and the next open gets a new one."""
 
     current: "_Opener | None" = None
 
     def __init__(self) -> None:
-        self._asked: SimpleQueue[str] = SimpleQueue()
+        self._requests: SimpleQueue[str] = SimpleQueue()
         self._answers: SimpleQueue[sqlite3.Connection | sqlite3.Error] = SimpleQueue()
         threading.Thread(target=self._work, name="opens runs", daemon=True).start()
 
     def _work(self) -> None:
         while True:
             try:
-                self._answers.put(_connected(self._asked.get()))
+                self._answers.put(_connected(self._requests.get()))
             except sqlite3.Error as error:
                 self._answers.put(error)
 
     @classmethod
     def connect(cls, uri: str) -> sqlite3.Connection:
-        """A connection; to be called by one thread at a time.
+        """Return a connection; only one thread may call this at a time.
 
         Raises:
-            AssayError: It takes too long.
+            AssayError: Opening takes too long.
             sqlite3.Error: It cannot be opened.
         """
         opener = cls.current = cls.current or cls()
-        opener._asked.put(uri)
+        opener._requests.put(uri)
         try:
-            found = opener._answers.get(timeout=OPEN_SECONDS)
+            answer = opener._answers.get(timeout=OPEN_SECONDS)
         except Empty:
             cls.current = None
             message = f"the database of a run was not opened in {OPEN_SECONDS:g} s"
             raise AssayError(message, "see whether its disk answers, and who changes its folder") from None
-        if isinstance(found, sqlite3.Error):
-            raise found
-        return found
+        if isinstance(answer, sqlite3.Error):
+            raise answer
+        return answer
 
 
 def _forget_opener() -> None:
     _Opener.current = None
 
 
-# A process that forks takes no threads along.
+# A forked process does not have the threads of its parent.
 os.register_at_fork(after_in_child=_forget_opener)
 
 
@@ -172,7 +172,7 @@ def _connected(uri: str) -> sqlite3.Connection:
 
 
 def _bounded(connection: sqlite3.Connection, size: int) -> sqlite3.Connection:
-    """With limits that follow from the file: no value is longer than it; and nothing in it is run."""
+    """Limit a connection: values are no longer than the file, and no code in the database is run."""
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(1 << 20, min(size, 1 << 30)))
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "query_only = ON", "temp_store = MEMORY"):
@@ -181,7 +181,7 @@ def _bounded(connection: sqlite3.Connection, size: int) -> sqlite3.Connection:
 
 
 def _copied(place: int, folder: Path, files: Mapping[str, int]) -> sqlite3.Connection:
-    """What the files say together, from private copies that are gone again."""
+    """Open private copies of the files, joined into one database; the copies are removed again."""
     before = _state(place, files)
     private = Path(tempfile.mkdtemp(prefix="assay-read-"))
     try:
@@ -200,53 +200,55 @@ def _copied(place: int, folder: Path, files: Mapping[str, int]) -> sqlite3.Conne
         size = database.stat().st_size
         return _bounded(_connected(f"{database.as_uri()}?mode=ro&immutable=1"), size)
     finally:
-        # It is open by now, and goes with its last descriptor.
+        # The database is open by now; the kernel frees it with the last descriptor.
         remove_folder(private)
 
 
 def _state(place: int, files: Mapping[str, int]) -> list[object]:
-    """Changes when what was copied before and what is copied after do not belong together."""
-    found: list[object] = []
+    """Return a value that changes if files copied before and files copied after do not belong together."""
+    state: list[object] = []
     for name in (DATABASE, LOG, JOURNAL):
         try:
-            about = os.stat(name, dir_fd=place, follow_symlinks=False)
+            status = os.stat(name, dir_fd=place, follow_symlinks=False)
         except FileNotFoundError:
-            found.append(None)
+            state.append(None)
             continue
         if name == LOG:
-            # What is appended to it changes nothing that was there. When it begins anew, its header changes.
+            # Appending to the log does not change what it had. When it restarts, its header changes.
             fd = files.get(LOG)
-            found += [about.st_ino, b"" if fd is None else os.pread(fd, _LOG_HEADER, 0)]
+            state += [status.st_ino, b"" if fd is None else os.pread(fd, _LOG_HEADER, 0)]
             continue
-        if 0 <= time.time_ns() - about.st_mtime_ns < CLOCK_TICK_NS:
+        if 0 <= time.time_ns() - status.st_mtime_ns < CLOCK_TICK_NS:
             raise _ChangedError
-        found += [about.st_ino, about.st_size, about.st_mtime_ns]
-    return found
+        state += [status.st_ino, status.st_size, status.st_mtime_ns]
+    return state
 
 
 def _copy(fd: int, path: Path) -> None:
-    """A copy that has the holes of the original: what claims to be large need not take room."""
-    size, at = os.fstat(fd).st_size, 0
+    """Copy a file with its holes, so that a sparse file with a huge size needs little space."""
+    size, position = os.fstat(fd).st_size, 0
     copy = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         os.ftruncate(copy, size)
-        while at < size:
+        while position < size:
             try:
-                begin = os.lseek(fd, at, os.SEEK_DATA)
+                begin = os.lseek(fd, position, os.SEEK_DATA)
             except OSError:
-                # There is nothing but a hole.
+                # The rest is a hole.
                 break
-            at = min(size, os.lseek(fd, begin, os.SEEK_HOLE))
+            position = min(size, os.lseek(fd, begin, os.SEEK_HOLE))
             os.lseek(copy, begin, os.SEEK_SET)
-            while begin < at and (count := os.sendfile(copy, fd, begin, at - begin)):
+            while begin < position and (count := os.sendfile(copy, fd, begin, position - begin)):
                 begin += count
     finally:
         os.close(copy)
 
 
 def _join(database: Path) -> None:
-    """Put what lies beside a private copy of a database into it."""
-    with contextlib.closing(sqlite3.connect(f"{database.as_uri()}?mode=rw", uri=True, isolation_level=None)) as joined:
-        joined.execute("PRAGMA trusted_schema = OFF")
-        joined.execute("PRAGMA synchronous = OFF")
-        joined.execute("PRAGMA journal_mode = DELETE").fetchone()
+    """Merge the log or journal of a private copy into its database."""
+    with contextlib.closing(
+        sqlite3.connect(f"{database.as_uri()}?mode=rw", uri=True, isolation_level=None)
+    ) as connection:
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.execute("PRAGMA journal_mode = DELETE").fetchone()

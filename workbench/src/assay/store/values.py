@@ -1,4 +1,4 @@
-"""What the columns of a run's database may hold: SQLite itself keeps anything in any of them."""
+"""Checks values from a run's database, since SQLite stores any value in any column."""
 
 import zlib
 
@@ -8,19 +8,19 @@ LAST_MOMENT = 253_402_300_799.0
 """The last second of the year 9999."""
 MOST_COUNTED = 1 << 40
 MOST_EVENTS = 1 << 30
-"""Bytes that the engines of a repeat may say (`assay.contract.bounds`)."""
+"""Most bytes of events of one repeat (`assay.contract.bounds`)."""
 MOST_PACKED = 200
-"""Bytes of events that one of their packed bytes stands for, at most: of idle intervals it is about twenty."""
+"""Largest compression ratio of stored events; idle intervals reach about twenty."""
 LEAST_EVENTS = 1 << 24
 MOST_AMOUNT = 1e30
-"""Of anything that is measured, in bytes, operations or seconds: products of a few of them are still numbers."""
+"""Largest measured amount, in bytes, operations or seconds; products of a few of them are still finite."""
 
 
 def moment_of(value: object) -> float:
-    """A stored time in seconds since 1970, of which a date can be made.
+    """Return a stored time in seconds since 1970, after a check that it is a valid date.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not a time.
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LAST_MOMENT:
         raise ValueError(f"{shown(value)} is no time")
@@ -28,10 +28,10 @@ def moment_of(value: object) -> float:
 
 
 def count_of(value: object) -> int:
-    """A stored number of things.
+    """Return a stored count after a check.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not a count.
     """
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_COUNTED:
         raise ValueError(f"{shown(value)} is no number of things")
@@ -39,10 +39,10 @@ def count_of(value: object) -> int:
 
 
 def amount_of(value: object) -> float:
-    """A stored rate, duration or share, which can be computed with.
+    """Return a stored rate, duration or share after a check that it can be computed with.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is something else.
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST_AMOUNT:
         raise ValueError(f"{shown(value)} is no rate, duration or share")
@@ -50,10 +50,10 @@ def amount_of(value: object) -> float:
 
 
 def text_of(value: object) -> str:
-    """A stored text.
+    """Return a stored text after a check.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not a text.
     """
     if not isinstance(value, str):
         raise ValueError(f"{shown(value)} is no text")
@@ -61,15 +61,15 @@ def text_of(value: object) -> str:
 
 
 def unpacked(packed: bytes) -> str:
-    """Stored events of an engine.
+    """Decompress the stored events of an engine.
 
     Raises:
-        ValueError: They are far more than such events are.
-        zlib.error: They are none.
+        ValueError: They are far larger than events can be.
+        zlib.error: They cannot be decompressed.
     """
     most = min(MOST_EVENTS, LEAST_EVENTS + MOST_PACKED * len(packed))
-    inflating = zlib.decompressobj()
-    found = inflating.decompress(packed, most)
-    if inflating.unconsumed_tail:
+    decompressor = zlib.decompressobj()
+    data = decompressor.decompress(packed, most)
+    if decompressor.unconsumed_tail:
         raise ValueError(f"its events are more than {most} bytes")
-    return (found + inflating.flush()).decode()
+    return (data + decompressor.flush()).decode()

@@ -1,1 +1,1 @@
-"""Repeats that are added to a run which is over, for what it has left undecided."""
+"""Adds repeats to a complete run, for what it has left undecided."""

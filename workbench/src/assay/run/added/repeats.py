@@ -1,4 +1,4 @@
-"""What `assay run RUN --resume --settle` adds to a run, and when that ends."""
+"""The repeats that `assay run RUN --resume --settle` adds to a run, and when they end."""
 
 import shlex
 import time
@@ -25,23 +25,23 @@ Clock = Callable[[], float]
 
 
 def settling_of(store: RunStore) -> Settling | None:
-    """The repeats that are being added to a run; None if there are none."""
-    found = store.info().settlings
-    return found[-1] if found and not found[-1].done else None
+    """Return the repeats that are being added to a run; None if there are none."""
+    settlings = store.info().settlings
+    return settlings[-1] if settlings and not settlings[-1].done else None
 
 
 def add_repeats(store: RunStore, say: Say) -> bool:
-    """Plan repeats for the undecided points of a run that is over; what was planned so before stays as it is.
+    """Plan repeats for the undecided points of a complete run; an earlier plan of this kind that is not done stays.
 
     Args:
         store: The run, open for writing.
-        say: Takes what is planned, how long it takes, and what is left undecided.
+        say: Prints what is planned, how long it takes, and what stays undecided.
 
     Returns:
         Whether there is anything to do.
 
     Raises:
-        AssayError: The run is not over, or is one of a kind that has no such points.
+        AssayError: The run is not over, or is of a kind without such points.
     """
     info, ref = store.info(), store.folder
     if settling_of(store) is not None:
@@ -51,22 +51,25 @@ def add_repeats(store: RunStore, say: Say) -> bool:
         raise AssayError(f"run {ref.name} has two sides, whose repeats come in rounds", hint, EXIT_USAGE)
     if not info.status.startswith("complete"):
         raise AssayError(f"run {ref.name} is not finished", f"first finish it: `assay run {ref} --resume`", EXIT_USAGE)
-    found = missing(store)
-    for line in lines_of(found):
+    more_needed = missing(store)
+    for line in lines_of(more_needed):
         say(line)
-    if not found.repeats:
+    if not more_needed.repeats:
         return False
     for line in changed_since(store):
         say(line)
-    last = {case: max((number for one, number in store.executed() if one == case), default=0) for case in found.repeats}
-    targets = {case: last[case] + more for case, more in found.repeats.items()}
-    added = Settling(repeats=targets, seconds=found.seconds, after=found.around / 2, begun_at=time.time())
-    store.add_repeats(added, in_turns(last, found.repeats))
+    last = {
+        case: max((number for one, number in store.executed() if one == case), default=0)
+        for case in more_needed.repeats
+    }
+    targets = {case: last[case] + more for case, more in more_needed.repeats.items()}
+    added = Settling(repeats=targets, seconds=more_needed.seconds, after=more_needed.around / 2, begun_at=time.time())
+    store.add_repeats(added, in_turns(last, more_needed.repeats))
     return True
 
 
 def missing(store: RunStore) -> More:
-    """The repeats that a run lacks; see `assay.analyse.more_repeats`."""
+    """Return the repeats that a run lacks; see `assay.analyse.more_repeats`."""
     run = with_seen(store, store.info())
     rows = tuple(judged_rows(store, run))
     pairs = compare(rows, run.looks) if len(run.places) > 1 else ()
@@ -75,7 +78,7 @@ def missing(store: RunStore) -> More:
 
 
 def in_turns(last: Mapping[str, int], more: Mapping[str, int]) -> list[Job]:
-    """The repeats in the order of execution: one of each case, then the next, so that cases stay comparable.
+    """Return the repeats in the order of execution: one of each case, then the next, so that cases stay comparable.
 
     Args:
         last: Case id -> number of its last repeat so far.
@@ -86,19 +89,19 @@ def in_turns(last: Mapping[str, int], more: Mapping[str, int]) -> list[Job]:
 
 
 def lines_of(more: More) -> list[str]:
-    """What is added, how long that takes, and what stays undecided."""
-    said = []
+    """Return lines on what is added, how long that takes, and what stays undecided."""
+    lines = []
     if more.repeats:
         count, cases = sum(more.repeats.values()), len(more.repeats)
         what = f"{_comparisons(more.points)} undecided: {count:,} more {'repeat' if count == 1 else 'repeats'}"
-        said.append(f"{what} of {cases} {'case' if cases == 1 else 'cases'}, at most {about_duration(more.seconds)}")
+        lines.append(f"{what} of {cases} {'case' if cases == 1 else 'cases'}, at most {about_duration(more.seconds)}")
     if more.too_long:
         why = "the difference is too small, or the repeats vary too much, to find it in a sensible time"
-        said.append(f"{_comparisons(more.too_long)} stay undecided: {why}")
+        lines.append(f"{_comparisons(more.too_long)} stay undecided: {why}")
     if more.others:
         why = "not for want of repeats; `assay show RUN` names what limits them"
-        said.append(f"{_comparisons(more.others)} stay undecided: {why}")
-    return said or ["nothing is undecided: no repeats are added"]
+        lines.append(f"{_comparisons(more.others)} stay undecided: {why}")
+    return lines or ["nothing is undecided: no repeats are added"]
 
 
 def _comparisons(count: int) -> str:
@@ -106,7 +109,7 @@ def _comparisons(count: int) -> str:
 
 
 def changed_since(store: RunStore) -> list[str]:
-    """A line if the study file that the run was started with says something else by now."""
+    """Return a line if the study file that the run was started with has changed since."""
     words = shlex.split(store.info().command)
     options = {"--set", "--repeats", "--only", "--target"}
     if words[:2] != ["assay", "run"] or len(words) < 3 or any(word.split("=")[0] in options for word in words):
@@ -121,7 +124,7 @@ def changed_since(store: RunStore) -> list[str]:
 
 
 def with_repeats(study: Study, settling: Settling) -> Study:
-    """The study without rules of its own on when to stop."""
+    """Return the study without its own rules on when to stop."""
     most = max(settling.repeats.values())
     return study.model_copy(update={"repeating": Repeats(most=most, least=most)})
 
@@ -132,14 +135,14 @@ class AddedRounds:
     def __init__(
         self, store: RunStore, cases: Sequence[Case], settling: Settling, begun: float, clock: Clock = time.monotonic
     ) -> None:
-        """What repeats of sessions before have taken of the time counts.
+        """Count the time that repeats of earlier sessions have taken.
 
         Args:
             store: The run.
-            cases: Those that have repeats added.
+            cases: The cases that get repeats.
             settling: What is added.
             begun: When this session began, by the clock.
-            clock: Seconds, from whatever.
+            clock: Returns seconds from any fixed moment.
         """
         self._store = store
         self._cases = cases
@@ -150,24 +153,24 @@ class AddedRounds:
 
     @property
     def left(self) -> float:
-        """Seconds for repeats."""
+        """Seconds left for repeats."""
         return max(0.0, self._end - self._clock())
 
     def before(self, _repeat: int) -> dict[str, int]:
-        """As of `assay.run.settle.Rounds`: no repeats begin that would end too late."""
+        """Settle all cases if their next repeats would end too late; as `assay.run.settle.Rounds.before`."""
         waiting = {case for case, _ in self._store.pending()}
-        going = [case.id for case in self._cases if case.id in waiting]
-        each = took(self._store)
-        if not going or sum(each.get(case, 0.0) for case in going) <= self.left:
+        open_cases = [case.id for case in self._cases if case.id in waiting]
+        mean_s = took(self._store)
+        if not open_cases or sum(mean_s.get(case, 0.0) for case in open_cases) <= self.left:
             return {}
         reason = f"time for added repeats was up ({about_duration(self._most)})"
-        return {case: self._store.settle(case, reason, known=False) for case in going}
+        return {case: self._store.settle(case, reason, known=False) for case in open_cases}
 
 
 def end_added(store: RunStore, settling: Settling) -> None:
-    """Record that none of the repeats is asked for any more, and that the cases have all that they were to have."""
-    known = store.settled()
+    """Record that the added repeats are complete, and that their cases get no more."""
+    settled = store.settled()
     for case in settling.repeats:
-        if case not in known:
+        if case not in settled:
             store.settle(case, "including those that `--settle` added")
     store.end_settling()

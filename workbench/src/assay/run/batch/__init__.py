@@ -1,1 +1,1 @@
-"""Runs as batch jobs of Slurm: submitted, followed from outside, resumed."""
+"""Runs as batch jobs of Slurm: submitting, following and resuming them."""

@@ -1,8 +1,7 @@
-"""What the job of a run tells whoever follows it: a line of JSON for each thing that a listener is told.
+"""The progress of a batch job, for processes that follow it: a JSON line for each call of a listener.
 
-The job appends to a file of the run's folder, and whoever follows only reads it. Nothing else is relied on than that
-what is appended on one machine is seen on another after a while: no lock, and no database, which file systems of
-clusters share badly.
+The job appends to a file of the run's folder, and followers only read it. This relies only on appended data becoming
+visible on another machine after a while. It uses no locks and no database, which cluster file systems share badly.
 """
 
 import json
@@ -23,20 +22,20 @@ from assay.store.door import open_file
 from assay.store.entries import PROGRESS, open_to_append
 
 MOST_READ = 1 << 24
-"""Bytes that are read at once; the rest the next time."""
+"""Most bytes of one read; the rest is read the next time."""
 MOST_BYTES = 1 << 40
-"""Of a file that is read on."""
+"""Largest accepted size of the file."""
 
 
 class TellingListener:
-    """Tells another listener, and whoever follows the run."""
+    """Passes calls on to another listener, and records them for followers of the run."""
 
     def __init__(self, inner: Listener, folder: Path, job: str) -> None:
-        """Begin to append.
+        """Start to append.
 
         Args:
-            inner: Is told everything.
-            folder: Of the run.
+            inner: Receives all calls.
+            folder: Folder of the run.
             job: Id of the job that this process is in.
         """
         self._inner = inner
@@ -45,15 +44,15 @@ class TellingListener:
         self.tell("job", id=job)
 
     def tell(self, what: str, **facts: Any) -> None:
-        """Append a line. That it cannot be done is said once: who follows sees less then, and the run goes on."""
+        """Append a line. A failure is reported once: followers then see less, and the run goes on."""
         line = json.dumps({"at": time.time(), "what": what, **facts}, separators=(",", ":"))
         try:
             with open_to_append(self._folder / PROGRESS) as file:
                 file.write(f"{line}\n".encode())
         except OSError as error:
             if not self._fails:
-                why = (error.strerror or str(error)).lower()
-                self._inner.say(warning(f"{self._folder / PROGRESS}: cannot be written: {why}"))
+                reason = (error.strerror or str(error)).lower()
+                self._inner.say(warning(f"{self._folder / PROGRESS}: cannot be written: {reason}"))
             self._fails = True
 
     def say(self, text: str) -> None:
@@ -64,12 +63,12 @@ class TellingListener:
     def progress(self, total: int, done: int, left: TimeLeft) -> Progress:
         """See `Listener`."""
         self.tell("progress", total=total, done=done, left=left.seconds(), at_most=left.at_most)
-        return _TellingProgress(self._inner.progress(total, done, left), self, left)
+        return _RecordingProgress(self._inner.progress(total, done, left), self, left)
 
 
-class _TellingProgress:
-    def __init__(self, inner: Progress, teller: TellingListener, left: TimeLeft) -> None:
-        self._inner, self._teller, self._left = inner, teller, left
+class _RecordingProgress:
+    def __init__(self, inner: Progress, recorder: TellingListener, left: TimeLeft) -> None:
+        self._inner, self._recorder, self._left = inner, recorder, left
         self._merger = Merger()
 
     def __enter__(self) -> Self:
@@ -83,23 +82,23 @@ class _TellingProgress:
 
     def begin(self, case: Case, repeat: int) -> None:
         self._inner.begin(case, repeat)
-        self._teller.tell("begin", case=case.model_dump(mode="json"), repeat=repeat, left=self._left.seconds())
+        self._recorder.tell("begin", case=case.model_dump(mode="json"), repeat=repeat, left=self._left.seconds())
 
     def phase(self, operation: str, limits: Limits) -> None:
         self._inner.phase(operation, limits)
         self._merger = Merger()
-        self._teller.tell("phase", operation=operation)
+        self._recorder.tell("phase", operation=operation)
 
     def interval(self, heard: Heard) -> None:
         self._inner.interval(heard)
         for done, counted in self._merger.add(heard):
-            self._teller.tell("interval", done=done, counted=counted)
+            self._recorder.tell("interval", done=done, counted=counted)
 
     def finish(
         self, case: Case, repeat: int, status: str, reason: str, seconds: float, samples: Sequence[Sample]
     ) -> None:
         self._inner.finish(case, repeat, status, reason, seconds, samples)
-        self._teller.tell(
+        self._recorder.tell(
             "finish",
             case=case.model_dump(mode="json"),
             repeat=repeat,
@@ -112,27 +111,27 @@ class _TellingProgress:
 
     def fewer(self, count: int) -> None:
         self._inner.fewer(count)
-        self._teller.tell("fewer", count=count)
+        self._recorder.tell("fewer", count=count)
 
     def left_out(self, count: int) -> None:
         self._inner.left_out(count)
-        self._teller.tell("left_out", count=count)
+        self._recorder.tell("left_out", count=count)
 
     def say(self, text: str) -> None:
         self._inner.say(text)
-        self._teller.tell("say", text=text, warning=isinstance(text, Warned))
+        self._recorder.tell("say", text=text, warning=isinstance(text, Warned))
 
 
 class Merger:
-    """Intervals of many hosts as those of one: a line for each, however many hosts there are."""
+    """Merges the intervals of many hosts into intervals of all, so that the file has one line for each."""
 
     def __init__(self) -> None:
-        """Nothing was heard yet."""
+        """Start without intervals."""
         self._length = 0
         self._open: dict[int, tuple[Stretch, bool]] = {}
 
     def add(self, heard: Heard) -> list[tuple[Stretch, bool]]:
-        """Take an interval of a host; returns those of all that are whole: two later ones have begun."""
+        """Add an interval of a host; returns the merged intervals that are complete: two later ones have begun."""
         done = heard.done
         self._length = self._length or max(1, done.end_ns - done.start_ns)
         number = done.start_ns // self._length
@@ -149,34 +148,34 @@ class Merger:
 
 
 class ToldTime(TimeLeft):
-    """The time left as the job told it last."""
+    """The time left as the job reported it last."""
 
     def __init__(self, seconds: float, at_most: bool) -> None:
-        """Begin with what was told."""
+        """Start with a reported time."""
         super().__init__(0.0, at_most)
         self.tell(seconds)
 
     def tell(self, seconds: float) -> None:
-        """Take what was told now."""
-        self._told, self._told_at = seconds, time.monotonic()
+        """Note the time that was reported now."""
+        self._reported_s, self._reported_at = seconds, time.monotonic()
 
     def seconds(self) -> float:
         """See `TimeLeft`."""
-        return max(0.0, self._told - (time.monotonic() - self._told_at))
+        return max(0.0, self._reported_s - (time.monotonic() - self._reported_at))
 
 
 class Reader:
-    """Reads what the jobs of a run tell, from where it last was."""
+    """Reads the progress of the jobs of a run, each time from where the last read ended."""
 
     def __init__(self, folder: Path) -> None:
-        """Nothing is read yet."""
+        """Start at the beginning of the file."""
         self._folder = folder
         self._place = 0
 
     def lines(self) -> Iterator[dict[str, Any]]:
-        """What was told since the last time; a line that is not whole yet is left for the next time."""
+        """Yield the new lines; a line that is not complete yet is left for the next time."""
         try:
-            # Opened anew each time: NFS asks its server then.
+            # The file is opened anew each time, so that NFS asks its server.
             fd = open_file(self._folder, PROGRESS, MOST_BYTES)
             try:
                 data = os.pread(fd, MOST_READ, self._place)
@@ -196,28 +195,28 @@ class Reader:
 
 
 class Replay:
-    """Tells a listener what a job has told."""
+    """Repeats a job's recorded calls to a listener."""
 
     def __init__(self, listener: Listener) -> None:
-        """Nothing is told yet."""
+        """Start without progress."""
         self._listener = listener
         self._progress: Progress | None = None
         self._left = ToldTime(0.0, False)
 
     def close(self) -> None:
-        """End what is shown of the repeats."""
+        """End the display of the repeats."""
         if self._progress is not None:
             self._progress.__exit__(None, None, None)
             self._progress = None
 
     def tell(self, line: dict[str, Any]) -> None:
-        """One thing that the job told; what cannot be read is left out."""
+        """Repeat one recorded call; an invalid one is skipped."""
         try:
-            self._tell(line)
+            self._replay(line)
         except (KeyError, TypeError, ValueError, ValidationError):
             return
 
-    def _tell(self, line: dict[str, Any]) -> None:
+    def _replay(self, line: dict[str, Any]) -> None:
         what, shown = line.get("what"), self._progress
         if "left" in line:
             self._left.tell(float(line["left"]))
@@ -233,10 +232,10 @@ class Replay:
         elif what in ("job", "over"):
             self.close()
         elif shown is not None:
-            _shown(shown, what, line)
+            _replay_progress(shown, what, line)
 
 
-def _shown(shown: Progress, what: object, line: dict[str, Any]) -> None:
+def _replay_progress(shown: Progress, what: object, line: dict[str, Any]) -> None:
     if what == "begin":
         shown.begin(Case.model_validate(line["case"]), int(line["repeat"]))
     elif what == "phase":
@@ -256,10 +255,10 @@ def _shown(shown: Progress, what: object, line: dict[str, Any]) -> None:
 
 
 def caught_up(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What is left to be told to somebody who comes later: how far the run is, and the repeat at hand.
+    """Return the lines that a later follower needs: how far the run is, and the current repeat.
 
     Args:
-        lines: All that was told before.
+        lines: All lines so far.
     """
     begun = max((place for place, line in enumerate(lines) if line.get("what") == "progress"), default=None)
     if begun is None:

@@ -1,4 +1,4 @@
-"""What a run keeps of the jobs that it ran in: sections `scheduler job ID` of its environment."""
+"""Facts about the jobs that a run ran in: sections `scheduler job ID` of its environment."""
 
 import contextlib
 import math
@@ -19,7 +19,7 @@ from assay.run.batch.slurm import Job, job_facts, own_id, variables_of_job
 from assay.store import RunStore
 
 SECTION = "scheduler job "
-"""How the name of a section begins; the job's id follows."""
+"""Beginning of a section's name; the job's id follows."""
 _NAMES = {
     "Cluster": "cluster",
     "Partition": "partition",
@@ -35,19 +35,19 @@ _NAMES = {
     "StartTime": "started",
     "Requeue": "requeue",
 }
-"""Field of Slurm -> what a run calls it."""
+"""Slurm's field -> its name in a run."""
 EARLIER_SECONDS = 60
-"""So much earlier than asked Slurm may tell a job that its time limit comes near (`--signal` of sbatch(1))."""
+"""How much earlier than requested Slurm may signal that the time limit is near (`--signal` of sbatch(1))."""
 _AT_END = {"JobState": "state", "Reason": "reason", "EndTime": "ended", "ExitCode": "exit code"}
 
 
 def _section(job: str) -> str:
-    """Name of the section on a job."""
+    """Return the name of the section on a job."""
     return f"{SECTION}{plain(job)}"
 
 
 def own_job() -> dict[str, dict[str, str]]:
-    """The section on the job that this process runs in; none outside of jobs."""
+    """Return the section on the job that this process runs in; empty outside of jobs."""
     job = own_id()
     if not job:
         return {}
@@ -57,22 +57,22 @@ def own_job() -> dict[str, dict[str, str]]:
         known = {}
     except SlurmError as error:
         known = {"times": f"unknown: {error.message}"}
-    return {_section(job): {"scheduler": "Slurm", **_named(facts, _NAMES), **known}}
+    return {_section(job): {"scheduler": "Slurm", **_renamed(facts, _NAMES), **known}}
 
 
 def end_state(store: RunStore, job: str) -> str:
-    """How a job ended, in Slurm's words, as `keep_end` has it."""
+    """Return how a job ended, in Slurm's words, as `keep_end` has stored it."""
     return store.info().environment.get(_section(job), {}).get("state", "unknown")
 
 
 def keep_stop(store: RunStore) -> str:
-    """Write down, in the job itself, that the run was stopped as the job's time limit came near.
+    """Record, in the job itself, that the run was stopped because the job's time limit is near.
 
     Args:
         store: The run, open for writing.
 
     Returns:
-        What is so, in words; empty if the limit is far or there is none, the job is over, or Slurm does not answer.
+        A description; empty if the limit is far or there is none, the job is over, or Slurm does not answer.
     """
     job = own_id()
     try:
@@ -80,11 +80,11 @@ def keep_stop(store: RunStore) -> str:
         end = datetime.strptime(facts["EndTime"], "%Y-%m-%dT%H:%M:%S")
     except (SlurmError, KeyError, ValueError):
         return ""
-    # Slurm writes local time. Of a job that it has cancelled the end is now.
+    # Slurm prints local time. The end of a cancelled job is now.
     left = end.timestamp() - time.time()
     batch = read_batch(store.folder)
-    told_before = stop_seconds(shlex.split(batch.options)) if batch is not None else math.inf
-    if facts.get("JobState") != "RUNNING" or not 0 < left <= told_before + EARLIER_SECONDS:
+    signal_s = stop_seconds(shlex.split(batch.options)) if batch is not None else math.inf
+    if facts.get("JobState") != "RUNNING" or not 0 < left <= signal_s + EARLIER_SECONDS:
         return ""
     text = f"stopped {about_duration(left)} before its time limit ({facts.get('TimeLimit', 'unknown')})"
     environment = dict(store.info().environment)
@@ -94,28 +94,28 @@ def keep_stop(store: RunStore) -> str:
 
 
 def keep_end(folder: Path, job: Job, options: str) -> bool:
-    """Write down how a job ended.
+    """Record how a job ended.
 
     Args:
-        folder: Of the run.
+        folder: Folder of the run.
         job: The job.
         options: With which it was submitted.
 
     Returns:
-        Whether it is written down; False if Slurm does not answer, or somebody has the run open.
+        Whether it is recorded; False if Slurm does not answer, or another process has the run open.
     """
     with contextlib.suppress(AssayError):
         facts = job_facts(job)
         with RunStore.open(folder, write=True) as store:
             environment = dict(store.info().environment)
             name, place = _section(job.id), {"cluster": job.cluster} if job.cluster else {}
-            known = environment.get(name, {"scheduler": "Slurm", **place, **_named(facts, _NAMES)})
-            end = _named(facts, _AT_END) or {"state": "unknown: Slurm has forgotten the job"}
+            known = environment.get(name, {"scheduler": "Slurm", **place, **_renamed(facts, _NAMES)})
+            end = _renamed(facts, _AT_END) or {"state": "unknown: Slurm has forgotten the job"}
             environment[name] = {**known, "options": options, **end}
             store.describe(environment=environment)
         return True
     return False
 
 
-def _named(facts: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
+def _renamed(facts: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
     return {ours: plain(facts[field]) for field, ours in names.items() if field in facts}

@@ -1,4 +1,4 @@
-"""Following a run that Slurm has: the queue while it waits, then what the job tells. Nothing of the run is locked."""
+"""Follows a run that is a Slurm job: the queue while it waits, then its progress. Nothing of the run is locked."""
 
 import time
 from collections.abc import Callable
@@ -16,12 +16,12 @@ from assay.run.listener import Listener
 from assay.store.entries import BATCH_OUTPUT
 
 LOOK_SECONDS = 0.5
-"""Time between two looks at what the job tells."""
+"""Time between two reads of the job's progress."""
 LEAST_ASK, MOST_ASK = 1.0, 15.0
-"""Seconds between two questions to Slurm: its controller serves everybody, and is asked less as nothing changes."""
+"""Seconds between two queries to Slurm, whose controller serves all users; they grow while nothing changes."""
 SLOWER = 1.3
 SEEN_SECONDS = 10.0
-"""How long what a job wrote at its end may take to be seen, as through NFS, which looks every so often."""
+"""How long the job's last lines may take to be visible here, as through NFS, which caches."""
 MOST_WORDS = 10
 
 
@@ -29,16 +29,16 @@ class Follower:
     """Follows the newest job of a run to its end."""
 
     def __init__(self, folder: Path, listener: Listener, later: bool, sleep: Callable[[float], None] = time.sleep):
-        """Nothing is asked yet.
+        """Find the job, and report its progress so far.
 
         Args:
-            folder: Of the run.
-            listener: Takes what there is to tell.
-            later: Somebody comes to a job that may have told much already, which is not told again.
-            sleep: Waits for so many seconds.
+            folder: Folder of the run.
+            listener: Receives what there is to report.
+            later: The job may have reported much before, which is not repeated.
+            sleep: Waits for this many seconds.
 
         Raises:
-            AssayError: The run never was a job, or Slurm does not answer.
+            AssayError: The run was never a job, or Slurm does not answer.
         """
         self._folder, self._listener, self._sleep = folder, listener, sleep
         self._batch = _batch_of(folder)
@@ -48,79 +48,79 @@ class Follower:
             raise AssayError(f"run {folder.name} was not taken by Slurm", hint)
         self.job, self.known = job.id, job.job
         self._over = job.over
-        self._said = ""
+        self._last_line = ""
         self._reader, self._replay = Reader(folder), Replay(listener)
         self._output = 0 if later else output_size(folder)
         """Bytes that the run's jobs had printed before."""
         self.told_over = False
-        """The job has told that it is done with the run."""
+        """The job has reported that it is done with the run."""
         self.error: AssayError | None = None
-        """What it ended with, if it was an error."""
+        """The error that the job ended with, if any."""
         self._catch_up(later)
 
     def _catch_up(self, later: bool) -> None:
-        """Take what was told so far; what earlier jobs of the run told is over."""
+        """Read the progress so far; that of earlier jobs of the run is skipped."""
         before: list[dict[str, Any]] = []
         while lines := list(self._reader.lines()):
             before += lines
         begun = max((place for place, line in enumerate(before) if line.get("what") == "job"), default=len(before))
-        mine = before[begun:]
-        if mine and str(mine[0].get("id")) == self.job:
-            self._hear_end(mine[-1])
-            for line in caught_up(mine) if later else mine:
+        own_lines = before[begun:]
+        if own_lines and str(own_lines[0].get("id")) == self.job:
+            self._note_end(own_lines[-1])
+            for line in caught_up(own_lines) if later else own_lines:
                 self._replay.tell(line)
 
     def follow(self) -> JobState:
-        """Until the job is over.
+        """Follow the job until it is over.
 
         Returns:
-            How the queue knew it last.
+            Its last state in the queue.
 
         Raises:
-            KeyboardInterrupt: The user has enough; the job goes on.
+            KeyboardInterrupt: The user stops following; the job goes on.
         """
-        state, ask, next_ask = JobState(""), LEAST_ASK, 0.0
+        state, interval_s, next_query = JobState(""), LEAST_ASK, 0.0
         try:
             while not self._over:
-                if time.monotonic() >= next_ask:
-                    now = self._ask(state)
-                    ask = LEAST_ASK if now != state else min(MOST_ASK, ask * SLOWER)
+                if time.monotonic() >= next_query:
+                    now = self._query_state(state)
+                    interval_s = LEAST_ASK if now != state else min(MOST_ASK, interval_s * SLOWER)
                     if not now.alive:
                         break
-                    state, next_ask = now, time.monotonic() + ask
-                self._tell()
+                    state, next_query = now, time.monotonic() + interval_s
+                self._report_new()
                 self._sleep(LOOK_SECONDS)
             self._finish()
         finally:
             self._replay.close()
         return state
 
-    def _ask(self, before: JobState) -> JobState:
-        """Where the job stands; as before where Slurm does not answer."""
+    def _query_state(self, before: JobState) -> JobState:
+        """Return the state of the job; the last state if Slurm does not answer."""
         try:
             state = job_state(self.known)
         except SlurmError as error:
-            self._say(warning(f"{error.message}; the job goes on, and is asked for again"))
+            self._print_once(warning(f"{error.message}; the job goes on, and is asked for again"))
             return before if before.alive else JobState("RUNNING")
         if state.waits:
             about = f", expected to start at {state.start}" if state.start else ""
-            self._say(f"job {self.job} waits: {state.reason or state.state}{about}")
+            self._print_once(f"job {self.job} waits: {state.reason or state.state}{about}")
         elif state.alive and before.waits | (not before.state):
-            self._say(f"job {self.job} is {state.state} on {state.nodes or 'its nodes'}")
+            self._print_once(f"job {self.job} is {state.state} on {state.nodes or 'its nodes'}")
         return state
 
-    def _say(self, text: str) -> None:
-        if text != self._said:
+    def _print_once(self, text: str) -> None:
+        if text != self._last_line:
             self._listener.say(text)
-            self._said = text
+            self._last_line = text
 
-    def _tell(self) -> None:
-        """Tell what is new."""
+    def _report_new(self) -> None:
+        """Report what is new."""
         for line in self._reader.lines():
             self._replay.tell(line)
-            self._hear_end(line)
+            self._note_end(line)
 
-    def _hear_end(self, line: dict[str, Any]) -> None:
+    def _note_end(self, line: dict[str, Any]) -> None:
         self.told_over = line.get("what") == "over"
         if self.told_over and "message" in line:
             code = line.get("code")
@@ -128,20 +128,20 @@ class Follower:
             self.error = AssayError(f"job {self.job}: {line['message']}", str(line.get("hint", "")), known)
 
     def _finish(self) -> None:
-        """Tell the rest, and write down how the job ended."""
+        """Report the rest, and record how the job ended."""
         if self._over:
             return
         end = time.monotonic() + SEEN_SECONDS
-        written = False
+        is_recorded = False
         while True:
-            self._tell()
-            written = written or keep_end(self._folder, self.known, self._batch.options)
-            if (self.told_over and written) or time.monotonic() >= end:
+            self._report_new()
+            is_recorded = is_recorded or keep_end(self._folder, self.known, self._batch.options)
+            if (self.told_over and is_recorded) or time.monotonic() >= end:
                 break
             self._sleep(LOOK_SECONDS)
         self._replay.close()
         if not self.told_over:
-            # A job that was killed, or never came as far as the run.
+            # The job was killed, or ended before the run began.
             for line in last_words(self._folder, self._output)[-MOST_WORDS:]:
                 self._listener.say(f"{BATCH_OUTPUT}: {line}")
         newest = self._batch.jobs[-1].model_copy(update={"id": self.job, "over": True})

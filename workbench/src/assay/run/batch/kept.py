@@ -1,4 +1,4 @@
-"""What a run keeps of its jobs, in files of its folder: only who submits and follows writes them, never the job."""
+"""A run's record of its jobs, in files of its folder. Only processes that submit or follow write it, never the job."""
 
 import os
 from pathlib import Path
@@ -14,17 +14,17 @@ from assay.store.entries import BATCH, BATCH_NEW, BATCH_OUTPUT, open_new
 MOST_BYTES = 1 << 20
 MOST_TAIL = 1 << 16
 MOST_OUTPUT = 1 << 40
-"""Of what jobs print, of which the end is read."""
+"""Largest accepted size of the output of jobs, of which only the end is read."""
 
 
 class BatchJob(Frozen):
     """A job of a run.
 
     Attributes:
-        id: As Slurm calls it; empty while it is being submitted, or if that was cut short.
-        cluster: Its cluster, as of `Job`.
+        id: Its id in Slurm; empty while it is being submitted, or if the submission was cut short.
+        cluster: Its cluster, as in `Job`.
         submitted_at: Seconds since 1970.
-        over: Whoever followed it has seen its end, and written down what there was to know.
+        over: A follower has seen its end, and recorded how it ended.
     """
 
     id: str
@@ -34,7 +34,7 @@ class BatchJob(Frozen):
 
     @property
     def job(self) -> Job:
-        """As Slurm is asked for it."""
+        """The job under which Slurm knows it."""
         return Job(self.id, self.cluster)
 
 
@@ -42,7 +42,7 @@ class Batch(Frozen):
     """How a run was submitted.
 
     Attributes:
-        options: Of sbatch, as the user wrote them.
+        options: Options of sbatch, as the user wrote them.
         words: Options of `assay run` in the job.
         jobs: All of its jobs, the newest last.
     """
@@ -52,12 +52,12 @@ class Batch(Frozen):
     jobs: tuple[BatchJob, ...] = ()
 
     def with_job(self, job: BatchJob) -> "Batch":
-        """With this in place of the newest job."""
+        """Return the record with this job in place of the newest one."""
         return self.model_copy(update={"jobs": (*self.jobs[:-1], job)})
 
 
 def read_batch(folder: Path) -> Batch | None:
-    """What a run keeps of its jobs; None if it never was one.
+    """Return a run's record of its jobs; None if it was never submitted.
 
     Raises:
         AssayError: It cannot be read.
@@ -74,7 +74,7 @@ def read_batch(folder: Path) -> Batch | None:
 
 
 def write_batch(folder: Path, batch: Batch) -> None:
-    """Keep it, whole or not at all.
+    """Write the record, whole or not at all.
 
     Raises:
         AssayError: It cannot be written, as on a full disk or beyond a quota.
@@ -89,17 +89,17 @@ def write_batch(folder: Path, batch: Batch) -> None:
 
 
 def output_size(folder: Path) -> int:
-    """Bytes that the jobs of a run have printed."""
-    about = look_at(folder, BATCH_OUTPUT)
-    return 0 if about is None else about.st_size
+    """Return the bytes that the jobs of a run have printed."""
+    status = look_at(folder, BATCH_OUTPUT)
+    return 0 if status is None else status.st_size
 
 
 def last_words(folder: Path, after: int = 0) -> list[str]:
-    """The lines that the jobs of a run have printed, the last of them.
+    """Return the last lines that the jobs of a run have printed.
 
     Args:
-        folder: Of the run.
-        after: Byte of the file with which it begins.
+        folder: Folder of the run.
+        after: Offset in the file at which the output of interest begins.
     """
     try:
         fd = open_file(folder, BATCH_OUTPUT, MOST_OUTPUT)

@@ -1,4 +1,4 @@
-"""Slurm's programs: asked with a bound in time and in bytes, of one cluster where a job is on a named one."""
+"""Runs Slurm's programs with limits on time and output, for a named cluster if the job is on one."""
 
 import os
 import re
@@ -16,58 +16,58 @@ if TYPE_CHECKING:
 ANSWER_SECONDS = 60.0
 """Longest wait for one of Slurm's programs: a controller under load takes its time."""
 CLUSTERS = "SLURM_CLUSTERS"
-"""Which cluster Slurm's programs ask where none is named to them."""
+"""Variable with the cluster that Slurm's programs use if they are given none."""
 
 
 UNKNOWN_JOB = "invalid job id"
-"""What squeue and scontrol complain of, of a job that ended some time ago."""
+"""Complaint of squeue and scontrol about a job that ended some time ago."""
 
 
 class SlurmError(AssayError):
-    """A program of Slurm is not there, does not answer, or says no."""
+    """A program of Slurm is missing, does not answer, or fails."""
 
 
 def on_cluster(cluster: str | None) -> list[str]:
-    """The option by which Slurm's programs ask that cluster; none for the one of this machine."""
+    """Return the option that selects a cluster; none for the cluster of this machine."""
     return ["-M", cluster] if cluster else []
 
 
 def ask(words: Sequence[str], what: str, cluster: str | None = None) -> str:
-    """What a program of Slurm prints.
+    """Return the output of a program of Slurm.
 
     Args:
         words: Its name and options.
-        what: For messages: what is not known without it.
-        cluster: Whose controller is asked: by its name, with "" that of this machine; None leaves it to the
+        what: For messages: what is unknown without it.
+        cluster: Cluster whose controller is asked: its name, "" for that of this machine, or None to leave it to the
             environment.
 
     Raises:
-        SlurmError: It is not there, takes too long or fails; the message has its words in one line.
+        SlurmError: The program is missing, takes too long or fails; the message has its complaint in one line.
     """
     from assay.launch.answers import MOST_OUT
 
-    named = [words[0], *on_cluster(cluster), *words[1:]]
-    heard = call(named, what, without=() if cluster is None else (CLUSTERS,))
-    if heard.late:
+    command = [words[0], *on_cluster(cluster), *words[1:]]
+    answer = call(command, what, without=() if cluster is None else (CLUSTERS,))
+    if answer.late:
         message = f"{what}: {words[0]} has said nothing for {ANSWER_SECONDS:.0f} s"
         raise SlurmError(message, "see with `sinfo` whether its controller answers", EXIT_REFUSED)
-    if heard.long:
+    if answer.long:
         message = f"{what}: {words[0]} says more than {about_size(MOST_OUT)}"
         raise SlurmError(message, "see with `type -a` which program that is", EXIT_REFUSED)
-    if heard.code != 0:
-        fault = told(heard.err.decode("utf-8", "replace"))
+    if answer.code != 0:
+        fault = told(answer.err.decode("utf-8", "replace"))
         code = Code.UNKNOWN_JOB if UNKNOWN_JOB in fault.lower() else None
-        raise SlurmError(f"{what}: {fault or f'exit code {heard.code}'}", "", EXIT_REFUSED, code=code)
-    return heard.out.decode("utf-8", "replace")
+        raise SlurmError(f"{what}: {fault or f'exit code {answer.code}'}", "", EXIT_REFUSED, code=code)
+    return answer.out.decode("utf-8", "replace")
 
 
 def call(words: Sequence[str], what: str, given: str = "", without: Collection[str] = ()) -> "Collected":
-    """Start a program of Slurm, and hear it to its end.
+    """Run a program of Slurm to its end, and return what it printed.
 
     Args:
         words: Its name and options.
         what: For messages.
-        given: For its standard input.
+        given: Its standard input.
         without: Variables that it does not get.
 
     Raises:
@@ -86,7 +86,7 @@ def call(words: Sequence[str], what: str, given: str = "", without: Collection[s
 
 
 def told(text: str) -> str:
-    """What a program of Slurm complains of, in one line: `sbatch: error: Batch job submission failed: X` is X."""
+    """Return the complaint of a Slurm program in one line: `sbatch: error: Batch job submission failed: X` gives X."""
     lines = [re.sub(r"^\w+: (error: |fatal: )?", "", line.strip()) for line in text.splitlines() if line.strip()]
     lines = [re.sub(r"^Batch job submission failed: ", "", line) for line in lines]
     return plain(redacted("; ".join(dict.fromkeys(lines))))[:300]

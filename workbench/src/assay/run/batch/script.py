@@ -1,4 +1,4 @@
-"""The batch script of a run, and the options of sbatch that go into it. Text only; nothing is run here."""
+"""The batch script of a run, and the options of sbatch that go into it. This module only makes text."""
 
 import re
 import shlex
@@ -30,19 +30,19 @@ OURS = {
     "-V": "`sbatch --version` tells it",
     "--version": "`sbatch --version` tells it",
 }
-"""Option of sbatch -> why it cannot be given."""
+"""Option of sbatch -> why the user cannot give it."""
 OPTIONS_OF_ENVIRONMENT = tuple(
     f"SBATCH_{name}"
     for name in (*("ARRAY_INX", "ERROR", "JOB_NAME", "NO_REQUEUE", "OPEN_MODE", "OUTPUT", "REQUEUE", "SIGNAL", "WAIT"),)
 )
-"""Variables by which sbatch would take for its own what the script says (sbatch(1), INPUT ENVIRONMENT VARIABLES)."""
+"""Variables that would make sbatch override options of the script (sbatch(1), INPUT ENVIRONMENT VARIABLES)."""
 _NO_SECRETS = ("--wckey", "--signal")
-"""Options that look like a secret, and have none: a workload key, and `B:TERM@60`, which is no `user:password@`."""
+"""Options that look like a secret but are none: a workload key, and `B:TERM@60`, which is not `user:password@`."""
 KEEP_SECRETS = "set it in the environment instead: sbatch hands that on to the job"
 STOP_SECONDS = 120
-"""How long before its end a job is told to stop, so that the repeat at hand ends and its data is removed."""
+"""How long before its end a job gets the signal to stop, so that the current repeat ends and its data is removed."""
 STOP_SHARE = 4
-"""At most one of so many parts of the time limit goes for that."""
+"""The time before the end is at most one part in this many of the time limit."""
 LEAST_STOP = 15
 _PATH = re.compile(r"[A-Za-z0-9_./+=@,: -]+")
 _TIMES = (
@@ -53,16 +53,16 @@ _TIMES = (
     (re.compile(r"(\d+)-(\d+):(\d+)"), (86400, 3600, 60)),
     (re.compile(r"(\d+)-(\d+):(\d+):(\d+)"), (86400, 3600, 60, 1)),
 )
-"""How a time limit is written, and the seconds of each number. Source: sbatch(1), --time."""
+"""Formats of a time limit, and the seconds of each number. Source: sbatch(1), --time."""
 _NODES_FOLLOW = (("-n", "--ntasks"), ("-w", "--nodelist"), ("-F", "--nodefile"))
-"""Options from which the number of nodes follows where it is not given."""
+"""Options that determine the number of nodes if it is not given."""
 
 
 def check_options(written: str) -> list[str]:
-    """The words of the options of sbatch that a user gives in one text.
+    """Split the options of sbatch that a user gives in one text, and check them.
 
     Raises:
-        AssayError: They are no such options, or one of them is not the user's to give.
+        AssayError: They are not such options, or one of them is set by Assay.
     """
     if "\n" in written or "\0" in written:
         raise AssayError("the options of sbatch have more than one line", "write them in one")
@@ -81,7 +81,7 @@ def check_options(written: str) -> list[str]:
         name = word.partition("=")[0] if word.startswith("--") else word[:2]
         if name not in _NO_SECRETS and redacted_word(word) != word:
             raise AssayError(f"--slurm has a password in {name}, which the run would keep", KEEP_SECRETS)
-        # sbatch takes the beginning of a long option for the whole of it.
+        # sbatch accepts a prefix of a long option.
         ours = next((one for one in OURS if one == name or (len(name) > 2 and one.startswith(name))), None)
         if ours is not None:
             raise AssayError(f"--slurm cannot have {ours}: {OURS[ours]}", "leave it out")
@@ -89,65 +89,65 @@ def check_options(written: str) -> list[str]:
 
 
 def option(words: Sequence[str], short: str, long: str) -> str:
-    """The value of an option of sbatch, the last where it comes twice; empty if it is not given.
+    """Return the value of an option of sbatch, the last if it is given twice; empty if it is not given.
 
     Args:
         words: As `check_options` returns them.
         short: Such as `-N`.
         long: Such as `--nodes`.
     """
-    found = ""
+    value = ""
     for place, word in enumerate(words):
         following = words[place + 1] if place + 1 < len(words) else ""
         if word in (short, long):
-            found = following
+            value = following
         elif word.startswith(f"{long}="):
-            found = word.partition("=")[2]
+            value = word.partition("=")[2]
         elif word.startswith(short) and not word.startswith("--"):
-            found = word[len(short) :].removeprefix("=")
-    return found
+            value = word[len(short) :].removeprefix("=")
+    return value
 
 
 def time_limit(words: Sequence[str]) -> int | None:
-    """Seconds of the time limit that is asked for; None if none is, or it is not one that is known."""
-    written = option(words, "-t", "--time")
+    """Return the requested time limit in seconds; None if there is none, or its format is unknown."""
+    limit = option(words, "-t", "--time")
     for pattern, seconds in _TIMES:
-        if found := pattern.fullmatch(written):
-            total = sum(int(number) * each for number, each in zip(found.groups(), seconds, strict=True))
+        if match := pattern.fullmatch(limit):
+            total = sum(int(number) * each for number, each in zip(match.groups(), seconds, strict=True))
             return total or None
     return None
 
 
 def node_count(words: Sequence[str]) -> int | None:
-    """The least number of nodes that is asked for, 1 where nothing says so; None if it follows from something else."""
-    found = re.match(r"\d+", option(words, "-N", "--nodes"))
-    if found:
-        return int(found[0])
+    """Return the least number of nodes requested, 1 by default; None if it follows from other options."""
+    match = re.match(r"\d+", option(words, "-N", "--nodes"))
+    if match:
+        return int(match[0])
     return None if any(option(words, short, long) for short, long in _NODES_FOLLOW) else 1
 
 
 def stop_seconds(words: Sequence[str]) -> int:
-    """How long before its end the job is told to stop: as its options say, or as Assay asks."""
-    told = re.search(r"@(\d+)$", option(words, "--signal", "--signal"))
-    if told:
-        return int(told[1])
+    """Return how long before its end the job gets the signal to stop: from its options, or the default."""
+    match = re.search(r"@(\d+)$", option(words, "--signal", "--signal"))
+    if match:
+        return int(match[1])
     limit = time_limit(words)
     return STOP_SECONDS if limit is None else max(LEAST_STOP, min(STOP_SECONDS, limit // STOP_SHARE))
 
 
 def script_text(run: str, output: Path, options: Sequence[str], command: Sequence[str]) -> str:
-    """The batch script.
+    """Return the batch script.
 
-    What Assay sets stands before the user's options, which may so override it.
+    Assay's settings precede the user's options, which may override them.
 
     Args:
         run: Id of the run.
-        output: File that takes what the job prints.
+        output: File for the output of the job.
         options: The user's, as `check_options` returns them.
-        command: What the job does.
+        command: What the job executes.
 
     Raises:
-        AssayError: The path of the output has letters that sbatch would read as something else.
+        AssayError: The path of the output has characters that sbatch would interpret.
     """
     if not _PATH.fullmatch(str(output)):
         raise AssayError(
@@ -166,17 +166,17 @@ def script_text(run: str, output: Path, options: Sequence[str], command: Sequenc
     ]
     if options:
         lines.append(f"#SBATCH {' '.join(_quoted(word) for word in options)}")
-    # exec: the signal goes to the one process of the script.
+    # exec, so that the signal reaches the command: Slurm sends it to the process of the script.
     return "\n".join([*lines, f"exec {shlex.join(command)}", ""])
 
 
 def job_name(run: str) -> str:
-    """Name of the job of a run, by which it is found again."""
+    """Return the name of the job of a run, by which it is found again."""
     return f"assay-{run}"
 
 
 def _quoted(word: str) -> str:
-    """As sbatch reads words after `#SBATCH`: double quotes keep spaces, a backslash keeps the next letter."""
+    """Quote a word as sbatch reads it after `#SBATCH`: double quotes keep spaces, a backslash keeps a character."""
     if re.fullmatch(r"[^\s\"'\\#]+", word):
         return word
     return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,4 +1,4 @@
-"""What Slurm's programs are asked, and what they say.
+"""Queries to Slurm's programs, and their answers.
 
 Sources: sbatch(1), squeue(1), scontrol(1), sacct(1) of Slurm 22.05.
 """
@@ -25,25 +25,25 @@ WAITING = (
 )
 """States of a job before it runs."""
 REVOKED = "REVOKED"
-"""Another cluster of a federation has the job now."""
+"""State of a job that another cluster of a federation has now."""
 OVER = (
     *("BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "LAUNCH_FAILED", "NODE_FAIL", "OUT_OF_MEMORY"),
     *("PREEMPTED", "TIMEOUT", REVOKED),
 )
-"""States of a job that is over; any other, which a later Slurm may have, is of one that is not. Source: squeue(1), JOB
+"""States of a job that is over; a job in any other state, which a later Slurm may have, is not. Source: squeue(1), JOB
 STATE CODES."""
 _FIELD = re.compile(r"(?:^|\s)([A-Za-z][A-Za-z:/]*)=(\S*)")
 _CLUSTER = re.compile(r"CLUSTER: *(\S+)")
-"""Line of squeue before the jobs of a cluster, where several may be told of."""
+"""Line of squeue before the jobs of a cluster, if it may list several clusters."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A job, and where it is.
+    """A job and its cluster.
 
     Attributes:
-        id: As Slurm calls it.
-        cluster: Its cluster; empty for the one of this machine, None if that is not known.
+        id: Its id in Slurm.
+        cluster: Its cluster; empty for the one of this machine, None if unknown.
     """
 
     id: str
@@ -51,26 +51,26 @@ class Job:
 
     @property
     def words(self) -> str:
-        """`job 17 of Slurm on cluster smp`."""
+        """Text such as `job 17 of Slurm on cluster smp`."""
         return f"job {self.id} of Slurm" + (f" on cluster {self.cluster}" if self.cluster else "")
 
     def ending(self, *options: str) -> str:
-        """What is typed to end it.
+        """Return the command that ends it.
 
         Args:
-            options: Of scancel.
+            options: Options of scancel.
         """
         return " ".join(["scancel", *on_cluster(self.cluster), *options, self.id])
 
 
 @dataclass(frozen=True)
 class JobState:
-    """Where a job stands.
+    """The state of a job.
 
     Attributes:
         state: Such as `PENDING`; empty if the queue does not have the job any more.
-        reason: Why it waits, or ended; empty if that is not told.
-        start: When it started, or is expected to, as Slurm writes it; empty if that is not known.
+        reason: Why it waits, or ended; empty if unknown.
+        start: When it started, or is expected to, in Slurm's format; empty if unknown.
         nodes: Its nodes, as `node[1-8]`; empty before it has some.
     """
 
@@ -91,17 +91,17 @@ class JobState:
 
     @property
     def words(self) -> str:
-        """`PENDING (Resources)`."""
+        """Text such as `PENDING (Resources)`."""
         return f"{self.state} ({self.reason})" if self.reason else self.state
 
 
 def own_id() -> str:
-    """Id of the job of Slurm that this process runs in; empty outside of jobs."""
+    """Return the id of the Slurm job that this process runs in; empty outside of jobs."""
     return os.environ.get(ALLOCATION, "")
 
 
 def need_slurm() -> None:
-    """See whether jobs can be submitted from here.
+    """Check that jobs can be submitted from here.
 
     Raises:
         SlurmError: They cannot.
@@ -112,7 +112,7 @@ def need_slurm() -> None:
 
 
 def job_state(job: Job) -> JobState:
-    """Where a job stands.
+    """Return the state of a job.
 
     Raises:
         SlurmError: Slurm does not answer.
@@ -124,25 +124,25 @@ def job_state(job: Job) -> JobState:
 def _state(job: Job, cluster: str | None, *more: str) -> JobState:
     words = ["squeue", "--noheader", *more, "--jobs", job.id, "--format=%T|%r|%S|%N"]
     try:
-        said = ask(words, "Slurm does not tell of the job", cluster)
+        output = ask(words, "Slurm does not tell of the job", cluster)
     except SlurmError as error:
         if error.code is Code.UNKNOWN_JOB:
             return JobState("")
         raise
-    return next((read_state(line) for line in said.splitlines() if "|" in line), JobState(""))
+    return next((read_state(line) for line in output.splitlines() if "|" in line), JobState(""))
 
 
 def read_state(line: str) -> JobState:
-    """A job as squeue tells it with `%T|%r|%S|%N`."""
+    """Parse a line of squeue with the format `%T|%r|%S|%N`."""
     state, reason, start, nodes = (*(field.strip() for field in line.split("|")), "", "", "", "")[:4]
     return JobState(state, _known(reason), _known(start), _known(nodes))
 
 
 def own_states(cluster: str | None = None) -> dict[str, JobState]:
-    """Id -> where it stands, of all jobs of this user that the queue has.
+    """Return the state of all jobs of this user in the queue, by id.
 
     Args:
-        cluster: Whose queue, as of `Job`.
+        cluster: Cluster of the queue, as in `Job`.
 
     Raises:
         SlurmError: Slurm does not answer.
@@ -154,31 +154,31 @@ def own_states(cluster: str | None = None) -> dict[str, JobState]:
 
 
 def job_named(name: str, cluster: str | None = None, known: Collection[str] = ()) -> Job | None:
-    """The newest job of this user with a name; None if the queue has none.
+    """Return the newest job of this user with a name; None if the queue has none.
 
     Args:
         name: The name.
-        cluster: Whose queue, as of `Job`.
-        known: Ids of jobs that are not meant.
+        cluster: Cluster of the queue, as in `Job`.
+        known: Ids of jobs to ignore.
 
     Raises:
         SlurmError: Slurm does not answer.
     """
     words = ["squeue", "--noheader", "--me", f"--name={name}", "--format=%A"]
-    found: list[Job] = []
+    jobs: list[Job] = []
     for line in ask(words, "Slurm does not tell of the jobs", cluster).splitlines():
         if head := _CLUSTER.fullmatch(line.strip()):
             cluster = head[1]
         elif line.strip().isdigit() and line.strip() not in known:
-            found.append(Job(line.strip(), cluster))
-    return max(found, key=lambda job: int(job.id), default=None)
+            jobs.append(Job(line.strip(), cluster))
+    return max(jobs, key=lambda job: int(job.id), default=None)
 
 
 def job_facts(job: Job) -> dict[str, str]:
-    """What Slurm tells of a job, as `scontrol show job` names it; of one that it has forgotten nothing.
+    """Return what Slurm knows of a job, with the names of `scontrol show job`; empty if it has forgotten the job.
 
-    Where accounting is on, sacct knows it longer: then State, Reason, Start, End, ExitCode and NodeList are told under
-    the names of scontrol.
+    With accounting, sacct remembers it longer; State, Reason, Start, End, ExitCode and NodeList then have the names of
+    scontrol.
 
     Raises:
         SlurmError: Slurm does not answer.
@@ -193,7 +193,7 @@ def job_facts(job: Job) -> dict[str, str]:
 
 
 def read_facts(text: str) -> dict[str, str]:
-    """The fields of `scontrol --oneliner show job`. Values with spaces, which only names of files have, are cut."""
+    """Parse the output of `scontrol --oneliner show job`; values with spaces, only file names, are cut."""
     return {name: value for name, value in _FIELD.findall(text) if _known(value)}
 
 
@@ -212,16 +212,16 @@ def _accounted(job: Job) -> dict[str, str]:
     try:
         line = next(iter(ask(words, "Slurm's accounting does not tell of the job", job.cluster).splitlines()), "")
     except SlurmError:
-        # "Slurm accounting storage is disabled": then nobody knows.
+        # "Slurm accounting storage is disabled": nothing is known.
         return {}
     values = [field.strip() for field in line.split("|")]
-    found = dict(zip(names.values(), values, strict=False))
+    facts = dict(zip(names.values(), values, strict=False))
     # "CANCELLED by 1000".
-    return {name: value.split(" ")[0] for name, value in found.items() if _known(value)}
+    return {name: value.split(" ")[0] for name, value in facts.items() if _known(value)}
 
 
 def variables_of_job(environment: Mapping[str, str]) -> dict[str, str]:
-    """What the environment of a job tells of it, under the names of scontrol."""
+    """Return what a job's environment says about it, with the names of scontrol."""
     names = {
         "JobId": ALLOCATION,
         "JobName": "SLURM_JOB_NAME",
@@ -236,5 +236,5 @@ def variables_of_job(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _known(value: str) -> str:
-    """A value, or nothing for what Slurm writes where there is none."""
+    """Return a value, or an empty text for Slurm's placeholders for no value."""
     return "" if value in ("(null)", "N/A", "n/a", "None", "Unknown", "None assigned") else value

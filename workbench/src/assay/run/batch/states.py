@@ -1,4 +1,4 @@
-"""In which state the runs are that Slurm has."""
+"""The states of runs that are batch jobs of Slurm."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,38 +11,38 @@ from assay.run.batch.slurm import JobState, own_states
 from assay.store import RunSummary
 
 NOT_OVER = ("interrupted", "running")
-"""What is said of a run that has no end of its own: its job may wait, or measure on another machine."""
+"""Statuses of a run without an end of its own: its job may be queued, or measure on another machine."""
 
 
 def with_jobs(runs: Sequence[RunSummary], say: Say) -> list[RunSummary]:
-    """The runs, those with a job that is not over as it stands: `queued` or `running`.
+    """Return the runs, with `queued` or `running` as the status of each whose job is not over.
 
     Args:
-        runs: As they are known from their folders.
-        say: Is told if Slurm does not answer.
+        runs: As their folders describe them.
+        say: Prints a line if Slurm does not answer.
     """
     batches = {run.folder: batch for run in runs if run.status in NOT_OVER and (batch := _batch(run)) is not None}
     jobs = {folder: batch.jobs[-1] for folder, batch in batches.items() if batch.jobs}
     if not any(not job.over for job in jobs.values()):
         return list(runs)
-    asked = {job.cluster: _states(job.cluster, say) for job in jobs.values() if job.id and not job.over}
-    found = []
+    states_by_cluster = {job.cluster: _states(job.cluster, say) for job in jobs.values() if job.id and not job.over}
+    updated = []
     for run in runs:
         job = jobs.get(run.folder)
         if job is None or job.over or not job.id:
-            found.append(run)
-        elif (states := asked[job.cluster]) is None:
-            found.append(replace(run, job=f"job {job.id}"))
+            updated.append(run)
+        elif (states := states_by_cluster[job.cluster]) is None:
+            updated.append(replace(run, job=f"job {job.id}"))
         else:
-            found.append(_standing(run, job.id, states.get(job.id, JobState(""))))
-    return found
+            updated.append(_with_state(run, job.id, states.get(job.id, JobState(""))))
+    return updated
 
 
-def _states(cluster: str | None, say: Say) -> dict[str, JobState] | None:
+def _states(cluster: str | None, print_line: Say) -> dict[str, JobState] | None:
     try:
         return own_states(cluster)
     except SlurmError as error:
-        say(warning(f"{error.message}: which runs wait or go on is not known"))
+        print_line(warning(f"{error.message}: which runs wait or go on is not known"))
         return None
 
 
@@ -53,17 +53,17 @@ def _batch(run: RunSummary) -> Batch | None:
         return None
 
 
-def _standing(run: RunSummary, job: str, state: JobState) -> RunSummary:
+def _with_state(run: RunSummary, job: str, state: JobState) -> RunSummary:
     if not state.alive:
         return run
     return replace(run, status="queued" if state.waits else "running", job=f"job {job} {state.words}")
 
 
 def job_words(folder: Path) -> str:
-    """Of a run's newest job: its id, and where it stands; empty of a run that was not submitted.
+    """Return id and state of a run's newest job, in words; empty if it was not submitted.
 
     Raises:
-        AssayError: What the run keeps of its jobs cannot be read.
+        AssayError: The run's record of its jobs cannot be read.
     """
     batch = read_batch(folder)
     if batch is None or not batch.jobs:

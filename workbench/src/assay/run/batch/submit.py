@@ -1,4 +1,4 @@
-"""Handing a run to Slurm: its folder is made, and a job measures into it as if it were resumed."""
+"""Submits a run to Slurm: makes its folder, and a job that measures into it like a resumed run."""
 
 import contextlib
 import time
@@ -27,27 +27,27 @@ def submit_new(plan: Plan, out: Path, options: str, words: Sequence[str], say: S
 
     Args:
         plan: The study.
-        out: Folder of the runs, which the nodes of the job must see at the same path.
-        options: Of sbatch.
+        out: Folder of the runs, which the nodes of the job must have at the same path.
+        options: Options of sbatch.
         words: Options of `assay run` in the job.
-        say: Takes what there is to say.
+        say: Prints a line.
 
     Returns:
         The run's folder.
 
     Raises:
-        AssayError: Slurm does not take it, or the run cannot be kept; then nothing is left of it. Where Slurm may have
-            taken it all the same, the run is kept.
+        AssayError: Slurm refuses the job, or the run cannot be stored; then nothing is left of it. If Slurm may have
+            accepted the job nevertheless, the run stays.
     """
-    given = check_options(options)
+    option_words = check_options(options)
     need_slurm()
-    _refuse_too_few_nodes(given, plan.cases, words)
+    _refuse_too_few_nodes(option_words, plan.cases, words)
     estimate = estimate_study(plan.study, plan.cases)
     say(beforehand(plan, estimate))
-    limit = time_limit(given)
+    limit = time_limit(option_words)
     if limit is not None and estimate.seconds > limit:
-        again = "what it does not reach, `assay run RUN --resume` does in another job"
-        say(warning(f"the job ends after {about_duration(limit)}; {again}"))
+        resume_text = "what it does not reach, `assay run RUN --resume` does in another job"
+        say(warning(f"the job ends after {about_duration(limit)}; {resume_text}"))
     store = RunStore.create(out, meta_of(plan), plan.cases, plan.excluded, plan.order, plan.text, plan.prices)
     folder = store.folder
     try:
@@ -66,7 +66,7 @@ def submit_new(plan: Plan, out: Path, options: str, words: Sequence[str], say: S
 
 
 def _may_have_job(folder: Path) -> bool:
-    """Whether a script of the run was handed to Slurm, and not plainly refused."""
+    """Whether a script of the run was submitted to Slurm, and not plainly refused."""
     try:
         batch = read_batch(folder)
     except AssayError:
@@ -75,73 +75,75 @@ def _may_have_job(folder: Path) -> bool:
 
 
 def submit_again(folder: Path, options: str | None, words: Sequence[str] | None, say: Say) -> None:
-    """Submit a run that exists: what is missing of it is measured in a new job.
+    """Submit an existing run: a new job measures what is missing.
 
     Args:
-        folder: Of the run.
-        options: Of sbatch; those of the last job if None.
+        folder: Folder of the run.
+        options: Options of sbatch; those of the last job if None.
         words: Options of `assay run` in the job; those of the last job if None.
-        say: Takes what there is to say.
+        say: Prints a line.
 
     Raises:
-        AssayError: A job of it is not over, Slurm does not take it, or it cannot be kept.
+        AssayError: A job of it is not over, Slurm refuses the new one, or it cannot be stored.
     """
     need_slurm()
     batch = read_batch(folder) or Batch(options=options or "")
     refuse_living(folder, batch)
     update = {"options": options} if options is not None else {}
     batch = batch.model_copy(update=update | ({"words": tuple(words)} if words is not None else {}))
-    given = check_options(batch.options)
+    option_words = check_options(batch.options)
     with contextlib.closing(RunStore.open(folder)) as store:
-        _refuse_too_few_nodes(given, store.cases(), batch.words, len(store.info().stages))
+        _refuse_too_few_nodes(option_words, store.cases(), batch.words, len(store.info().stages))
     place = folder.absolute()
     command = [*own_words(), "run", str(place), "--resume", *batch.words]
-    text = script_text(folder.name, place / BATCH_OUTPUT, given, command)
+    text = script_text(folder.name, place / BATCH_OUTPUT, option_words, command)
     try:
         with open_new(folder / BATCH_SCRIPT) as file:
             file.write(text.encode())
     except OSError as error:
         message = f"{folder / BATCH_SCRIPT}: cannot be written: {(error.strerror or str(error)).lower()}"
         raise AssayError(message, "see the rights, the space and your quota there") from None
-    given_to = BatchJob(id="", submitted_at=time.time(), cluster=cluster_asked(given))
+    pending_job = BatchJob(id="", submitted_at=time.time(), cluster=cluster_asked(option_words))
     known = tuple(one.id for one in batch.jobs)
-    # What is cut short between the two is found by the name of the job.
-    write_batch(folder, batch.model_copy(update={"jobs": (*batch.jobs, given_to)}))
+    # If this is cut short before the id is stored, the job is found by its name.
+    write_batch(folder, batch.model_copy(update={"jobs": (*batch.jobs, pending_job)}))
     try:
-        job = submit(text, given, str(Path.cwd()), job_name(folder.name), known)
+        job = submit(text, option_words, str(Path.cwd()), job_name(folder.name), known)
     except UnsureError:
         raise
     except SlurmError:
         write_batch(folder, batch)
         raise
     say(f"run {folder.name} is {job.words}")
-    taken = given_to.model_copy(update={"id": job.id, "cluster": job.cluster})
-    write_batch(folder, batch.model_copy(update={"jobs": (*batch.jobs, taken)}))
+    submitted_job = pending_job.model_copy(update={"id": job.id, "cluster": job.cluster})
+    write_batch(folder, batch.model_copy(update={"jobs": (*batch.jobs, submitted_job)}))
 
 
-def _refuse_too_few_nodes(given: Sequence[str], cases: Sequence[Case], words: Sequence[str], measured: int = 0) -> None:
-    """Refuse options that ask for fewer nodes than are needed; of a run in stages those of the next one.
+def _refuse_too_few_nodes(
+    option_words: Sequence[str], cases: Sequence[Case], words: Sequence[str], measured: int = 0
+) -> None:
+    """Refuse options that request fewer nodes than are needed; for a run in stages, than the next stage needs.
 
     Args:
-        given: Options of sbatch.
-        cases: Of the study.
+        option_words: Options of sbatch.
+        cases: Cases of the study.
         words: Options of `assay run` in the job.
         measured: Stages that were measured.
 
     Raises:
-        AssayError: They do.
+        AssayError: The nodes are too few.
     """
     stages = stages_of(cases) if "--stage" in words else ()
     cases = [case for stage in stages[: measured + 1] for case in stage.cases] or cases
     needed = max((case.parameters.hosts for case in cases), default=1)
-    nodes = node_count(given)
+    nodes = node_count(option_words)
     if nodes is not None and nodes < needed:
         message = f"the study needs {needed} hosts, and the job asks for {nodes} node{'s' if nodes > 1 else ''}"
         raise AssayError(message, f"write -N {needed}", EXIT_REFUSED)
 
 
 def newest_job(folder: Path, batch: Batch) -> BatchJob | None:
-    """The newest job of a run, whose id is looked up where it could not be written down; None if it has none.
+    """Return the newest job of a run; None if it has none. An id that was not stored is looked up in the queue.
 
     Raises:
         SlurmError: Slurm does not answer.
@@ -151,16 +153,16 @@ def newest_job(folder: Path, batch: Batch) -> BatchJob | None:
     job = batch.jobs[-1]
     if job.id or job.over:
         return job
-    found = job_named(job_name(folder.name), job.cluster, [one.id for one in batch.jobs])
-    if found is None:
+    queued_job = job_named(job_name(folder.name), job.cluster, [one.id for one in batch.jobs])
+    if queued_job is None:
         return None
-    job = job.model_copy(update={"id": found.id, "cluster": found.cluster})
+    job = job.model_copy(update={"id": queued_job.id, "cluster": queued_job.cluster})
     write_batch(folder, batch.with_job(job))
     return job
 
 
 def state_of(folder: Path, batch: Batch) -> tuple[Job, JobState]:
-    """The newest job of a run, and where it stands; empty ones without a job.
+    """Return the newest job of a run and its state; both empty without a job.
 
     Raises:
         SlurmError: Slurm does not answer.
@@ -172,10 +174,10 @@ def state_of(folder: Path, batch: Batch) -> tuple[Job, JobState]:
 
 
 def refuse_living(folder: Path, batch: Batch) -> None:
-    """Refuse a run that has a job which is not over.
+    """Refuse a run with a job that is not over.
 
     Raises:
-        AssayError: It has, or Slurm does not tell.
+        AssayError: It has one, or Slurm does not answer.
     """
     try:
         job, state = state_of(folder, batch)

@@ -1,7 +1,7 @@
-"""Submitting a batch script, and finding out whether Slurm has taken it.
+"""Submits a batch script, and finds out whether Slurm has accepted it.
 
-A job that Slurm has and nobody knows of would measure unseen, and be submitted a second time. So only a plain refusal
-counts as none: whatever else comes of sbatch, the queue is asked for a job of that name.
+A job that Slurm has but the run does not know would measure unnoticed, and be submitted a second time. So only a plain
+refusal counts as one: after any other failure of sbatch, the queue is searched for a job of that name.
 """
 
 import contextlib
@@ -22,13 +22,13 @@ _IDS = (
     re.compile(r"(?P<id>\d+)(?:;(?P<cluster>[\w.-]+))?"),
     re.compile(r"Submitted batch job (?P<id>\d+)(?: on cluster (?P<cluster>[\w.-]+))?"),
 )
-"""How sbatch tells a job: with `--parsable`, and as a wrapper of a site may print it."""
+"""How sbatch prints the job: with `--parsable`, and as a wrapper of a site may print it."""
 _UNSURE = re.compile(r"timed out|zero bytes|connection|communication|interrupted", re.I)
-"""Of sbatch's complaints those after which the controller may have the job all the same."""
+"""Complaints of sbatch after which the controller may have the job nevertheless."""
 
 
 class UnsureError(SlurmError):
-    """Whether Slurm has the job is not known."""
+    """It is unknown whether Slurm has the job."""
 
 
 def submit(script: str, options: Sequence[str], folder: str, name: str, known: Collection[str] = ()) -> Job:
@@ -36,57 +36,57 @@ def submit(script: str, options: Sequence[str], folder: str, name: str, known: C
 
     Args:
         script: Its text.
-        options: Of sbatch, which go before those in the script and in the environment.
+        options: Options of sbatch, which precede those in the script and in the environment.
         folder: Where the job starts.
-        name: Of the job.
+        name: Name of the job.
         known: Ids of older jobs of that name.
 
     Returns:
         The job.
 
     Raises:
-        UnsureError: Slurm may have taken it, and may not.
-        SlurmError: Slurm does not take it; the message has its words.
+        UnsureError: Slurm may have accepted it, or not.
+        SlurmError: Slurm refuses it; the message has its complaint.
     """
     what = "Slurm does not take the job"
     words = ["sbatch", "--parsable", f"--chdir={folder}", *options]
     cluster = cluster_asked(options)
-    heard = call(words, what, script, without=OPTIONS_OF_ENVIRONMENT)
-    out, complaint = heard.out.decode("utf-8", "replace"), told(heard.err.decode("utf-8", "replace"))
+    answer = call(words, what, script, without=OPTIONS_OF_ENVIRONMENT)
+    out, complaint = answer.out.decode("utf-8", "replace"), told(answer.err.decode("utf-8", "replace"))
     jobs = jobs_told(out, cluster)
-    if heard.code == 0 and len(jobs) == 1:
+    if answer.code == 0 and len(jobs) == 1:
         return jobs[0]
-    # A queue that does not answer leaves it as it is.
+    # If the queue does not answer either, the error below is raised.
     with contextlib.suppress(SlurmError):
-        found = job_named(name, cluster, known)
-        if found is not None:
-            return found
-    if heard.code not in (0, None) and not (heard.late or heard.long or jobs or _UNSURE.search(complaint)):
-        raise SlurmError(f"{what}: {complaint or f'exit code {heard.code}'}", "", EXIT_REFUSED)
+        queued_job = job_named(name, cluster, known)
+        if queued_job is not None:
+            return queued_job
+    if answer.code not in (0, None) and not (answer.late or answer.long or jobs or _UNSURE.search(complaint)):
+        raise SlurmError(f"{what}: {complaint or f'exit code {answer.code}'}", "", EXIT_REFUSED)
     message = f"sbatch did not tell the job's id, but: {plain(redacted(out.strip()[-200:])) or complaint or 'nothing'}"
-    if heard.long:
+    if answer.long:
         message = f"sbatch says more than {about_size(MOST_OUT)}"
-    elif heard.late:
+    elif answer.late:
         message = f"sbatch has said nothing for {ANSWER_SECONDS:.0f} s"
     hint = f"`squeue --me --name={name}` shows whether Slurm has it; then `assay attach` finds its job, too"
     raise UnsureError(message, hint, EXIT_REFUSED)
 
 
 def cluster_asked(options: Sequence[str]) -> str:
-    """The cluster that sbatch is to submit to; empty for that of this machine. It may be several: `a,b`."""
+    """Return the cluster that sbatch submits to; empty for that of this machine. It may be several: `a,b`."""
     named = option(options, "-M", "--clusters")
     return named or os.environ.get("SBATCH_CLUSTERS") or os.environ.get(CLUSTERS) or ""
 
 
 def jobs_told(said: str, cluster: str = "") -> list[Job]:
-    """The jobs of which sbatch's output tells, whatever else a site has it print.
+    """Return the jobs that sbatch's output names, whatever else a site prints there.
 
     Args:
         said: The output.
-        cluster: To which it was to submit, for jobs of which no cluster is told.
+        cluster: Cluster of the submission, for jobs whose cluster is not printed.
     """
     for pattern in _IDS:
-        found = [match for line in said.splitlines() if (match := pattern.fullmatch(line.strip()))]
-        if found:
-            return list(dict.fromkeys(Job(match["id"], match["cluster"] or cluster) for match in found))
+        matches = [match for line in said.splitlines() if (match := pattern.fullmatch(line.strip()))]
+        if matches:
+            return list(dict.fromkeys(Job(match["id"], match["cluster"] or cluster) for match in matches))
     return []

@@ -1,4 +1,4 @@
-"""The passes over devices while a run goes on, and at its end: devices do not do the same at all times."""
+"""Measures the ceilings of devices again during a run and at its end, since devices vary over time."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -25,14 +25,14 @@ class CeilingPasses:
         affords: Callable[[float], bool] = lambda _: True,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Go on from what the run has stored.
+        """Continue from what the run has stored.
 
         Args:
-            meter: Measures.
+            meter: Measures ceilings.
             store: The run, open for writing, with the ceilings that were measured before the cases.
-            run_seconds: Of the whole run, as estimated.
-            affords: Whether the budget of the run pays for so many seconds more.
-            clock: Seconds since 1970.
+            run_seconds: Estimated length of the whole run.
+            affords: Whether the budget of the run pays for this many more seconds.
+            clock: Returns seconds since 1970.
         """
         self.meter = meter
         self.store = store
@@ -43,33 +43,33 @@ class CeilingPasses:
         last = max(passes, key=lambda item: item.at, default=None)
         self._ended = last.at if last is not None else 0.0
         self._open = last is None or last.when in ("before", "between")
-        """Repeats may have been executed since the last pass."""
+        """Whether repeats may have been executed since the last pass."""
         self._seconds = PASS_SECONDS * len(meter.devices)
-        """Of the last pass."""
+        """Length of the last pass."""
         self._round = 0
 
     def between(self, repeat: int) -> None:
-        """Before each repeat: make a pass if it is time for one, between two rounds if that is not far.
+        """Make a pass before a repeat if one is due, preferably between two rounds.
 
         Args:
             repeat: Number of the repeat that comes next.
         """
         new_round, self._round = repeat != self._round, repeat
         waited = self.clock() - self._ended
-        wanted = interval_seconds(self.run_seconds, self._seconds)
-        if waited >= (wanted if new_round else 2 * wanted):
+        interval_s = interval_seconds(self.run_seconds, self._seconds)
+        if waited >= (interval_s if new_round else 2 * interval_s):
             self._pass("between")
         self._open = True
 
     def finish(self) -> None:
-        """After the last repeat: a last pass, and once more what results of the run have exceeded."""
+        """Make a last pass after the last repeat, and remeasure the ceilings that results of the run have exceeded."""
         if not self._open or not self.store.info().ceilings:
             return
         self._pass("after")
         found = exceeded(self.store, self.store.info())
         if found and self.affords(self._seconds) and not self.meter.stop():
-            self.meter.say(f"ceilings measured again, because results exceeded them: {_words(found)}")
-            self._keep(lambda: self.meter.again(found))
+            self.meter.say(f"ceilings measured again, because results exceeded them: {_ceiling_names(found)}")
+            self._measure(lambda: self.meter.again(found))
 
     def _pass(self, when: When) -> None:
         devices = self.meter.devices
@@ -77,12 +77,12 @@ class CeilingPasses:
             return
         begun = self.clock()
         for name in devices:
-            self._keep(partial(self.meter.target, name, when))
+            self._measure(partial(self.meter.target, name, when))
         self._ended = self.clock()
         self._seconds = max(0.0, self._ended - begun)
 
-    def _keep(self, measure: Callable[[], Iterable[Ceiling]]) -> None:
-        """Measure and store; what goes wrong is told, and the run goes on."""
+    def _measure(self, measure: Callable[[], Iterable[Ceiling]]) -> None:
+        """Measure and store; an error is reported, and the run goes on."""
         try:
             found = measure()
         except AssayError as error:
@@ -91,8 +91,8 @@ class CeilingPasses:
         self.store.describe(ceilings=merged(self.store.info().ceilings, found))
 
 
-def _words(found: Iterable[Key]) -> str:
-    """Such as `device read of disk; page cache read of memory`."""
+def _ceiling_names(found: Iterable[Key]) -> str:
+    """Return text such as `device read of disk; page cache read of memory`."""
     names: dict[str, list[str]] = {}
     for target, name, _ in found:
         names.setdefault(target or "this machine", []).append(name)

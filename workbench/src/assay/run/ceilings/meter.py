@@ -28,18 +28,19 @@ from assay.run.heard import read_repeat
 from assay.run.targets import target_path
 
 SILENCE_LIMIT = 60.0
-"""Seconds without progress after which the storage counts as hung; the flush after a second of writing is longest."""
+"""Seconds without progress after which the storage counts as hung; the flush after a second of writing takes longest.
+"""
 BEFORE = 2
 """Passes before the cases."""
 MOST_AGAIN_SECONDS = 2.0
-"""After so long, no further ceiling is measured again because a result exceeded it."""
+"""After this time, no further exceeded ceiling is measured again."""
 
 
-_SHARES = "the target has several directories, and what is below one says nothing of all"
+_SEVERAL_DIRECTORIES = "the target has several directories, and what is below one says nothing of all"
 
 
-def _no_device(place: Place | None) -> str:
-    """Why there is no device at a place, or none that can be reached; empty if there is."""
+def _why_no_device(place: Place | None) -> str:
+    """Return why a place has no device that can be measured; empty if it has one."""
     if place is None or place.filesystem in IN_MEMORY:
         return ""
     if place.memory_backed:
@@ -64,7 +65,7 @@ class CeilingMeter:
         here: bool = True,
         silent: set[str] | None = None,
     ) -> None:
-        """Nothing is started yet.
+        """Start nothing yet.
 
         Args:
             study: Names the targets.
@@ -72,12 +73,13 @@ class CeilingMeter:
             owner: The run, which has claimed the directories.
             destroy: The user has confirmed that devices may be overwritten.
             places: Target -> what can be done there.
-            say: Takes what there is to say.
-            cases: All cases that are held against the ceilings.
+            say: Prints a line.
+            cases: All cases that are compared with the ceilings.
             known: Where the targets are: no device can be measured through memory.
-            stop: As for `run_job`; once it says so, the rest is left out.
-            here: The directories are this machine's; of others what is below is not measured.
-            silent: Paths of targets whose storage did not answer: nothing is measured there, and others are added.
+            stop: As for `run_job`; once it is set, the rest is left out.
+            here: The directories are on this machine; on other hosts the devices below are not measured.
+            silent: Paths of targets whose storage did not answer. Nothing is measured there, and further ones are
+                added.
         """
         self.study = study
         self.launcher = launcher
@@ -93,14 +95,15 @@ class CeilingMeter:
         self.stored = [name for name in places if study.targets[name].through_kernel and here]
         where = {place.target: place for place in known}
         self._reasons = {
-            name: _SHARES if len(study.targets[name].paths) > 1 else _no_device(where.get(name)) for name in self.stored
+            name: _SEVERAL_DIRECTORIES if len(study.targets[name].paths) > 1 else _why_no_device(where.get(name))
+            for name in self.stored
         }
         self._written: dict[str, int] = {}
-        """Target -> bytes that were written there within the time of a pass."""
+        """Target -> bytes that were written there in the time of a pass."""
 
     @property
     def devices(self) -> list[str]:
-        """The targets below which there is a device that can be measured."""
+        """The targets that are on a device which can be measured."""
         return [
             name
             for name in self.stored
@@ -111,45 +114,45 @@ class CeilingMeter:
         return name != HOST_WIDE and target_path(self.study, name) in self.silent
 
     def measure(self) -> tuple[Ceiling, ...]:
-        """All ceilings that the cases can be held against, before the first of them."""
-        found = plan.stated_ceilings(self.study, self.places)
+        """Measure all ceilings that apply to the cases, before the first case."""
+        ceilings = plan.stated_ceilings(self.study, self.places)
         jobs, left_out = plan.engine_jobs(self.study, self.cases.values())
         for job in [*(plan.copy_jobs(self.cpus) if self.stored else ()), *jobs]:
-            found += self._run(job, Pass(time.time(), "before"))
+            ceilings += self._run(job, Pass(time.time(), "before"))
         if left_out:
             reason = f"{left_out} kinds of job more than the {MOST_KINDS} that are measured"
-            found.append(
+            ceilings.append(
                 Ceiling(name="engine", target=HOST_WIDE, unit="operations/s", value=None, how="", reason=reason)
             )
-        found += self._clients()
+        ceilings += self._clients()
         for name in self.stored:
             passes = BEFORE if name in self.devices else 1
             for number in range(passes):
-                found = list(merged(found, self.target(name, "before", cached=number == passes - 1)))
-        return tuple(found)
+                ceilings = list(merged(ceilings, self.target(name, "before", cached=number == passes - 1)))
+        return tuple(ceilings)
 
     def _clients(self) -> list[Ceiling]:
-        """What this host can ask of services that answer at once."""
+        """Measure what this host can request of services that answer at once."""
         jobs, left_out = client_jobs(self.study, self.cases.values(), MOST_KINDS)
-        found: list[Ceiling] = []
+        ceilings: list[Ceiling] = []
         for job in jobs:
             samples, reason = self._samples(job)
             during = Pass(time.time(), "before")
-            found += client_ceilings(job.target, job.kinds, samples, job.how, during, reason)
+            ceilings += client_ceilings(job.target, job.kinds, samples, job.how, during, reason)
         if left_out:
             reason = f"{left_out} kinds of job more than the {MOST_KINDS} that are measured"
             unknown = Ceiling(name="client", target=HOST_WIDE, unit="operations/s", value=None, how="", reason=reason)
-            found.append(unknown)
-        return found
+            ceilings.append(unknown)
+        return ceilings
 
     def target(self, name: str, when: When, cached: bool = False, devices: bool = True) -> list[Ceiling]:
-        """One pass over a target.
+        """Make one pass over a target.
 
         Args:
             name: The target.
-            when: When it is.
-            cached: The page cache is measured.
-            devices: The device below is measured, if there is one.
+            when: Position of the pass in the run.
+            cached: Measure the page cache.
+            devices: Measure the device below, if there is one.
         """
         during, place = Pass(time.time(), when), self.places[name]
         first = device.writing_job(self.study, name, place, self.destroy)
@@ -158,49 +161,51 @@ class CeilingMeter:
         self._clean_up(name)
         try:
             samples, reason = self._samples(first)
-            found: list[Ceiling] = []
+            ceilings: list[Ceiling] = []
             if self._reasons[name]:
-                found += device.unmeasured(name, self._reasons[name], device.DEVICE_NAMES)
+                ceilings += device.unmeasured(name, self._reasons[name], device.DEVICE_NAMES)
             else:
-                found += measured_ceilings(name, first.phases, samples, first.how, during, "", reason, first.job.direct)
+                ceilings += measured_ceilings(
+                    name, first.phases, samples, first.how, during, "", reason, first.job.direct
+                )
             written = sum(sample.write_bytes for sample in samples) // plan.LARGE * plan.LARGE
             if written < plan.LARGE:
-                return found or device.unmeasured(name, reason)
+                return ceilings or device.unmeasured(name, reason)
             self._written[name] = written
             if devices and name in self.devices:
                 for job in self._device_jobs(name, written):
-                    found = list(merged(found, self._run(job, during)))
+                    ceilings = list(merged(ceilings, self._run(job, during)))
             if cached:
-                found += self._run(device.cached_job(self.study, name, written, self.cpus, self.destroy), during)
-            return found
+                ceilings += self._run(device.cached_job(self.study, name, written, self.cpus, self.destroy), during)
+            return ceilings
         finally:
             self._clean_up(name)
 
     def again(self, exceeded: Mapping[Key, Exceeding]) -> list[Ceiling]:
-        """Ceilings that were exceeded, measured once more: those of targets the way that the result went.
+        """Measure exceeded ceilings once more; those of targets with the access pattern of the result.
 
         Args:
             exceeded: Target, name and kind of each, and the result.
         """
         engine = {job.kind: job for job in plan.engine_jobs(self.study, self.cases.values())[0]}
         copies = {name: job for job in plan.copy_jobs(self.cpus) for name in job.phases.values()}
-        found: list[Ceiling] = []
+        ceilings: list[Ceiling] = []
         end = time.monotonic() + MOST_AGAIN_SECONDS
-        # Those of devices first.
+        # Ceilings of devices come first.
         for target, name, kind in sorted(exceeded, key=lambda key: (key[0] == HOST_WIDE, key[1] == "page cache read")):
             if time.monotonic() > end:
                 break
             job = engine.get(kind) if name == "engine" else copies.get(name)
             during = Pass(time.time(), "again")
             if job is not None:
-                found += self._run(job, during)
+                ceilings += self._run(job, during)
             elif name == "page cache read":
-                found += [item for item in self.target(target, "again", True, devices=False) if item.name == name]
+                ceilings += [item for item in self.target(target, "again", True, devices=False) if item.name == name]
             elif target in self.devices:
-                found += self._as_result(target, name, exceeded[target, name, kind], during)
-        return found
+                ceilings += self._measure_like_result(target, name, exceeded[target, name, kind], during)
+        return ceilings
 
-    def _as_result(self, target: str, name: CeilingName, result: Exceeding, during: Pass) -> list[Ceiling]:
+    def _measure_like_result(self, target: str, name: CeilingName, result: Exceeding, during: Pass) -> list[Ceiling]:
         most = self._written.get(target, device.LEAST_BYTES)
         job = device.again_job(self.study, self.cases[result.case], result.operation, name, most, self.destroy)
         if job is None:
@@ -223,7 +228,7 @@ class CeilingMeter:
         )
 
     def _samples(self, job: plan.CeilingJob) -> tuple[tuple[Sample, ...], str]:
-        """What a job measured, or why it measured nothing."""
+        """Return the samples of a job, or why it measured nothing."""
         target = self.study.targets.get(job.target)
         if self.stop():
             return (), "stopped before it was measured"
@@ -245,8 +250,8 @@ class CeilingMeter:
     def _clean_up(self, name: str) -> None:
         target = self.study.targets[name]
         try:
-            left = keeper_of(target).clean(device.DIRECTORY, RunCleaning(self.owner, (self.launcher,)))
+            problems = keeper_of(target).clean(device.DIRECTORY, RunCleaning(self.owner, (self.launcher,)))
         except AssayError as error:
-            left = [f"{target.path}/{device.DIRECTORY}: {error.message}"]
-        for line in left:
+            problems = [f"{target.path}/{device.DIRECTORY}: {error.message}"]
+        for line in problems:
             self.say(warning(f"could not be removed: {line}"))

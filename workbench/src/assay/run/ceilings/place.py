@@ -1,4 +1,4 @@
-"""The ceilings of one place, measured outside a run, with a run's precautions."""
+"""Measures the ceilings of one place without a study, with the same precautions as a run."""
 
 import contextlib
 import json
@@ -32,19 +32,19 @@ from assay.store.find import run_folders
 from assay.store.lock import is_locked
 
 NAME = "place"
-"""The one target of the study that is made up for it."""
+"""The one target of the study that is generated for the measurement."""
 OWN_DIRECTORY = "assay-ceilings"
-"""Made in a directory that holds other things."""
+"""Directory that is made in a directory with other content."""
 ENGINE_WAIT_SECONDS = 30.0
-"""How long to wait for the engine of a workbench that died; it ends by itself when it notices."""
+"""How long to wait for the engine of a dead workbench, which ends by itself when it notices."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What was found.
+    """The result of a measurement.
 
     Attributes:
-        place: Where the target turned out to be.
+        place: Where the target is.
         ceilings: Those of the host first.
     """
 
@@ -55,16 +55,17 @@ class Measured:
 def measure_place(path: Path, destroy: bool, say: Say) -> Measured:
     """Measure memory and one place; everything that was made is removed.
 
-    A run without cases stands behind it, so that what is made is in a journal first, and is removed by the next call
-    even if this one is killed.
+    The measurement is a run without cases, so that the journal has everything before it is made. If this call is
+    killed, the next call removes it.
 
     Args:
-        path: Absolute: a directory that is Assay's or empty, one in which another may be made, or a block device.
+        path: Absolute path of a directory that is Assay's or empty, of one in which another may be made, or of a block
+            device.
         destroy: The user has confirmed that a block device may be overwritten.
-        say: Takes what there is to say.
+        say: Prints a line.
 
     Raises:
-        AssayError: Refused or impossible.
+        AssayError: The measurement is refused or impossible.
         KeyboardInterrupt: The user stopped it.
     """
     engine = load_engine()
@@ -81,7 +82,7 @@ def measure_place(path: Path, destroy: bool, say: Say) -> Measured:
             finally:
                 _remove(store)
     except AssayError as error:
-        # The user has not named the target.
+        # The user has not named the target, so its generated name is left out.
         raise AssayError(error.what, error.hint, error.exit_code, error.others) from error
     finally:
         with contextlib.suppress(OSError):
@@ -92,7 +93,7 @@ def measure_place(path: Path, destroy: bool, say: Say) -> Measured:
 
 
 def _study(path: Path) -> tuple[Study, str]:
-    """A study of the place; its workload is never executed."""
+    """Return a study of the place and its text; its workload is never executed."""
     kind, place = _kind_and_place(path)
     document = {
         "study": "ceilings",
@@ -109,7 +110,7 @@ def _study(path: Path) -> tuple[Study, str]:
 
 
 def _kind_and_place(path: Path) -> tuple[str, Path]:
-    """Device or file; of a directory that holds things that are not Assay's one in it."""
+    """Return the kind of target and its path; for a directory with other content, a directory in it."""
     if inspect_text(str(path)):
         return "file", path / OWN_DIRECTORY
     try:
@@ -122,24 +123,24 @@ def _kind_and_place(path: Path) -> tuple[str, Path]:
         raise AssayError(f"{path}: no such directory", "name a directory or a block device that is there")
     if look.state in (PlaceState.not_directory, PlaceState.link) and path.is_block_device():
         return "device", path
-    # The inspection says what is wrong with it.
+    # For any other state, the inspection reports what is wrong.
     foreign = look.state == PlaceState.directory and look.mark is None and not look.bad_mark
     return "file", path / OWN_DIRECTORY if foreign else path
 
 
 def _folder_of_runs() -> Path:
-    """A folder of this user's own, the same every time, so that the next call finds what a killed one has left.
+    """Return a folder of this user's own, always the same, so that the next call finds what a killed one has left.
 
-    It stays when the machine is started anew, as the marks do that lead to it: /tmp would not.
+    It must survive a reboot, as do the marks that name it; /tmp would not.
     """
     root = Path(os.environ.get("TMPDIR") or "/var/tmp", f"assay-ceilings-{os.getuid()}")
     try:
         with contextlib.suppress(FileExistsError):
             root.mkdir(mode=0o700)
-        found = root.lstat()
+        status = root.lstat()
     except OSError as error:
         raise AssayError(f"{root}: {error.strerror}", "set TMPDIR to a folder that can be written") from error
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
         raise AssayError(
             f"{root}: not a folder of this user alone", "remove it, or set TMPDIR to another folder", EXIT_REFUSED
         )
@@ -166,34 +167,34 @@ def _create(root: Path, text: str) -> RunStore:
 
 
 def _measure(
-    study: Study, store: RunStore, engine: Engine, destroy: bool, interruption: Interruption, say: Say
+    study: Study, store: RunStore, engine: Engine, destroy: bool, interruption: Interruption, print_line: Say
 ) -> Measured:
-    """Claim the target, measure, and give it back whatever happens."""
+    """Claim the target, measure, and release the target whatever happens."""
     devices: list[int] = []
     target = study.targets[NAME]
     try:
-        devices = keeper_of(target).take(targets.MachineTaking(destroy, say))
-        claims.claim_targets(study, [NAME], store, say)
+        devices = keeper_of(target).take(targets.MachineTaking(destroy, print_line))
+        claims.claim_targets(study, [NAME], store, print_line)
         launcher = LocalLauncher(engine.path, (store.engine_lock_fd, *devices))
         owner = claims.owner_of(store)
         backends = targets.probe_targets(study, [NAME], engine, launcher, owner, destroy)
         places = targets.make_places(study, backends, targets.looks_at(study, [NAME]))
-        on = f"in {target.path}, with a file of at most 128 MiB"
+        where = f"in {target.path}, with a file of at most 128 MiB"
         if target.whole_device:
-            on = f"on the first 128 MiB of {target.path}"
-        say(f"measuring for about 5 s, {on}")
+            where = f"on the first 128 MiB of {target.path}"
+        print_line(f"measuring for about 5 s, {where}")
         meter = CeilingMeter(
-            study, launcher, owner, destroy, backends, say, (), places, stop=lambda: interruption.count
+            study, launcher, owner, destroy, backends, print_line, (), places, stop=lambda: interruption.count
         )
         return Measured(places[0], meter.measure())
     finally:
-        _release(store, say)
+        _release(store, print_line)
         close_all(devices)
 
 
-def _release(store: RunStore, say: Say) -> None:
+def _release(store: RunStore, print_line: Say) -> None:
     for line in claims.release_targets(store):
-        say(warning(f"could not be removed: {line}"))
+        print_line(warning(f"could not be removed: {line}"))
 
 
 def _remove(store: RunStore) -> None:
@@ -205,24 +206,26 @@ def _remove(store: RunStore) -> None:
         store.discard()
 
 
-def _remove_leftovers(root: Path, say: Say) -> None:
-    """Remove what calls that were killed have left, at whatever target."""
+def _remove_leftovers(root: Path, print_line: Say) -> None:
+    """Remove what killed calls have left, at any target."""
     for folder in run_folders(root):
         if is_locked(folder / RUN_LOCK):
             continue
-        # Another call may be cleaning up at this moment; then it is its business. Of a mount the kernel says EBUSY.
+        # Another call may be cleaning up the folder at this moment. For a mount, renaming fails with EBUSY.
         with contextlib.suppress(AssayError, OSError), _set_aside(folder) as (own, name):
             store = RunStore.open(own, write=True, wait=ENGINE_WAIT_SECONDS, made_as=name)
-            _release(store, say)
+            _release(store, print_line)
             _remove(store)
 
 
 @contextlib.contextmanager
 def _set_aside(folder: Path) -> Iterator[tuple[Path, Path]]:
-    """The folder under a name that nothing else gets meanwhile, for SQLite finds its files by their names; and its own.
+    """Yield the folder under a new name, which no other folder gets meanwhile, and its own name.
+
+    SQLite finds its files by name, so the name must stay valid.
 
     Raises:
-        AssayError: It is no folder.
+        AssayError: It is not a folder.
         OSError: It is gone, a mount, or cannot be renamed.
     """
     name = folder.with_name(folder.name.partition("~")[0])
@@ -233,6 +236,6 @@ def _set_aside(folder: Path) -> Iterator[tuple[Path, Path]]:
             raise AssayError(f"{folder}: is no folder of a run", "remove it", EXIT_REFUSED)
         yield aside, name
     finally:
-        # Where it is still needed, or was none.
+        # It is renamed back if it is still needed, or was not a folder.
         with contextlib.suppress(OSError):
             aside.rename(name)

@@ -1,1 +1,1 @@
-"""A run that is taken stage by stage: more hosts, tasks or lanes only after what came out before is accepted."""
+"""Runs in stages: more hosts, tasks or lanes only after the results before are accepted."""

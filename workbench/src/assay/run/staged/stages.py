@@ -1,4 +1,4 @@
-"""Which stage of a run is to be measured, what came out of one, and what the next one takes."""
+"""The stages of a run: the next one to be measured, the result of one, and how long the next one takes."""
 
 import getpass
 import socket
@@ -33,12 +33,12 @@ class Ended:
     Attributes:
         number: From 1.
         of: How many stages there are.
-        done: What is kept of it.
+        done: What is stored of it.
         refused: Why the study's rule does not accept it; empty if it does.
         ruled: The study has a rule.
         next_value: Hosts, tasks or lanes of the next stage; None after the last one.
-        next_seconds: How long that takes, from the estimate, corrected by how long this one took.
-        next_cost: Likewise; empty without prices.
+        next_seconds: How long that takes: the estimate, corrected by how long earlier stages took.
+        next_cost: What that costs; empty without prices.
     """
 
     number: int
@@ -52,10 +52,10 @@ class Ended:
 
 
 def staged(plan: Plan, done: Sequence[StageDone] = ()) -> Plan:
-    """The plan up to the first stage that was not measured yet: with the cases of those before, and of no later one.
+    """Return the plan with the cases up to the first stage that was not measured yet.
 
     Raises:
-        AssayError: Nothing grows in the study, or it cannot be taken in stages.
+        AssayError: Nothing grows in the study, or it cannot be measured in stages.
     """
     if plan.study.schedule is not None:
         message = "a study with a schedule is spread over hours, not taken in stages"
@@ -66,12 +66,12 @@ def staged(plan: Plan, done: Sequence[StageDone] = ()) -> Plan:
         raise AssayError(
             message, "give a workload several numbers of hosts, tasks_per_host or lanes, or leave --stage out"
         )
-    kept = {case.id for stage in stages[: len(done) + 1] for case in stage.cases}
-    return replace(plan, cases=tuple(case for case in plan.cases if case.id in kept))
+    case_ids = {case.id for stage in stages[: len(done) + 1] for case in stage.cases}
+    return replace(plan, cases=tuple(case for case in plan.cases if case.id in case_ids))
 
 
 def who() -> str:
-    """User and host of this process."""
+    """Return user and host of this process."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):
@@ -80,21 +80,21 @@ def who() -> str:
 
 
 def accept(store: RunStore, how: str) -> None:
-    """Record that all stages that were measured are accepted by who runs this; those that were stay as they are."""
+    """Record that the present user accepts all measured stages that were not accepted before."""
     done = store.info().stages
     if any(not stage.accepted_by for stage in done):
-        told = {"accepted_by": who(), "accepted_at": time.time(), "accepted_how": how}
-        store.keep_stages([stage if stage.accepted_by else stage.model_copy(update=told) for stage in done])
+        acceptance = {"accepted_by": who(), "accepted_at": time.time(), "accepted_how": how}
+        store.keep_stages([stage if stage.accepted_by else stage.model_copy(update=acceptance) for stage in done])
 
 
 def end_stage(store: RunStore, plan: Plan) -> None:
-    """Record what came out of the stages that were just measured: of one, or of all that were left.
+    """Record the results of the stages that were just measured: of one, or of all that were left.
 
-    Those after which nobody was asked count as accepted.
+    Stages without a stop after them count as accepted.
 
     Args:
-        store: The run, with everything of the stages in it.
-        plan: Of the session; its cases are those of all stages so far.
+        store: The run, with all data of the stages.
+        plan: Plan of the session, with the cases of all stages so far.
     """
     done = list(store.info().stages)
     rows, (seconds, cost) = list(judged_rows(store)), _spent(store, plan)
@@ -102,39 +102,39 @@ def end_stage(store: RunStore, plan: Plan) -> None:
     for stage in stages_of(store.cases())[len(done) :]:
         if any(case.id in wanted for case in stage.cases):
             done.append(_done(stage, rows, seconds, cost))
-    told = {"accepted_by": who(), "accepted_at": time.time(), "accepted_how": "without a stop after it"}
-    earlier = (one if one.accepted_by else one.model_copy(update=told) for one in done[:-1])
+    acceptance = {"accepted_by": who(), "accepted_at": time.time(), "accepted_how": "without a stop after it"}
+    earlier = (one if one.accepted_by else one.model_copy(update=acceptance) for one in done[:-1])
     store.keep_stages((*earlier, *done[-1:]))
 
 
 def _done(stage: Stage, rows: Sequence[Row], seconds: float, cost: str) -> StageDone:
     found = [step for step in steps(rows, stage.axis) if step.number == stage.value]
     known = [step.efficiency for step in found if step.efficiency is not None]
-    told = {row.case.id for row in rows}
-    lost = [f"{case.label}: no result" for case in stage.cases if case.id not in told]
-    silent = bool(lost) or any(step.rate is None for step in found)
+    with_rows = {row.case.id for row in rows}
+    missing = [f"{case.label}: no result" for case in stage.cases if case.id not in with_rows]
+    is_incomplete = bool(missing) or any(step.rate is None for step in found)
     return StageDone(
         axis=stage.axis,
         value=stage.value,
         ended_at=time.time(),
-        efficiency=None if silent or not known else min(known),
+        efficiency=None if is_incomplete or not known else min(known),
         seconds=seconds,
         cost=cost,
-        lines=(*(step.words for step in found), *lost),
+        lines=(*(step.words for step in found), *missing),
     )
 
 
 def _spent(store: RunStore, plan: Plan) -> tuple[float, str]:
-    """Seconds of all sessions so far, and the cost of the designs in that time."""
+    """Return the seconds of all sessions so far, and the cost of the designs in that time."""
     estimate = estimate_study(plan.study, plan.cases)
-    each = {case.case: case.seconds for case in estimate.cases}
-    seconds = spent_seconds(store.sessions(), store.attempts(), each, (*store.last_alive(), steady()))
+    estimates = {case.case: case.seconds for case in estimate.cases}
+    seconds = spent_seconds(store.sessions(), store.attempts(), estimates, (*store.last_alive(), steady()))
     prices = prices_of(store)
     return seconds, "" if prices is None else money(of_hours(seconds, all_running(prices)), prices.book.currency)
 
 
 def last_ended(store: RunStore, study: Study) -> Ended | None:
-    """The last stage that was measured; None if none was."""
+    """Return the last stage that was measured; None if there is none."""
     done = store.info().stages
     stages = stages_of(store.cases())
     if not done or not stages:
@@ -157,17 +157,17 @@ def last_ended(store: RunStore, study: Study) -> Ended | None:
 
 
 def _takes(store: RunStore, study: Study, before: Sequence[Stage], following: Stage) -> float:
-    """Seconds of a stage: as estimated, times how much longer those before took than estimated."""
-    every = [case for stage in before for case in stage.cases]
-    guessed = {item.case: item.seconds for item in estimate_study(study, every).cases}
-    ended = [one for one in store.attempts() if one.status in ("ok", "errors") and one.case in guessed]
-    expected = sum(guessed[one.case] for one in ended)
+    """Return the seconds of a stage: its estimate, times how much longer than estimated the stages before took."""
+    cases = [case for stage in before for case in stage.cases]
+    estimates = {item.case: item.seconds for item in estimate_study(study, cases).cases}
+    ended = [one for one in store.attempts() if one.status in ("ok", "errors") and one.case in estimates]
+    expected = sum(estimates[one.case] for one in ended)
     factor = sum(one.seconds or 0.0 for one in ended) / expected if expected > 0 else 1.0
     return factor * study.repeats * sum(item.seconds for item in estimate_study(study, following.cases).cases)
 
 
 def _refusal(study: Study, done: StageDone, seconds: float, hourly: Decimal | None) -> str:
-    """Why the rule of the study does not accept a stage; empty if it does, or there is none."""
+    """Return why the rule of the study does not accept a stage; empty if it does, or there is none."""
     rule = study.stages
     if rule is None:
         return ""
