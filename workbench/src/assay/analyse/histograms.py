@@ -182,7 +182,7 @@ def less(whole: Histogram, part: Histogram) -> Histogram:
 
 
 def percentiles(histogram: Histogram, percents: Sequence[float] | npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """Return, for each percentage, the least recorded value that at least so many percent of the values do not exceed, in ns.
+    """Return the least recorded value, in ns, that at least each percentage of the values does not exceed.
 
     As in the engine, each value is represented by the highest value of its counter.
 

@@ -140,9 +140,10 @@ def _watched(measured: Sequence[Measured]) -> list[tuple[int | None, int]]:
 
 
 def _stolen(measured: Sequence[Measured]) -> tuple[float | None, float]:
-    """Return the share of CPU time that the hypervisor took, and its error: a tick of each CPU at either end of a phase.
+    """Return the share of CPU time that the hypervisor took, and its error.
 
-    The errors of several phases are independent and add up as the root of the sum of squares.
+    The counts are exact to a tick of each CPU at either end of a phase. The errors of several phases are independent
+    and add up as the root of the sum of squares.
     """
     known = [one for one in measured if one.host_ns > 0]
     whole = sum(one.host_ns for one in known)
