@@ -312,7 +312,7 @@ def _small_frames(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG0
     record = row.case.parameters.record_size
     if stats and record is not None and record > SMALL_FRAME and median(each for _, each in stats) <= SMALL_FRAME:
         yield (
-            f"{_name(row)}: {median(rate for rate, _ in stats):,.0f} frames/s carry {SMALL_FRAME:,} bytes each at most, "
+            f"{_name(row)}: {median(one for one, _ in stats):,.0f} frames/s carry {SMALL_FRAME:,} bytes each at most, "
             "as with an MTU of 1500; with one of 9000, on the whole way, a frame carries 8,704 bytes."
         )
 
