@@ -1,1 +1,1 @@
-"""From events to statistics. Pure: no file, process or clock is touched here."""
+"""Turns events into samples, statistics and comparisons. Pure: touches no file, process or clock."""

@@ -1,4 +1,4 @@
-"""When a case is known well enough, so that the rest of its repeats can be left out."""
+"""Decides when a case is known precisely enough to skip its remaining repeats."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -11,18 +11,18 @@ from assay.model.study.repeats import LEAST_BEFORE_STOP
 
 
 def enough(values: Sequence[float], within: float, least: int = LEAST_BEFORE_STOP) -> bool:
-    """Whether a rate is known well enough: neither end of its 95 % interval is further from the median than wanted.
+    """Whether both ends of the 95 % interval of a rate are as close to the median as required.
 
-    Looking at the interval after each repeat and stopping at the first narrow one favours sets of values that happen
-    to agree, so that the last interval covers the truth less often than 95 % of the time: the least number of values
-    before a stop keeps that small (Chow and Robbins, "On the asymptotic theory of fixed-width sequential confidence
+    Checking the interval after each repeat and stopping at the first narrow one favours values that agree by chance, so
+    that the final interval covers the truth in less than 95 % of cases. A minimum number of values before the first
+    stop keeps this effect small (Chow and Robbins, "On the asymptotic theory of fixed-width sequential confidence
     intervals for the mean", Annals of Mathematical Statistics 36, 1965; Starr, "The performance of a sequential
     procedure for the fixed-width interval estimation of the mean", same journal, 37, 1966).
 
     Args:
-        values: One per repeat, any unit.
-        within: Greatest distance of either end, as a share of the median: 0.05 is 5 %.
-        least: With fewer values the answer is no.
+        values: One value for each repeat, in any unit.
+        within: Greatest allowed distance of either end from the median, as a share of the median: 0.05 is 5 %.
+        least: Minimum number of values; with fewer the result is False.
     """
     if len(values) < max(least, 2):
         return False
@@ -31,19 +31,19 @@ def enough(values: Sequence[float], within: float, least: int = LEAST_BEFORE_STO
 
 
 def case_reach(case: Case, samples: Iterable[Sample], least: int = LEAST_BEFORE_STOP) -> float | None:
-    """How well a case is known: the greatest `Estimate.reach` of its measured operations.
+    """Return the greatest `Estimate.reach` of the measured operations of a case: how precisely the case is known.
 
-    A repeat in which an operation failed has no value for it and does not count towards `least`. It does not bar the
-    case from being known well enough either: the result is called incomplete in any case, and more repeats would not
-    mend that. An operation that fails in each repeat is never known, so that its case is repeated as often as allowed.
+    A repeat in which an operation failed has no value for that operation and does not count towards `least`. It does
+    not keep a case from being precise enough: the result is called incomplete anyway, and more repeats would not change
+    that. An operation that fails in every repeat is never precise enough, so its case gets all the repeats allowed.
 
     Args:
         case: The case.
-        samples: Of this case, of all repeats so far.
-        least: Fewest usable repeats that each operation needs.
+        samples: All samples of the case so far.
+        least: Minimum number of usable repeats of each operation.
 
     Returns:
-        A share of the median; None if an operation has fewer usable repeats, or a rate that is not above 0.
+        A share of the median; None if an operation has too few usable repeats, or rates that are not above 0.
     """
     rates: dict[int, list[float]] = defaultdict(list)
     for sample in usable(samples):
@@ -55,6 +55,6 @@ def case_reach(case: Case, samples: Iterable[Sample], least: int = LEAST_BEFORE_
 
 
 def case_enough(case: Case, samples: Iterable[Sample], within: float, least: int = LEAST_BEFORE_STOP) -> bool:
-    """Whether every measured operation of a case is known well enough; arguments as in `enough` and `case_reach`."""
+    """Whether every measured operation of a case is known precisely enough; see `enough` and `case_reach`."""
     reach = case_reach(case, samples, least)
     return reach is not None and reach <= within

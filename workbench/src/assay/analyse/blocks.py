@@ -1,8 +1,8 @@
-"""Two sides measured in turns: what is known of each row, and which cases need no more rounds.
+"""Decides, for two sides measured in turns, what is known of each row and which cases need no more rounds.
 
-What is known is the answer of the run, as `assay.analyse.decide` gives it. Any number of looks may be planned: p-values
-and intervals allow for each of them (Bonferroni), so that whoever stops at the first decisive one is wrong in at most 5
-of 100 runs in which the sides are equal.
+The decision at each point is that of `assay.analyse.decide`. Any number of looks may be planned: p-values and intervals
+are adjusted for all of them (Bonferroni). Stopping at the first decisive look is therefore wrong in at most 5 of 100
+runs in which the sides are equal.
 """
 
 import math
@@ -20,19 +20,19 @@ from assay.model.study.blocks import Blocks
 from assay.model.study.case import Case
 
 USUAL_DEVIATION = 0.03
-"""By so much the ratio of two sides differs from round to round on a quiet machine; assumed before it is known."""
+"""Standard deviation of the log ratio of two sides from round to round on a quiet machine; assumed until measured."""
 _LEVEL, _POWER = 0.05, 1.6
-"""Of the decision; and how many standard errors beyond the bound a difference lies that is found in about 8 of 10 runs
-of simulations. With 0.84, which is enough if the correlation of the rounds is known, it is 6 or 7 of 10."""
+"""Significance level of the decision; and the distance beyond the bound, in standard errors, of a difference that is
+found in about 8 of 10 simulated runs. With 0.84, enough if the correlation of rounds is known, it is 6 or 7 of 10."""
 _LEAST = 3
-"""Rounds that show how much they differ."""
+"""Minimum number of rounds that shows how much rounds differ."""
 
 Told = Literal["faster", "slower", "equal", "open", "no result"]
-"""What is known of the other side of a row."""
+"""What is known of one side of a row compared with the other side."""
 
 
 def told(point: PointDecision, other: str) -> Told:
-    """What the answer at a point says of the side named `other`."""
+    """Return what the decision at a point means for the side named `other`."""
     if point.outcome is Outcome.FASTER:
         return "faster" if point.winner == other else "slower"
     words: dict[Outcome, Told] = {Outcome.EQUAL: "equal", Outcome.OPEN: "open"}
@@ -40,19 +40,19 @@ def told(point: PointDecision, other: str) -> Told:
 
 
 def decisions(rows: Sequence[Row], blocks: Blocks) -> tuple[Decision, ...]:
-    """What is known so far of all rows of a run with two sides."""
+    """Return the decisions so far for all rows of a run with two sides."""
     return decide(
         rows, compare(rows, looks=len(blocks.looks)), blocks.within, ignored=blocks.ignored, alike=blocks.alike
     )
 
 
 def decided_cases(cases: Iterable[Case], rows: Sequence[Row], blocks: Blocks) -> dict[str, str]:
-    """Cases that need no more rounds, each with the reason.
+    """Return the cases that need no more rounds, each with the reason.
 
     Args:
-        cases: Those that are still measured, of both sides.
-        rows: Of the run so far, as if it were whole.
-        blocks: How it is measured.
+        cases: The cases still being measured, of both sides.
+        rows: Rows of the run so far, analysed as if the run were complete.
+        blocks: How the run is measured.
     """
     points: dict[object, list[PointDecision]] = {}
     for decision in decisions(rows, blocks):
@@ -68,15 +68,15 @@ def decided_cases(cases: Iterable[Case], rows: Sequence[Row], blocks: Blocks) ->
 
 
 def findable(deviation: float, rounds: int, rows: int, looks: int) -> float:
-    """The least true difference that is likely found, as a share: in about 8 of 10 runs.
+    """Return the smallest true difference that is found in about 8 of 10 runs, as a share.
 
-    It follows the test of `assay.analyse.compare`, for rounds that do not resemble each other.
+    The computation follows the test of `assay.analyse.compare`, for rounds without autocorrelation.
 
     Args:
         deviation: Standard deviation of the logarithm of the ratio of the sides, from round to round.
-        rounds: That there will be.
-        rows: That are compared together.
-        looks: That are planned.
+        rounds: Number of planned rounds.
+        rows: Number of rows compared together.
+        looks: Number of planned looks.
     """
     if rounds < _LEAST:
         return math.inf
@@ -89,7 +89,7 @@ def findable(deviation: float, rounds: int, rows: int, looks: int) -> float:
 
 
 def deviations(rows: Sequence[Row], blocks: Blocks, cases: Iterable[str]) -> list[float]:
-    """How much the ratio of the sides differs from round to round in each row of these cases (see `findable`)."""
+    """Return the standard deviation of the log ratio of the sides from round to round, for each row of these cases."""
     sides: dict[object, dict[str, dict[int, float]]] = {}
     wanted = set(cases)
     for row in rows:

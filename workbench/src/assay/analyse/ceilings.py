@@ -1,4 +1,4 @@
-"""Ceilings from what was measured, and how close a result comes to those that apply to it."""
+"""Computes ceilings from measurements, and how close a result comes to the ceilings that apply to it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
@@ -31,20 +31,20 @@ Key = tuple[str, CeilingName, str]
 Item = TypeVar("Item")
 
 COUNTED: tuple[CeilingName, ...] = ("engine", "client", "device random read", "device random write")
-"""Measured in operations per second; all others in bytes per second."""
+"""Ceilings in operations per second; all others are in bytes per second."""
 
 SERVED_SHARE = 0.9
-"""From this share of the bytes on, the kernel's counts say that the device moved what was moved."""
+"""If the kernel counted at least this share of the bytes at the device, the device moved the data."""
 
 
 LEAST_PASSES = 3
-"""With fewer passes there is no interval worth the name."""
+"""Minimum number of passes for a confidence interval."""
 
 
 OF_CPU: tuple[CeilingName, ...] = ("cache copy", "engine")
-"""What nothing but the CPUs limits: the lanes of such jobs wait for nothing else, nor share the rate of the memory."""
+"""Ceilings limited by the CPUs alone: the lanes of such jobs wait for nothing else and share no memory bandwidth."""
 LEAST_CPU = 0.05
-"""With a smaller share of the CPU time that its lanes could use, a try says nothing."""
+"""An attempt whose lanes got a smaller share of their possible CPU time is counted as if they got this share."""
 
 
 class Pass(NamedTuple):
@@ -65,23 +65,23 @@ def measured_ceilings(
     direct: bool = True,
     lanes: int = 1,
 ) -> list[Ceiling]:
-    """The best try of each ceiling that a job measured.
+    """Return the best attempt at each ceiling that a job measured.
 
-    Of those that nothing but the CPUs limits (`OF_CPU`) it is the rate for the CPU time that the lanes had, times the
-    CPUs that they can use: other programs take time from a try, but not from what a second of CPU time does.
+    For ceilings limited by the CPUs alone (`OF_CPU`) the value is the rate per CPU time that the lanes got, times the
+    CPUs that they can use: other programs take time from an attempt, but do not change what a second of CPU time does.
 
     Args:
         target: As in `Ceiling`.
-        phases: Phase of the job -> ceiling.
-        samples: Of the job.
+        phases: Phase number -> ceiling that the phase measures.
+        samples: Samples of the job.
         how: As in `Ceiling`.
-        during: The pass that the job is part of.
+        during: The pass that the job belongs to.
         kind: As in `Ceiling`.
-        reason: Why the job gave no samples, if it did not.
-        direct: The job went round the page cache.
-        lanes: Of the job.
+        reason: Why the job gave no samples, if it gave none.
+        direct: The job bypassed the page cache.
+        lanes: Number of lanes of the job.
     """
-    tries: dict[CeilingName, list[float]] = {name: [] for name in phases.values()}
+    attempts: dict[CeilingName, list[float]] = {name: [] for name in phases.values()}
     for sample in samples:
         name = phases.get(sample.phase)
         if name is None or sample.status not in ("done", "time_limit") or sample.errors:
@@ -91,9 +91,9 @@ def measured_ceilings(
             reason = f"{by} was answered from memory, not by the device"
         else:
             rate = sample.iops if name in COUNTED else sample.throughput
-            tries[name].append(rate / _cpu_share(sample, lanes) if name in OF_CPU else rate)
+            attempts[name].append(rate / _cpu_share(sample, lanes) if name in OF_CPU else rate)
     found = []
-    for name, rates in tries.items():
+    for name, rates in attempts.items():
         best = max(rates, default=0.0)
         found.append(
             Ceiling(
@@ -112,39 +112,39 @@ def measured_ceilings(
 
 
 def _cpu_share(sample: Sample, lanes: int) -> float:
-    """Part of the CPU time that lanes could have used which they had, 0.05 to 1; 1 if it is not known.
+    """Return the share of their possible CPU time that the lanes got, `LEAST_CPU` to 1; 1 if unknown.
 
     Args:
-        sample: Of a job.
-        lanes: That could be on a CPU at once.
+        sample: A sample of the job.
+        lanes: Number of lanes that could run at once.
     """
-    could = sample.elapsed_ns * min(lanes, max(1, sample.cpus))
-    had = sample.cpu_user_ns + sample.cpu_system_ns
-    return min(1.0, max(LEAST_CPU, had / could)) if had and could else 1.0
+    possible_ns = sample.elapsed_ns * min(lanes, max(1, sample.cpus))
+    used_ns = sample.cpu_user_ns + sample.cpu_system_ns
+    return min(1.0, max(LEAST_CPU, used_ns / possible_ns)) if used_ns and possible_ns else 1.0
 
 
 def client_ceilings(
     target: str, kinds: Mapping[int, str], samples: Iterable[Sample], how: str, during: Pass, reason: str = ""
 ) -> list[Ceiling]:
-    """The operations per second that so many lanes can ask for, if each has a CPU for itself while there are CPUs.
+    """Return the request rate that each number of lanes can reach, with one CPU for each lane while there are CPUs.
 
-    Of a service in the same process only the lane's own CPU time counts: how fast the service is does not matter. It is
-    the median of the passes, since a client is not faster for once having been fast.
+    The service runs in the same process; only the lane's own CPU time counts, so the speed of the service does not
+    matter. The value is the median of the passes: a single fast pass does not show a faster client.
 
     Args:
         target: As in `Ceiling`.
         kinds: Number of lanes -> kind of job.
-        samples: Of the job, which has one lane.
+        samples: Samples of the job, which has one lane.
         how: As in `Ceiling`.
-        during: The pass that the job is part of.
-        reason: Why the job gave no samples, if it did not.
+        during: The pass that the job belongs to.
+        reason: Why the job gave no samples, if it gave none.
     """
-    told = [
+    measured = [
         (sample.ops * 1e9 / (sample.cpu_user_ns + sample.cpu_system_ns), sample.cpus)
         for sample in samples
         if sample.status in ("done", "time_limit") and not sample.errors and sample.ops and sample.cpu_user_ns
     ]
-    one, cpus = (median(rate for rate, _ in told), max(1, told[0][1])) if told else (0.0, 1)
+    one, cpus = (median(rate for rate, _ in measured), max(1, measured[0][1])) if measured else (0.0, 1)
     found = []
     for lanes, kind in kinds.items():
         value = one * min(lanes, cpus)
@@ -164,15 +164,15 @@ def client_ceilings(
 
 
 def served_by_device(sample: Sample, direct: bool, flushed: bool) -> bool:
-    """Whether what was moved went to the device, or came from it, and not to or from memory before it.
+    """Whether the data went to the device or came from it, and not merely to or from memory.
 
-    Where the kernel does not count, O_DIRECT and a flush are believed: nothing says otherwise.
+    Where the kernel does not count, O_DIRECT or a flush is taken as proof: there is no other evidence.
     Source: read_bytes of proc_pid_io(5), the device's count of sectors written (iostats of the kernel).
 
     Args:
-        sample: Of an operation that reads or writes, not of a mix.
-        direct: O_DIRECT was used, and means what it says there.
-        flushed: What was written was flushed within the time.
+        sample: A sample of an operation that reads or writes, not of a mix.
+        direct: O_DIRECT was used, and bypasses the cache on this file system.
+        flushed: Written data was flushed within the measured time.
     """
     if sample.read_bytes:
         read = sample.device_read_bytes
@@ -183,7 +183,7 @@ def served_by_device(sample: Sample, direct: bool, flushed: bool) -> bool:
 
 
 def merged(known: Sequence[Ceiling], found: Iterable[Ceiling]) -> tuple[Ceiling, ...]:
-    """Ceilings with what was measured of them further on; those that were not known come last."""
+    """Return the known ceilings, updated with later measurements; new ceilings come last."""
     result = {(item.target, item.name, item.kind): item for item in known}
     for item in found:
         key = (item.target, item.name, item.kind)
@@ -192,7 +192,7 @@ def merged(known: Sequence[Ceiling], found: Iterable[Ceiling]) -> tuple[Ceiling,
 
 
 def _merged(one: Ceiling, other: Ceiling) -> Ceiling:
-    """What was measured in the same pass in several ways counts once, with the best of them."""
+    """Merge two measurements of one ceiling. Several attempts in one pass count once, with the best of them."""
     if not one.value or not other.value:
         return one if one.value or not other.value else other
     by_time: dict[float, CeilingPass] = {}
@@ -215,12 +215,12 @@ def _merged(one: Ceiling, other: Ceiling) -> Ceiling:
 
 
 def is_stated(name: CeilingName) -> bool:
-    """The study says it, so that no measurement changes it."""
+    """Whether the study states this ceiling, so that no measurement changes it."""
     return name.startswith("stated") or name == "link"
 
 
 def unit_of(name: CeilingName) -> Unit:
-    """What a ceiling is counted in."""
+    """Return the unit of a ceiling."""
     return "operations/s" if name in COUNTED or name.endswith("IOPS") else "bytes/s"
 
 
@@ -228,14 +228,14 @@ _LINKS: dict[str, CeilingName] = {"client": "client link", "server": "server lin
 
 
 class Ceilings:
-    """All ceilings of a run, by what they hold for."""
+    """All ceilings of a run, looked up by what they apply to."""
 
     def __init__(self, ceilings: Sequence[Ceiling], hosts: Sequence[str] = (), network: Network | None = None) -> None:
-        """Sort them; hosts and network are the run's."""
+        """Index the ceilings; `hosts` and `network` are those of the run."""
         self._known = {(item.target, item.name, item.kind): item for item in ceilings if item.value}
         memory, cache = (self._known.get((HOST_WIDE, name, "")) for name in ("memory copy", "cache copy"))
         if memory and cache and (cache.value or 0.0) < (memory.value or 0.0):
-            # No copy from the cache is slower than one from memory: that measurement went wrong.
+            # A copy from the cache is never slower than one from memory: that measurement went wrong.
             del self._known[HOST_WIDE, "cache copy", ""]
         self._hosts = hosts
         self._links = link_ceilings(network) if network is not None else ()
@@ -248,18 +248,18 @@ class Ceilings:
         throughput: Estimate | None,
         iops: Estimate | None,
     ) -> tuple[Binding, ...]:
-        """How close a result is to each ceiling that applies to it, the closest first.
+        """Return how close a result is to each ceiling that applies to it, the closest first.
 
         Args:
-            case: Its case.
-            operation: As the engine names it.
+            case: The case of the result.
+            operation: Operation, as the engine names it.
             place: Where the target is.
             throughput: Bytes per second; None where no data is moved.
             iops: Operations per second.
         """
         if iops is None:
             return ()
-        found, _ = _as_far_as_told(self._network(case, operation, place, throughput))
+        found, _ = _until_missing(self._network(case, operation, place, throughput))
         rates = {"bytes/s": throughput.median if throughput else 0.0, "operations/s": iops.median}
         for target, name, kind in self.applying(case, operation, place):
             ceiling = self._known.get((target, name, kind))
@@ -280,7 +280,7 @@ class Ceilings:
     def _network(
         self, case: Case, operation: str, place: Place | None, throughput: Estimate | None
     ) -> Iterator[Binding]:
-        """The tightest of the links that the data takes, in each direction on its own: links carry both at once."""
+        """Yield the tightest link on the data's path for each direction; links carry both directions at once."""
         if throughput is None or (path := self._path(case, operation, place)) is None:
             return
         clients, servers, reads = path
@@ -302,30 +302,30 @@ class Ceilings:
     def _path(
         self, case: Case, operation: str, place: Place | None
     ) -> tuple[Sequence[str], Sequence[str], float] | None:
-        """Clients and servers between which the data goes, and the share that is read; None without known links."""
+        """Return the clients and servers of the data's path and the share that is read; None without known links."""
         if place is None or not place.servers or not self._links:
             return None
         clients, servers = self._hosts[: case.parameters.hosts], place.servers[: case.parameters.servers]
         return clients, servers, _reads(case, operation)
 
     def applying(self, case: Case, operation: str, place: Place | None) -> Iterator[Key]:
-        """Target, name and kind of each ceiling that holds for an operation of a case, whether it is known or not."""
+        """Yield target, name and kind of each ceiling that applies to an operation of a case, measured or not."""
         for part in self._parts(case, operation, place):
-            # Where all is known nothing can be missing on the way.
-            yield from _as_far_as_told(part)[0] if case.parameters.not_told else part
+            # If all parameters are known, no value can be missing here.
+            yield from _until_missing(part)[0] if case.parameters.not_told else part
 
     def unsure(self, case: Case, operation: str, place: Place | None) -> NotTold | None:
-        """What nobody has told of a case that decides which of the known ceilings hold; None if that is known."""
+        """Return the missing parameter that decides which known ceilings apply to a case; None if none is missing."""
         if not case.parameters.not_told:
             return None
-        untold = [_as_far_as_told(part)[1] for part in self._parts(case, operation, place)]
+        missing_values = [_until_missing(part)[1] for part in self._parts(case, operation, place)]
         if not any(target in (case.target, HOST_WIDE) and not is_stated(name) for target, name, _ in self._known):
-            untold = []
+            missing_values = []
         try:
             self._path(case, operation, place)
         except NotTold as missing:
-            untold.append(missing)
-        return next((missing for missing in untold if missing is not None), None)
+            missing_values.append(missing)
+        return next((missing for missing in missing_values if missing is not None), None)
 
     def _parts(self, case: Case, operation: str, place: Place | None) -> Iterator[Iterator[Key]]:
         yield _of_engine(case, operation, place)
@@ -338,13 +338,13 @@ class Ceilings:
         if place is None or place.no_storage or operation in MIXES:
             return
         for key in _of_storage(case, operation, place):
-            # Versions that did not measure them apart measured new files.
+            # Older versions did not measure rewrites separately; their device write ceiling is of new files.
             old = key[1] == "device rewrite" and key not in self._known
             yield (case.target, "device write", "") if old else key
 
 
-def _as_far_as_told(items: Iterator[Item]) -> tuple[list[Item], NotTold | None]:
-    """What comes before something is asked for that nobody has told, and what that is."""
+def _until_missing(items: Iterator[Item]) -> tuple[list[Item], NotTold | None]:
+    """Return the items before the first one that depends on a missing value, and that missing value."""
     found: list[Item] = []
     try:
         for item in items:
@@ -355,7 +355,7 @@ def _as_far_as_told(items: Iterator[Item]) -> tuple[list[Item], NotTold | None]:
 
 
 def _of_engine(case: Case, operation: str, place: Place | None) -> Iterator[Key]:
-    # What one engine does at most says nothing of several.
+    # The limit of one engine says nothing about several engines.
     if place is not None and not place.no_storage and case.parameters.hosts == 1:
         kind = job_kind(case.parameters, operation)
         if kind is not None:
@@ -364,12 +364,12 @@ def _of_engine(case: Case, operation: str, place: Place | None) -> Iterator[Key]
 
 
 def _reads(case: Case, operation: str) -> float:
-    """Which part of the operations, and of their bytes, are reads; head and list ask as get does."""
+    """Return the share of operations, and of their bytes, that are reads; head and list count as reads."""
     return 1.0 if operation in ("head", "list") else read_part(operation, case.parameters)
 
 
 def _share(case: Case, operation: str, name: CeilingName) -> float:
-    """Which part of a result a ceiling holds for: of a mix the reads or the writes, if it is one of these."""
+    """Return the share of a result that a ceiling applies to: for a mix, its reads or its writes."""
     if not name.startswith("stated"):
         return 1.0
     reads = _reads(case, operation)
@@ -393,12 +393,12 @@ def _of_storage(case: Case, operation: str, place: Place) -> Iterator[Key]:
     direct = parameters.cache == "direct" and place.direct_bypasses_cache
     if not direct:
         if parameters.data_set_bytes > COPY_BLOCK:
-            # Less may stay in the caches of the CPUs.
+            # A smaller data set may stay in the CPU caches.
             yield HOST_WIDE, "memory copy", ""
         yield HOST_WIDE, "cache copy", ""
         if operation in READS:
             yield target, "page cache read", ""
-    # What is flushed goes to the device, whatever is kept in the cache.
+    # Flushed data goes to the device, whether or not the cache keeps it.
     stays = parameters.cache == "keep" and (operation in READS or parameters.sync == "none")
     shrinks = (parameters.compressible or parameters.duplicate) and place.filesystem in COMPRESSING
     if place.memory_backed or stays or shrinks:
@@ -409,7 +409,7 @@ def _of_storage(case: Case, operation: str, place: Place) -> Iterator[Key]:
         if small and "random" in operation:
             yield target, "device random read", ""
     else:
-        # Blocks that were preallocated need not be allocated any more.
+        # Writing to preallocated blocks needs no further allocation.
         anew = operation in CREATES and not parameters.preallocate
         yield target, "device write" if anew else "device rewrite", ""
         if small and "random" in operation:

@@ -1,4 +1,4 @@
-"""How the rate of a phase went while it lasted: from the engine's intervals to a course."""
+"""Describes the rate of a phase over time, computed from the engine's intervals."""
 
 import math
 from collections.abc import Sequence
@@ -19,13 +19,13 @@ from assay.model.result.percentile import said
 from assay.model.study.names import DATA
 
 LEAST = 5
-"""Fewer intervals have a mean and a variation only: SNIA's steady state looks at five rounds."""
+"""With fewer intervals only mean and variation are computed: SNIA's steady state needs five rounds."""
 MOST = 10_000_000
-"""More intervals no phase has: of 10 ms, the shortest there are, more than a day."""
+"""No phase has more intervals: at 10 ms, the shortest interval, this is more than a day."""
 STILL = 1e-9
-"""A median of less than this share of the mean is as good as standing still."""
+"""A median below this share of the mean counts as zero."""
 OPENING = 3.0
-"""A phase begins with a burst if its beginning is so many times as fast as every later interval."""
+"""A phase begins with a burst if its beginning is at least this many times as fast as every later interval."""
 WINDOWS = 5
 """Rounds of the measurement window in SNIA's Solid State Storage Performance Test Specification (PTS) 2.0."""
 
@@ -33,7 +33,7 @@ _NS = 1e9
 
 
 class IntervalRate(NamedTuple):
-    """A stretch of a phase in which every lane worked; nanoseconds since the phase's start, and its rate per second."""
+    """Rate per second in a stretch of a phase in which every lane worked; times are ns since the phase's start."""
 
     start_ns: int
     end_ns: int
@@ -43,13 +43,13 @@ class IntervalRate(NamedTuple):
 def course_of(
     events_of_one_phase: Sequence[IntervalEvent], end: PhaseEndEvent, data_set_bytes: int | None, counted: bool
 ) -> Course | None:
-    """The course of one phase; None with fewer than two whole intervals in which every lane worked.
+    """Return the course of one phase; None with fewer than two whole intervals in which every lane worked.
 
     Args:
-        events_of_one_phase: Its intervals in any order; an interval that came in parts is added up.
-        end: Its end.
-        data_set_bytes: What one pass over the data moves; None if passes mean nothing.
-        counted: Rates are of operations, not of bytes.
+        events_of_one_phase: Intervals of the phase in any order; several events of one interval are added up.
+        end: End event of the phase.
+        data_set_bytes: Bytes that one pass over the data moves; None if the phase has no passes.
+        counted: Rates are in operations, not in bytes.
     """
     if end.steady is None:
         return None
@@ -66,17 +66,17 @@ def course_of(
 
 
 def opening(before: float, intervals: Sequence[IntervalRate]) -> Change | None:
-    """What a phase began with, if that is so much faster than all later intervals that it is a burst; else None.
+    """Return the burst at the beginning of a phase; None if the beginning is not much faster than all later intervals.
 
-    A search for change points needs several intervals on either side, and credits may last for less than one.
+    A search for change points needs several intervals on either side, but burst credits may last for less than one.
 
     Args:
-        before: What was done before the first whole interval, in bytes or operations.
+        before: Bytes or operations done before the first whole interval.
         intervals: In time order, two or more.
 
     Returns:
-        The change to the mean of the later intervals. Its p is the share of orders of as many values in which the
-        greatest is the first.
+        The change to the mean of the later intervals. Its p-value is the probability that the greatest of as many
+        values in random order comes first.
     """
     head, rest = intervals[0].rate, intervals[1:]
     if intervals[0].start_ns > 0:
@@ -89,12 +89,12 @@ def opening(before: float, intervals: Sequence[IntervalRate]) -> Change | None:
 
 
 def with_latencies(segments: Segments, events: Sequence[IntervalEvent], operation: str = "") -> Segments:
-    """Segments with the latencies and failures of the intervals that end in each.
+    """Add to each segment the latencies and failures of the intervals that end in it.
 
     Args:
-        segments: Of a phase.
-        events: Its intervals.
-        operation: Of the phase.
+        segments: Segments of a phase.
+        events: Intervals of the phase.
+        operation: Operation of the phase.
 
     Raises:
         AssayError: A latency histogram cannot be read.
@@ -123,19 +123,19 @@ def _tail(parts: Sequence[OpInterval]) -> dict[str, float]:
 
 
 def whole_intervals(events: Sequence[IntervalEvent], steady: Window, counted: bool) -> tuple[float, list[IntervalRate]]:
-    """The intervals of a phase that lie wholly in a window, and how much was done before the first of them.
+    """Return the amount done before the first whole interval in a window, and the whole intervals in it.
 
-    The engine reports no interval in which nothing was completed; those are put in with the rate 0. An interval that is
-    shorter than the others, as the last one may be, is left out. Of an operation that was under way in several, each
-    has the part that was done in it, if the engine tells.
+    The engine reports no interval in which nothing was completed; those are added with a rate of 0. An interval that is
+    shorter than the others, as the last one may be, is left out. If the engine reports it, an operation that spans
+    several intervals is divided among them.
 
     Args:
-        events: Of one phase, in any order; several of one index are added up.
+        events: Intervals of one phase, in any order; several of one index are added up.
         steady: The window in which every lane worked.
         counted: Count operations, not bytes.
 
     Raises:
-        AssayError: They would be so many that no run can have had them, or make no sense.
+        AssayError: There are more intervals than any run can have, or they refer to intervals that are not earlier.
     """
     length = max((_length(event) for event in events), default=0)
     if length <= 0:
@@ -156,12 +156,12 @@ def whole_intervals(events: Sequence[IntervalEvent], steady: Window, counted: bo
 
 
 def _length(event: IntervalEvent) -> int:
-    """Nanoseconds of a whole interval, as far as one tells: the last one of a phase ends with it."""
+    """Return the length of a whole interval in ns, by one event; the last interval of a phase may be shorter."""
     return max(event.end_ns - event.start_ns, event.start_ns // event.index if event.index else 0)
 
 
 def _move_earlier(amounts: dict[int, float], event: IntervalEvent, counted: bool) -> None:
-    """Put what was done before an interval where it was done."""
+    """Move amounts that were done before an interval to the intervals in which they were done."""
     for part in event.earlier or ():
         if not part.from_ < part.to <= event.index or part.to - part.from_ > MOST:
             raise AssayError(
@@ -170,24 +170,24 @@ def _move_earlier(amounts: dict[int, float], event: IntervalEvent, counted: bool
         amount = part.ops if counted else part.bytes
         for index in range(part.from_, part.to):
             amounts[index] = amounts.get(index, 0) + amount
-        # What is left of much less much is never exact.
+        # The difference of two large floating-point numbers is inexact and may be below 0.
         amounts[event.index] = max(0.0, amounts[event.index] - amount * (part.to - part.from_))
 
 
 def course(intervals: Sequence[IntervalRate], data_set_bytes: float | None = None) -> Course | None:
-    """What the intervals of one phase tell; None with fewer than two.
+    """Return the course of a phase by its intervals; None with fewer than two.
 
     Args:
         intervals: In time order, without gaps.
-        data_set_bytes: What is left of the first pass over the data when the first interval begins, for rates in bytes;
-            None if passes mean nothing.
+        data_set_bytes: Bytes left of the first pass over the data when the first interval begins, for rates in bytes;
+            None if the phase has no passes.
     """
     if len(intervals) < 2:
         return None
     rates = [interval.rate for interval in intervals]
     mean, deviation = mean_deviation(rates)
     first, later = _passes(intervals, data_set_bytes)
-    more = _more(intervals, np.array(rates), mean) if len(rates) >= LEAST and mean > 0 else {}
+    statistics = _statistics(intervals, np.array(rates), mean) if len(rates) >= LEAST and mean > 0 else {}
     return Course(
         intervals=len(rates),
         interval_ns=intervals[0].end_ns - intervals[0].start_ns,
@@ -196,13 +196,13 @@ def course(intervals: Sequence[IntervalRate], data_set_bytes: float | None = Non
         first_pass=first,
         later_passes=later,
         segments=segments_of(intervals),
-        **more,
+        **statistics,
     )
 
 
-def _more(intervals: Sequence[IntervalRate], rates: Floats, mean: float) -> dict[str, Any]:
+def _statistics(intervals: Sequence[IntervalRate], rates: Floats, mean: float) -> dict[str, Any]:
     windows = _window_means(rates, WINDOWS)
-    # Least squares over the places -2, -1, 0, 1, 2; from the first to the last there are four steps.
+    # Least squares over the positions -2, -1, 0, 1, 2; from the first to the last there are four steps.
     slope = float(windows @ np.arange(-2.0, 3.0)) / 10
     low, high = _batch_interval(rates, mean)
     lower, middle, upper = np.quantile(rates, (0.25, 0.5, 0.75))
@@ -218,7 +218,7 @@ def _more(intervals: Sequence[IntervalRate], rates: Floats, mean: float) -> dict
 
 
 def _window_means(rates: Floats, count: int) -> Floats:
-    """Means of so many windows of equal length; an interval that two windows share counts in both by its parts."""
+    """Return the means of `count` equally long windows; an interval in two windows counts in both by its parts."""
     sums = np.concatenate(([0.0], np.cumsum(rates)))
     ends = np.interp(np.linspace(0, len(rates), count + 1), np.arange(len(sums)), sums)
     means: Floats = np.diff(ends) * (count / len(rates))
@@ -226,7 +226,7 @@ def _window_means(rates: Floats, count: int) -> Floats:
 
 
 def effective_size(values: Floats) -> float:
-    """Number of independent values that would tell as much of the mean, at most their number.
+    """Return how many independent values would show the mean as well as these; at most their number.
 
     n / (1 + 2 * sum of autocorrelations), summed in pairs as long as a pair is positive (initial positive sequence,
     Geyer 1992, "Practical Markov chain Monte Carlo", Statistical Science 7).
@@ -236,7 +236,7 @@ def effective_size(values: Floats) -> float:
     """
     count = len(values)
     centred = values - values.mean()
-    # Padded to twice the length, so that the circular correlation is the plain one.
+    # Padded to twice the length, so that the circular correlation equals the linear one.
     spectrum = np.fft.rfft(centred, 1 << (2 * count - 1).bit_length())
     covariances = np.fft.irfft(spectrum.real**2 + spectrum.imag**2)[:count]
     if covariances[0] <= 0:
@@ -248,10 +248,10 @@ def effective_size(values: Floats) -> float:
 
 
 def _batch_interval(rates: Floats, mean: float) -> tuple[float | None, float | None]:
-    """The 95 % interval of the mean by Student's t over batch means: 10 batches, 5 with fewer than 20 intervals.
+    """Return the 95 % interval of the mean by Student's t over batch means; (None, None) with fewer than 10 intervals.
 
-    Schmeiser 1982, "Batch size effects in the analysis of simulation output", Operations Research 30: few and long
-    batches are as good as many, and less dependent. None with fewer than 10 intervals.
+    There are 10 batches, or 5 with fewer than 20 intervals. Schmeiser 1982, "Batch size effects in the analysis of
+    simulation output", Operations Research 30: few and long batches are as good as many, and less dependent.
     """
     if len(rates) < 10:
         return None, None
@@ -272,7 +272,7 @@ def _changes(intervals: Sequence[IntervalRate], rates: Floats) -> tuple[Change, 
 
 
 def _passes(intervals: Sequence[IntervalRate], data_set_bytes: float | None) -> tuple[float | None, float | None]:
-    """Mean rates of the intervals wholly in the first pass, and wholly after it."""
+    """Return the mean rates of the intervals wholly in the first pass over the data, and wholly after it."""
     if data_set_bytes is None:
         return None, None
     first: list[float] = []

@@ -1,14 +1,14 @@
-"""From comparisons to answers: which target is faster, where, and by how much at least.
+"""Turns comparisons into answers: which target is faster, where, and by how much at least.
 
-Everything said here follows from comparisons of the run: a target is faster at a point if the difference is significant
-among all of them, by at least what their intervals, which hold all at once, leave. Two are equal if that interval lies
-within what counts as equal, even if one is faster by a hair.
+All answers follow from comparisons of one run. A target is faster at a point if the difference is significant among all
+comparisons; it is faster by at least the bound of the simultaneous intervals. Two targets are equal if that interval
+lies within the range that counts as equal, even if one is faster by a tiny significant difference.
 
-Verdicts bound a number and do not delete it. A rate that the client, the network or a limit held may be greater in
-truth: of the faster side that makes the answer a bound, of the slower side it leaves it open. A number that is not the
-storage's (cached, impossible) or not whole (incomplete) answers nothing. What a slower side lost because something else
-had its CPUs or its device is bounded: it cannot have been slowed down by more than the share of the time that it
-waited, or by more than the others' part of what the device did. A number that is unverified answers, and is named.
+Verdicts limit what a number proves. A rate limited by the client, the network or a stated limit may be greater in
+truth: on the faster side the answer becomes a lower bound, on the slower side it stays open. A number that is not the
+storage's (cached, impossible) or not whole (incomplete) answers nothing. The loss of a slower side whose CPUs or device
+were used by something else is bounded: by the share of the time that it waited, or by the other users' part of the
+device's work. A number that is unverified counts, and is named.
 """
 
 import math
@@ -23,10 +23,10 @@ from assay.model.study.case import Case
 from assay.model.study.repeats import EQUAL_WITHIN, LEAST_BEFORE_LOOK
 
 DOUBTFUL = frozenset({Verdict.UNSUSTAINED, Verdict.BURSTING, Verdict.SKEWED})
-"""Verdicts of rates that may be less, or more."""
+"""Verdicts of rates whose true value may be lower or higher."""
 
 MOST_NEEDED = 1000
-"""What would take more repeats than that stays open: the targets are as good as equal, or too noisy."""
+"""A point that would take more repeats stays open: the targets are practically equal, or too noisy."""
 
 Key = tuple[str, str, str, tuple[tuple[str, object], ...]]
 
@@ -39,15 +39,15 @@ def decide(
     ignored: Collection[Verdict] = (),
     alike: Collection[Verdict] = (),
 ) -> tuple[Decision, ...]:
-    """The answer of a run to each of its questions, in plan order.
+    """Return the answer of a run to each of its questions, in plan order.
 
     Args:
-        rows: Of the run.
-        comparisons: Of its targets, all that were made together.
-        within: Greatest difference of what counts as equal, as a share.
-        took: Case id -> mean seconds of a repeat, if what is open shall say how long it would take.
-        ignored: Verdicts that do not bear on the question, see `assay.model.study.blocks.Blocks`.
-        alike: Verdicts that make neither side slower, see there.
+        rows: Rows of the run.
+        comparisons: All comparisons of its targets that were made together.
+        within: Greatest difference that counts as equal, as a share.
+        took: Case id -> mean seconds of a repeat, to compute the time that open points need; None for no times.
+        ignored: Verdicts that do not matter to the question, see `assay.model.study.blocks.Blocks`.
+        alike: Verdicts that affect both sides equally, see there.
     """
     known = {_key(row.case.workload, row.operation, row.case.target, row.case.axes): row for row in rows}
     groups: dict[tuple[str, str, str, str], list[PointDecision]] = {}
@@ -67,7 +67,7 @@ def decide(
 
 
 def mean_seconds(took: Iterable[tuple[str, float]]) -> dict[str, float]:
-    """Case id -> mean seconds of a repeat, from those of each repeat."""
+    """Return case id -> mean seconds of a repeat, from the seconds of each repeat."""
     found: dict[str, list[float]] = {}
     for case, seconds in took:
         found.setdefault(case, []).append(seconds)
@@ -79,7 +79,7 @@ def _key(workload: str, operation: str, target: str, axes: Mapping[str, object])
 
 
 def _without(row: Row, ignored: Collection[Verdict]) -> Row:
-    """The row as if these verdicts had not been found."""
+    """Return the row as if these verdicts had not been found."""
     if not any(verdict in ignored for verdict in row.verdicts):
         return row
     findings = tuple(finding for finding in row.findings if finding.verdict not in ignored)
@@ -88,9 +88,10 @@ def _without(row: Row, ignored: Collection[Verdict]) -> Row:
 
 
 def _in_turns(row: Row, alike: Collection[Verdict]) -> Row:
-    """The row without what makes none of two sides slower that take turns; `alike` is empty if they do not.
+    """Return the row without findings that slow both sides equally when they take turns.
 
-    Who else uses a disk further down, on which both may lie, is there for both; by chance he is so for one, as noise.
+    `alike` is empty if the sides do not take turns. Another user of a disk further down, shared by both sides, affects
+    both; that it affects only one by chance is noise.
     """
     if not alike:
         return row
@@ -101,7 +102,7 @@ def _in_turns(row: Row, alike: Collection[Verdict]) -> Row:
 
 
 def _timed(point: PointDecision, pair: Comparison, base: Row, other: Row, took: Mapping[str, float]) -> PointDecision:
-    """The point with the time that the repeats take which would settle it."""
+    """Return the point with the time of the repeats that would settle it."""
     if point.needs is None or base.case.id not in took or other.case.id not in took:
         return point
     more = point.needs - min(pair.n_base, pair.n_other)
@@ -110,14 +111,14 @@ def _timed(point: PointDecision, pair: Comparison, base: Row, other: Row, took: 
 
 def _point(pair: Comparison, base: Row, other: Row, within: float, alike: Collection[Verdict]) -> PointDecision:
     barred = [f"{row.case.target} is {row.verdict}" for row in (base, other) if row.no_result]
-    if untold := not_told(base, other):
-        barred.append(untold)
+    if unknowns := not_told(base, other):
+        barred.append(unknowns)
     if barred:
         why = "; ".join(barred)
         return PointDecision(axes=pair.axes, outcome=Outcome.BARRED, ratio=pair.ratio, why=why)
     if pair.sure_low is None or pair.sure_high is None:
         return _unsettled(pair, within, base, other)
-    if _rate_kept(base) and _rate_kept(other):
+    if _reached_set_rate(base) and _reached_set_rate(other):
         why = "the study sets the rate, and both kept it: compare their latencies"
         return PointDecision(axes=pair.axes, outcome=Outcome.BARRED, ratio=pair.ratio, why=why)
     if pair.equal(within):
@@ -127,8 +128,8 @@ def _point(pair: Comparison, base: Row, other: Row, within: float, alike: Collec
     return _unsettled(pair, within, base, other)
 
 
-def _rate_kept(row: Row) -> bool:
-    """It did as many operations as it was asked for, and nothing tells of more."""
+def _reached_set_rate(row: Row) -> bool:
+    """Whether the row reached the rate that the study sets, so that its own maximum is unknown."""
     return row.case.parameters.rate is not None and Verdict.UNSUSTAINED not in row.verdicts
 
 
@@ -136,11 +137,11 @@ def _faster(pair: Comparison, base: Row, other: Row, alike: Collection[Verdict])
     assert pair.sure_low is not None and pair.sure_high is not None
     ahead = pair.sure_low > 1
     fast, slow = (other, base) if ahead else (base, other)
-    # Who falls short of a rate that the other one keeps is the slower one: that is what was asked.
-    slow_doubts = DOUBTFUL - {Verdict.UNSUSTAINED} if _rate_kept(fast) else DOUBTFUL
+    # A side that misses the rate which the other one reaches is the slower one: that is the question.
+    slow_doubts = DOUBTFUL - {Verdict.UNSUSTAINED} if _reached_set_rate(fast) else DOUBTFUL
     kinds = ((fast, DOUBTFUL), (slow, slow_doubts))
     doubts = [f"{row.case.target} is {_named(row, kind)}" for row, kind in kinds if _named(row, kind)]
-    bound = (pair.sure_low if ahead else 1 / pair.sure_high) / _held_back(_in_turns(slow, alike))
+    bound = (pair.sure_low if ahead else 1 / pair.sure_high) / _possible_speedup(_in_turns(slow, alike))
     if bound <= 1:
         doubts.append(f"{slow.case.target} is {_named(slow, HELD)} and may be faster than measured")
     if doubts:
@@ -156,8 +157,8 @@ def _faster(pair: Comparison, base: Row, other: Row, alike: Collection[Verdict])
     )
 
 
-def _held_back(row: Row) -> float:
-    """How many times as fast a row may be in truth: 1 if nothing held it, infinite if that is not known."""
+def _possible_speedup(row: Row) -> float:
+    """Return how many times as fast a row may be in truth: 1 if nothing limited it, infinite if unknown."""
     found = [finding for finding in row.findings if finding.verdict in HELD]
     if row.verdict in HELD and not found:
         return math.inf
@@ -165,7 +166,7 @@ def _held_back(row: Row) -> float:
 
 
 def _most_lost(finding: Finding) -> float:
-    """Who was not run, or waited for a CPU, for a share of the time did all of the work in the rest of it."""
+    """Return the greatest factor lost: an engine that waited for a share of the time did all its work in the rest."""
     if finding.rule == "contended":
         return finding.numbers.get("most_slowed", math.inf)
     if finding.rule == "stopped_engine":
@@ -198,14 +199,14 @@ def _open(pair: Comparison, why: str, needs: int | None = None, too_few: bool = 
 
 
 def _unsettled(pair: Comparison, within: float, base: Row, other: Row) -> PointDecision:
-    """Open because of noise: the sure interval must become so short that it leaves out 1, or lies within `within`."""
+    """Return an open point: noise hides the answer until the interval excludes 1 or lies in what counts as equal."""
     count = min(pair.n_base, pair.n_other)
     if pair.too_few or pair.sure_low is None or pair.sure_high is None:
         return _open(pair, "too few repeats", max(LEAST_BEFORE_LOOK, count + 1), too_few=True)
     low, high = math.log(pair.sure_low), math.log(pair.sure_high)
     centre, reach = abs(low + high) / 2, (high - low) / 2
     room = max(centre, -math.log1p(-within) - centre)
-    # So few repeats do not tell how much they resemble each other, and more of them will.
+    # So few repeats do not show how much they correlate; more of them will.
     allowed = widening(GREATEST, count) if (pair.likeness or 0.0) >= GREATEST else 1.0
     needs = math.ceil(count * (reach / room) ** 2 / allowed)
     point = _open(pair, "the repeats do not show which one is faster", max(needs, count + 1))
@@ -215,14 +216,14 @@ def _unsettled(pair: Comparison, within: float, base: Row, other: Row) -> PointD
 
 
 def undecided(decisions: Iterable[Decision], cases: Iterable[Case]) -> dict[str, int]:
-    """Cases that take part in a point which more repeats may settle -> about how many repeats that takes.
+    """Return the cases with a point that more repeats may settle, and about how many repeats that takes.
 
     Args:
-        decisions: Of the run.
-        cases: Of the run.
+        decisions: Decisions of the run.
+        cases: Cases of the run.
 
     Returns:
-        Case id -> the fewest repeats that are expected to settle one of its points.
+        Case id -> the fewest repeats expected to settle one of its points.
     """
     known = {(case.workload, case.target, tuple(sorted(case.axes.items()))): case.id for case in cases}
     found: dict[str, int] = {}

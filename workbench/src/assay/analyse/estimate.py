@@ -1,4 +1,4 @@
-"""A median and its interval, from few repeats."""
+"""Computes a median and its confidence interval from few repeats."""
 
 import math
 from collections.abc import Sequence
@@ -21,10 +21,10 @@ _Z = 1.959963984540054
 
 
 def student_t(freedom: float) -> float:
-    """The 97.5 % quantile of Student's t, which bounds a two-sided 95 % interval.
+    """Return the 97.5 % quantile of Student's t, which bounds a two-sided 95 % interval.
 
-    Up to 30 degrees of freedom from a table (between two of them linear in 1/freedom, which errs by at most 2.5 % from
-    2 degrees on, towards the wider interval); beyond, Abramowitz and Stegun, formula 26.7.5.
+    Up to 30 degrees of freedom it comes from a table, with interpolation linear in 1/freedom, which errs by at most
+    2.5 % from 2 degrees on, towards the wider interval; beyond, from Abramowitz and Stegun, formula 26.7.5.
 
     Args:
         freedom: Degrees of freedom, at least 1.
@@ -43,18 +43,17 @@ def student_t(freedom: float) -> float:
 
 
 def estimate(values: Sequence[float], likeness: float = 0.0) -> Estimate:
-    """The median over repeats with a 95 % interval.
+    """Return the median over repeats with a 95 % interval.
 
-    The interval is Student's t on the logarithms, that is, the interval of the geometric mean: it is always
-    positive, and right for quantities whose errors are factors, as rates' are. Where a lopsided set of values
-    puts the median outside, the interval is widened to it. That takes nine values, of which almost half are far from
-    the rest; with normal noise it does not happen, so that 95 of 100 intervals cover the truth all the same. Repeats
-    that resemble their neighbours count for less. Where they have two values, the middle is one of them by chance, and
-    the interval holds both.
+    The interval is Student's t on the logarithms, that is, the interval of the geometric mean: it is always positive,
+    and right for quantities whose errors are factors, as those of rates are. If the median lies outside, the interval
+    is widened to it. That takes nine values, almost half of them far from the rest; with normal noise it does not
+    happen, so 95 of 100 intervals still cover the truth. Repeats that correlate with their neighbours count for less.
+    Where repeats have two levels, the median falls on one of them by chance, and the interval includes both.
 
     Args:
-        values: One per repeat, in time order, any unit, at least one.
-        likeness: Correlation of a repeat with the one before it, as all results of the run show it.
+        values: One for each repeat, in time order, any unit, at least one.
+        likeness: Correlation of a repeat with the one before it, estimated from all results of the run.
     """
     middle = median(values)
     if len(values) < 2:
@@ -81,7 +80,7 @@ def estimate(values: Sequence[float], likeness: float = 0.0) -> Estimate:
 
 @lru_cache(maxsize=1024)
 def _allowance(likeness: float, count: int) -> tuple[float, float]:
-    """What the standard error of so many repeats is multiplied by for their likeness, and the quantile for it."""
+    """Return the factor on the standard error for correlated repeats, and the matching quantile of Student's t."""
     if not likeness:
         return 1.0, student_t(count - 1.0)
     factor = math.sqrt(widening(likeness, count) / shrinking(likeness, count))
@@ -89,7 +88,7 @@ def _allowance(likeness: float, count: int) -> tuple[float, float]:
 
 
 def log_mean(values: Sequence[float]) -> tuple[float, float]:
-    """Mean of the logarithms and its standard error.
+    """Return the mean of the logarithms and its standard error.
 
     Args:
         values: At least two, all positive.
@@ -99,9 +98,9 @@ def log_mean(values: Sequence[float]) -> tuple[float, float]:
 
 
 def mean_deviation(values: Sequence[float]) -> tuple[float, float]:
-    """Mean and sample standard deviation of at least two values.
+    """Return the mean and sample standard deviation of at least two values.
 
-    In floating point, two passes; the fractions of `statistics.stdev` take most of the time of a large run.
+    Uses floating point in two passes: the fractions of `statistics.stdev` take most of the time of a large run.
     """
     mean = math.fsum(values) / len(values)
     return mean, math.dist(values, [mean] * len(values)) / math.sqrt(len(values) - 1)

@@ -1,4 +1,4 @@
-"""Ceilings that results of the same run exceed, though nothing but the device can have served them: they were wrong."""
+"""Finds ceilings that results of the same run exceed although only the device can have served them: wrong ceilings."""
 
 import math
 from collections import defaultdict
@@ -23,17 +23,17 @@ RAISED = (
     "page cache read",
     "memory copy",
 )
-"""What a result shows to be possible is possible. Copies in caches and the engine without storage are no such ceilings:
-a result above them is in doubt itself."""
+"""Ceilings that are raised to such a result. CPU cache copies and the engine without storage are not: a result above
+them is itself in doubt."""
 MOST_LOOKS = 1000
-"""Samples of which it is asked, for each ceiling, whether the device served them; the fastest first."""
+"""At most this many samples are checked for each ceiling, the fastest first."""
 
 
 class Rate(NamedTuple):
-    """What a sample reached, in brief.
+    """The rates of a sample.
 
     Attributes:
-        number: Of the sample in the store.
+        number: Number of the sample in the store.
         case: Id of its case.
         throughput: Bytes per second.
         iops: Operations per second.
@@ -53,23 +53,23 @@ def exceeding(
     case_of: Callable[[str], Case],
     sample_of: Callable[[int], Sample],
 ) -> dict[Key, Exceeding]:
-    """What is furthest above each measured ceiling; nothing of those that were not exceeded.
+    """Return the result furthest above each measured ceiling; ceilings that were not exceeded are left out.
 
     Args:
-        ceilings: As measured.
-        places: Where the targets are.
-        rates: Gives those of the run's samples with more bytes, or more operations, per second than given.
-        case_of: The case of that id.
-        sample_of: The sample of that number.
+        ceilings: Ceilings as measured.
+        places: Places of the targets.
+        rates: Returns the run's samples with more bytes, or more operations, per second than the arguments.
+        case_of: Returns the case with an id.
+        sample_of: Returns the sample with a number.
     """
     known = {(item.target, item.name, item.kind): item for item in ceilings if item.value and not is_stated(item.name)}
     where = {place.target: place for place in places}
-    held = Ceilings(ceilings)
+    all_ceilings = Ceilings(ceilings)
 
     @cache
     def applying(case_id: str, operation: str) -> tuple[Ceiling, ...]:
         case = case_of(case_id)
-        keys = held.applying(case, operation, where.get(case.target))
+        keys = all_ceilings.applying(case, operation, where.get(case.target))
         return tuple(known[key] for key in keys if key in known)
 
     least = [
@@ -111,11 +111,11 @@ def _served(case: Case, sample: Sample, places: dict[str, Place]) -> bool:
 
 
 def raised(ceilings: Sequence[Ceiling], found: dict[Key, Exceeding]) -> tuple[Ceiling, ...]:
-    """The ceilings with the best of all that was seen, also in results, as their value.
+    """Return the ceilings raised to the best result that exceeds them.
 
     Args:
-        ceilings: As measured.
-        found: What exceeded them.
+        ceilings: Ceilings as measured.
+        found: The results that exceed them.
     """
     result = []
     for item in ceilings:

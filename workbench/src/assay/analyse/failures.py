@@ -1,4 +1,4 @@
-"""Failed operations by reason, in words for people."""
+"""Counts failed operations by reason, and describes them."""
 
 import errno
 import os
@@ -10,22 +10,21 @@ from assay.model.foreign import plain
 from assay.model.result.sample import ErrorTally
 
 EXAMPLE = 5000
-"""Letters of a failure in words: a path may have 4,096."""
+"""Greatest length of a failure's description, in characters: a path may have 4,096."""
 
 _Reason = tuple[str, str | None, int | None]
-"""Kind of failure; whose code it is, and the code."""
+"""Kind of failure, domain of its code, and the code."""
 
 
 def tallies(
     counts: Iterable[ErrorCount], examples: Sequence[ErrorSampleEvent], many: bool = False
 ) -> tuple[ErrorTally, ...]:
-    """Failures of a phase, each reason once with its first example.
+    """Return the failures of a phase: each reason once, with its first example.
 
     Args:
-        counts: What the engine counted by the end of the phase.
-        examples: Those that it described; failures outside of operations (open, preallocate) may be known by these
-            only.
-        many: They are of many files or objects, so that the place of one is its number.
+        counts: Failures that the engine counted by the end of the phase.
+        examples: Failures that it described; those outside of operations (open, preallocate) may be only here.
+        many: The failures are of many files or objects, which are identified by number.
     """
     listed = list(counts)
     names = {_reason(item.kind, item.fault): plain(item.name) for item in listed if item.name}
@@ -56,7 +55,7 @@ def _tally(
 
 
 def _example(failure: ErrorSampleEvent, words: str, many: bool) -> str:
-    """Such as `write /path/f0 at 1048576, 65536 bytes: No space left on device (ENOSPC)`."""
+    """Return a line such as `write /path/f0 at 1048576, 65536 bytes: No space left on device (ENOSPC)`."""
     place = f" at {failure.offset}, {failure.length} bytes" if failure.length else ""
     if many and failure.lane is not None:
         place = f" of number {failure.number}"
@@ -64,7 +63,7 @@ def _example(failure: ErrorSampleEvent, words: str, many: bool) -> str:
 
 
 def _words(reason: _Reason, name: str | None, first: ErrorSampleEvent | None) -> str:
-    """What went wrong; of the kernel's codes in the words that this machine has for them."""
+    """Return what went wrong; for the kernel's codes, the text of this machine."""
     kind, domain, code = reason
     if domain == "os" and code is not None:
         words = os.strerror(code) if code in errno.errorcode else "unknown error"
@@ -74,10 +73,10 @@ def _words(reason: _Reason, name: str | None, first: ErrorSampleEvent | None) ->
     return kind.replace("_", " ") if code is None else f"{domain} answered {name}"
 
 
-def _name(domain: str | None, code: int | None, told: str | None) -> str | None:
-    """The name of a code: of the kernel's what this machine calls it, of others what the engine does."""
+def _name(domain: str | None, code: int | None, engine_name: str | None) -> str | None:
+    """Return the name of a code: for the kernel's codes as on this machine, for others as the engine names it."""
     if code is None:
         return None
     if domain == "os":
         return errno.errorcode.get(code, f"errno {code}")
-    return told or f"{domain} {code}"
+    return engine_name or f"{domain} {code}"

@@ -1,7 +1,7 @@
-"""Latency histograms: decoded, merged exactly, asked for percentiles.
+"""Decodes latency histograms, merges them exactly and computes percentiles.
 
-The format is HdrHistogram V2, deflated, base64 (http://hdrhistogram.org). A merged histogram is the sum of counters,
-so that its percentiles are those of one histogram that had recorded everything. Percentiles are never averaged.
+The format is HdrHistogram V2, deflated, base64 (http://hdrhistogram.org). A merged histogram is the sum of counters:
+its percentiles are those of a single histogram of all values. Percentiles are never averaged.
 """
 
 import base64
@@ -23,7 +23,7 @@ _TICKS_PER_HALVING = 3
 _HIGHEST = 2**62
 _DIGITS = 3
 _OUTER_BYTES = 8
-"""Cookie and length before what is compressed (HdrHistogram, V2 encoding)."""
+"""Cookie and length before the compressed data (HdrHistogram, V2 encoding)."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class Histogram:
     """Counts of latencies in nanoseconds.
 
     Attributes:
-        lowest: Lowest value that is told apart from 0; a power of two counts.
+        lowest: Lowest value that differs from 0; rounded down to a power of two.
         digits: Significant decimal digits.
-        first: Number of the first counter that is not zero.
-        counts: The counters from that one to the last that is not zero.
+        first: Index of the first counter that is not zero.
+        counts: The counters from the first to the last that is not zero.
     """
 
     lowest: int
@@ -44,7 +44,7 @@ class Histogram:
 
     @cached_property
     def upto(self) -> npt.NDArray[np.int64]:
-        """Sums of the counters up to and including each."""
+        """Cumulative sums of the counters."""
         return np.cumsum(self.counts)
 
     @cached_property
@@ -73,7 +73,7 @@ def decode(text: str) -> Histogram:
         text: HDR V2, deflated, base64.
 
     Raises:
-        AssayError: The text is no such histogram.
+        AssayError: The text is not such a histogram, or has more counters or counts than any of ours.
     """
     try:
         header = _header(text)
@@ -90,10 +90,10 @@ def decode(text: str) -> Histogram:
 
 
 def _header(text: str) -> PayloadHeader:
-    """Its header, after a look at all of it that cannot take more memory than a histogram has.
+    """Check the whole text with bounded memory, and return the histogram's header.
 
     Raises:
-        ValueError: It is none, or has more in it than a histogram of three significant digits can have.
+        ValueError: The text is no histogram, or is larger than one of three significant digits can be.
     """
     if len(text) > HISTOGRAM_LETTERS:
         raise ValueError("it is too long")
@@ -112,8 +112,8 @@ def _header(text: str) -> PayloadHeader:
 
 
 def _check_counts(counts: npt.NDArray[np.int64]) -> None:
-    """Raise ValueError if this is more than can be counted."""
-    # As floating-point numbers, because the sum of integers may wrap.
+    """Raise ValueError for negative counts, or more counts than an engine can record."""
+    # Summed in floating point, because an integer sum may overflow.
     if len(counts) and (counts.min() < 0 or counts.sum(dtype=np.float64) > _HIGHEST):
         raise ValueError("it counts what nobody can count")
 
@@ -133,7 +133,7 @@ def encode(histogram: Histogram) -> str:
 
 
 def check_alike(one: Histogram, other: Histogram) -> None:
-    """Whether two histograms can be added up exactly.
+    """Check that two histograms can be added exactly.
 
     Raises:
         AssayError: They differ in resolution, so that no exact sum exists.
@@ -143,7 +143,7 @@ def check_alike(one: Histogram, other: Histogram) -> None:
 
 
 def merge(histograms: Sequence[Histogram]) -> Histogram:
-    """Add histograms up, exactly.
+    """Return the exact sum of histograms.
 
     Raises:
         AssayError: They differ in resolution, so that no exact sum exists.
@@ -164,10 +164,10 @@ def merge(histograms: Sequence[Histogram]) -> Histogram:
 
 
 def less(whole: Histogram, part: Histogram) -> Histogram:
-    """What is in one histogram and not in another that is a part of it, exactly.
+    """Return `whole` minus `part`, exactly.
 
     Raises:
-        AssayError: It is no part of it.
+        AssayError: `part` is not contained in `whole`.
     """
     start, end = part.first - whole.first, part.first - whole.first + len(part.counts)
     if not len(part.counts):
@@ -182,13 +182,13 @@ def less(whole: Histogram, part: Histogram) -> Histogram:
 
 
 def percentiles(histogram: Histogram, percents: Sequence[float] | npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """The least recorded value that at least so many percent do not exceed, in nanoseconds.
+    """Return the least recorded value, in ns, that at least each percentage of the values does not exceed.
 
-    As in the engine, a value stands for the highest one that the histogram cannot tell from it.
+    As in the engine, each value is represented by the highest value of its counter.
 
     Args:
         histogram: Not empty.
-        percents: 0 to 100; 0 means the least value.
+        percents: 0 to 100; 0 is the least value.
     """
     total = histogram.total
     # 99.9 % of 1000 must be 999, whatever the last bit of 0.999 says.
@@ -198,7 +198,7 @@ def percentiles(histogram: Histogram, percents: Sequence[float] | npt.NDArray[np
 
 
 def summary(histogram: Histogram) -> dict[str, float]:
-    """Median and tail: name -> nanoseconds; empty if nothing was recorded."""
+    """Return median and tail percentiles as name -> nanoseconds; empty if nothing was recorded."""
     if not histogram.total:
         return {}
     values = percentiles(histogram, tuple(PERCENTILES.values()))
@@ -206,9 +206,9 @@ def summary(histogram: Histogram) -> dict[str, float]:
 
 
 def moments(histogram: Histogram) -> tuple[float, float]:
-    """Mean and standard deviation, in nanoseconds, of a histogram that is not empty.
+    """Return mean and standard deviation, in nanoseconds, of a histogram that is not empty.
 
-    Each latency counts as the highest one that the histogram cannot tell from it, which is within 0.1 %.
+    Each latency counts as the highest value of its counter, which is within 0.1 %.
     """
     values = _highest_values(histogram, np.arange(len(histogram.counts)) + histogram.first).astype(np.float64)
     mean = float(np.average(values, weights=histogram.counts))
@@ -216,7 +216,7 @@ def moments(histogram: Histogram) -> tuple[float, float]:
 
 
 def curve(histogram: Histogram) -> tuple[tuple[float, float], ...]:
-    """Points (percent, nanoseconds) for drawing over an axis of 1/(1-p), up to the last latency recorded.
+    """Return points (percent, nanoseconds) for drawing over an axis of 1/(1-p), up to the greatest recorded latency.
 
     The points are evenly spaced on that axis, three for each halving of the rest; the last one is (100, greatest).
     """
@@ -234,7 +234,7 @@ def _percents(ticks: int) -> npt.NDArray[np.float64]:
 
 
 def _highest_values(histogram: Histogram, indices: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Highest value of each of these counters (HdrHistogram's highestEquivalentValue)."""
+    """Return the highest value of each of these counters (HdrHistogram's highestEquivalentValue)."""
     half, unit = _half_magnitude(histogram.digits), histogram.lowest.bit_length() - 1
     bucket = np.maximum((indices >> half) - 1, 0)
     sub_bucket = indices - (bucket << half)

@@ -1,4 +1,4 @@
-"""The runs of one study over time: where a result went from one level to another."""
+"""Follows a study over its runs in time: finds where a result moved from one level to another."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from assay.model.result.run import RunInfo
 from assay.model.result.verdict import NO_RESULT
 
 LEAST_RUNS = 4
-"""With fewer runs no change can be told from noise."""
+"""With fewer runs a change cannot be distinguished from noise."""
 _LEAST_LEVEL = 2
 
 Series = Mapping[str, Sequence[HistoryPoint]]
@@ -21,14 +21,14 @@ Series = Mapping[str, Sequence[HistoryPoint]]
 def history(study: str, runs: Sequence[RunInfo], series: Series, counted: Iterable[str]) -> History:
     """Find the change points of every row.
 
-    A change is looked for in the logarithms of the medians, one a run, because noise of rates comes in factors, and
-    because repeats of one run resemble each other more than those of different runs. A level is at least two runs
-    long: one odd run is no change. Results whose verdict says that they are no result are left out.
+    Changes are searched in the logarithms of the medians, one for each run, because errors of rates are factors, and
+    because repeats of one run resemble each other more than those of different runs. A level lasts at least two runs:
+    a single outlier is no change. Results whose verdict says that they are no result are left out.
 
     Args:
-        study: Its name.
-        runs: The oldest first; points say the place in this list.
-        series: What was measured.
+        study: Name of the study.
+        runs: The oldest first; points refer to positions in this list.
+        series: The results.
         counted: Names of the rows whose rates are operations per second.
     """
     in_operations = frozenset(counted)

@@ -1,4 +1,4 @@
-"""What each of several hosts had of a result, over all repeats."""
+"""Summarises what each of several hosts contributed to a result, over all repeats."""
 
 from collections.abc import Iterable, Sequence
 from statistics import fmean, median
@@ -10,15 +10,16 @@ from assay.model.result.sample import HostShare, Sample
 
 
 class HostSummary(NamedTuple):
-    """How a result is made up of its hosts' shares; each figure is the median over the usable repeats.
+    """How a result is divided among its hosts; each figure is the median over the usable repeats.
 
     Attributes:
-        hosts: How many.
-        least: Rate of the slowest host: bytes per second, of counted operations their number per second.
-        mean: Mean of the hosts' rates; likewise `most`, the fastest.
-        least_transferred: Bytes that the slowest host had moved when the first lane of any ended (iozone: Min xfer).
-        skew_ns: Greatest difference between two lanes' starts.
-        uncertainty_ns: That is right within this.
+        hosts: Number of hosts.
+        least: Rate of the slowest host: bytes per second, or operations per second for operations that are counted.
+        mean: Mean of the hosts' rates.
+        most: Rate of the fastest host.
+        least_transferred: Least bytes that a host had moved when the first lane of any host ended (iozone: Min xfer).
+        skew_ns: Greatest difference between the starts of two lanes.
+        uncertainty_ns: Uncertainty of `skew_ns`.
     """
 
     hosts: int
@@ -31,10 +32,11 @@ class HostSummary(NamedTuple):
 
 
 class HostLine(NamedTuple):
-    """One host of a result; figures are medians over the repeats in which it ended as it should.
+    """One host of a result; figures are medians over the repeats that all hosts completed.
 
     Attributes:
-        p50_ns: None unless the host did enough operations for it in each of them; likewise `p99_ns`.
+        p50_ns: Median latency; None unless the host did enough operations for it in each repeat.
+        p99_ns: 99th percentile of latency; None as for `p50_ns`.
     """
 
     host: str
@@ -48,13 +50,13 @@ class HostLine(NamedTuple):
 
 
 def with_hosts(samples: Iterable[Sample]) -> list[Sample]:
-    """Those that several engines made and that all of them ended."""
+    """Return the samples that several engines made and all of them completed."""
     sound = ("done", "time_limit")
     return [item for item in samples if item.hosts and all(share.status in sound for share in item.hosts)]
 
 
 def summary(row: Row) -> HostSummary | None:
-    """The summary of a result; None if no repeat ended on all of several hosts."""
+    """Return the summary of a result; None if no repeat was completed on all of several hosts."""
     samples = with_hosts(row.samples)
     if not samples:
         return None
@@ -71,7 +73,7 @@ def summary(row: Row) -> HostSummary | None:
 
 
 def lines(row: Row) -> list[HostLine]:
-    """Host by host, in the order of the study."""
+    """Return one line for each host, in the order of the study."""
     found: dict[str, list[tuple[HostShare, Sample]]] = {}
     for sample in with_hosts(row.samples):
         for share in sample.hosts:

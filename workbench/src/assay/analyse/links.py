@@ -1,4 +1,4 @@
-"""What links carry at most, from measurements of bandwidth between pairs of client and server."""
+"""Computes what links carry at most, from measurements of bandwidth between pairs of client and server."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -19,19 +19,19 @@ PLACES: tuple[LinkPlace, ...] = ("client", "server", "path", "shared")
 SLOW = 0.9
 """A link should carry at least this share of its rate as payload: TCP over Ethernet has 94 % with packets of 1500."""
 FILLED = 0.8
-"""From this share of its known rate on a link counts as full."""
+"""At or above this share of its known rate, a link counts as full."""
 REACHED = 0.95
-"""From this share of the sum of what each does alone, what several do at once is limited by themselves only."""
+"""Clients that together reach this share of the sum of what each does alone are limited only by themselves."""
 SAME = 1.05
-"""Limits that are closer than this cannot be told apart."""
+"""Limits whose ratio is below this are considered equal."""
 
 
 def link_ceilings(network: Network) -> tuple[LinkCeiling, ...]:
-    """What each client's link, each server's, and one that all share carries in each direction.
+    """Return what each client's link, each server's link and a link shared by all carry in each direction.
 
-    A client's is the best it reached alone, with one server or all; a server's is the best that all clients reached
-    with it at once, if that is less than they could; a shared one is what all reached with all, if that is less than
-    both the clients' and the servers' links together. A path has one of its own if the pair alone reaches less than
+    A client's ceiling is the best rate it reached alone, with one server or all; a server's is the rate of all clients
+    with it at once, if that is less than they could do; a shared link's is the rate of all with all, if that is less
+    than both the clients' and the servers' links together. A path has a ceiling if its pair alone reaches less than
     both its links: something between them is narrower. Directions are never added: links carry both at once.
     """
     paths = [path for path in network.paths if path.bits_per_s is not None and not _loops(network, path)]
@@ -48,15 +48,15 @@ def link_ceilings(network: Network) -> tuple[LinkCeiling, ...]:
 def link_limits(
     ceilings: Sequence[LinkCeiling], clients: Sequence[str], servers: Sequence[str], direction: Direction
 ) -> tuple[LinkLimit, ...]:
-    """What limits these clients when they use these servers in one direction, the tightest first.
+    """Return what limits these clients when they use these servers in one direction, the tightest first.
 
-    Of limits that cannot be told apart the clients' comes first, then the servers': where one client fills its own
-    link, the server's is no narrower as far as anybody can see.
+    Among nearly equal limits the clients' comes first, then the servers': where one client fills its own link, the
+    measurement cannot show that the server's is narrower.
 
     Args:
-        ceilings: As measured.
-        clients: Names.
-        servers: Names.
+        ceilings: Ceilings as measured.
+        clients: Names of clients.
+        servers: Names of servers.
         direction: `write` or `read`.
     """
     limits = [
@@ -76,9 +76,9 @@ def _total(
     names: Sequence[str],
     direction: Direction,
 ) -> Iterator[LinkLimit]:
-    """What the links of one side carry together, if all are known."""
-    sort = place, direction
-    chosen = [item for item in ceilings if (item.place, item.direction) == sort and item.host in names]
+    """Yield the sum of the links of one side, if all are known."""
+    key = place, direction
+    chosen = [item for item in ceilings if (item.place, item.direction) == key and item.host in names]
     values = [item.value for item in chosen if item.value is not None]
     if values and len(values) == len(names):
         hosts = tuple(item.host for item in chosen if item.host)
@@ -89,7 +89,7 @@ def _total(
 def _paths_total(
     ceilings: Sequence[LinkCeiling], clients: Sequence[str], servers: Sequence[str], direction: Direction
 ) -> Iterator[LinkLimit]:
-    """What the ways between them carry together, if one is narrow; for those that are not the client's link counts."""
+    """Yield the sum of the paths, if one is narrow; a path without a ceiling of its own counts as its client's link."""
     known = {(item.place, item.host): item for item in ceilings if item.direction == direction and item.value}
     total, narrow = 0.0, []
     for client in clients:
@@ -119,7 +119,7 @@ def _client(network: Network, paths: Sequence[PathMeasurement], name: str, direc
 
 
 def _servers_limit(network: Network, paths: Sequence[PathMeasurement], client: str, top: float) -> bool:
-    """The only server of this client fills its own link, or does hardly more with all clients than with this one."""
+    """Whether the only server of a client fills its link, or does little more with all clients than with this one."""
     servers = {path.server for path in paths if path.client == client}
     if len(servers) != 1:
         return False
@@ -149,7 +149,7 @@ def _server(network: Network, paths: Sequence[PathMeasurement], name: str, direc
 
 
 def best_alone(paths: Sequence[PathMeasurement], client: str, server: str) -> float:
-    """Bits per second of a pair alone with the best number of connections; 0 if unknown."""
+    """Return the bits per second of a pair alone with the best number of connections; 0 if unknown."""
     pairs = [path for path in paths if (path.client, path.server, path.scope) == (client, server, "alone")]
     return max((path.bits_per_s or 0.0 for path in pairs), default=0.0)
 
@@ -164,7 +164,7 @@ def _between(
     for client in clients:
         for server in servers:
             best = best_alone(paths, client.host, server.host)
-            # A server whose own link is unknown may be what is narrow.
+            # If the server's own link is unknown, that link may be the narrow part.
             if best and client.value and server.value and best / 8 < SLOW * min(client.value, server.value):
                 how = f"{client.host} and {server.host} alone, {_tool(network)}"
                 yield _ceiling("path", f"{client.host} {server.host}", direction, best, how, "")
@@ -200,7 +200,7 @@ def _ceiling(place: str, host: str, direction: Direction, bits: float, how: str,
 
 
 def own(network: Network, client: str, server: str) -> bool:
-    """The client is the server."""
+    """Whether client and server are the same machine."""
     identities = [
         host.identity for host in network.hosts if (host.side, host.name) in (("client", client), ("server", server))
     ]
@@ -212,7 +212,7 @@ def _loops(network: Network, path: PathMeasurement) -> bool:
 
 
 def stated_rate(network: Network, side: str, name: str) -> float | None:
-    """Bits per second of a host's link, as stated or as its interface tells; None if unknown."""
+    """Return the bits per second of a host's link, as stated or as its interface reports; None if unknown."""
     return next((link.bits_per_s for link in network.links if _is(link, side, name)), None)
 
 
@@ -229,6 +229,6 @@ def _tool(network: Network) -> str:
 
 
 def bits_text(bits: float) -> str:
-    """A link's rate as links are sold, and as storage is measured."""
+    """Return a link's rate in the units of links and of storage: `10 Gb/s (1.25 GB/s)`."""
     unit, factor = ("Gb/s", 1e9) if bits >= 1e9 else ("Mb/s", 1e6)
     return f"{about_number(bits / factor)} {unit} ({about_size(bits / 8)}/s)"

@@ -1,8 +1,9 @@
-"""Whether the machine, and not the storage, moved the results of a run: said once for all of them.
+"""Decides whether the machine, and not the storage, changed the results of a run.
 
-Between repeats a control runs that has no storage (`assay.plan.controls`). The machine had a part in what was measured
-if the control itself was kept from the CPUs, or if a good part of the variance between repeats goes with the control.
-Findings that follow from the machine alone are then set aside: the row keeps them, but they are no verdict on it.
+Between repeats a control runs that uses no storage (`assay.plan.controls`). The machine affected the results if the
+control itself was kept from the CPUs, or if a good part of the variance between repeats follows the control. The run
+then has one finding about the machine; findings of rows that follow from it alone are set aside: the row stores them,
+but they are no verdict on it.
 """
 
 import math
@@ -25,38 +26,40 @@ if TYPE_CHECKING:
     from assay.analyse.statistics.explained import Series
 
 LEAST_CONTROLS = 3
-"""With fewer, nothing is said."""
+"""With fewer controls there is no statement about the machine."""
 MATTERS = 0.02
-"""Results that move by less than this share need no explanation."""
+"""Results that vary by less than this share need no explanation."""
 GOOD_PART = 0.25
-"""From this share of the variance on, it is worth telling."""
+"""Least explained share of the variance that is reported."""
 SURE = 0.01
-"""So seldom may what goes with the control be chance."""
+"""Greatest p-value of an explanation that is reported."""
 TICK_NS = 10_000_000
-"""What proc_stat(5) counts in, for each CPU."""
+"""Unit of proc_stat(5) for each CPU."""
 
 NOT_RUN = ("starved_client", "stopped_engine", "late_engine")
-"""Rules that find that the engine was not run, or late."""
+"""Rules that find that the engine did not run, or ran late."""
 FOLLOWS = ("no_steady_state", "skewed", "uneven_lanes")
-"""Rules whose findings follow where lanes were kept from their CPUs."""
+"""Rules whose findings follow when lanes wait for CPUs."""
 KEPT = 0.05
-"""That is said of lanes that lost more than this share of their time."""
+"""Share of their time that lanes must have waited for a CPU for FOLLOWS to be set aside."""
 
 REMEDY = "Stop what else runs on this machine, or measure on one that has nothing else to do."
 
 
 class Measured(NamedTuple):
-    """One repeat of one operation, as far as the machine is concerned.
+    """One repeat of one operation, as seen by the machine analysis.
 
     Attributes:
-        row: Which result it is of.
-        at: Its middle, seconds since 1970.
+        row: Case id and phase of the result.
+        at: Middle of the repeat, in seconds since 1970.
         rate: Bytes or operations per second, above 0.
-        host_ns: Time of all CPUs of the host, whoever had them; 0 if the kernel does not tell. Likewise `stolen_ns`.
-        cpus: That the engine may use.
-        watched_ns: As `Reading.watched_ns`; likewise `away_ns`.
+        host_ns: Time of all CPUs of the host, by whatever used; 0 if the kernel does not report it.
+        stolen_ns: Time that the hypervisor took from the host's CPUs; 0 if the kernel does not report it.
+        cpus: CPUs that the engine may use.
+        watched_ns: As `Reading.watched_ns`.
+        away_ns: As `Reading.away_ns`.
         longest_ns: Longest stall.
-        got: Share of the CPU time that the lanes asked for which they got; None if the kernel does not tell.
+        got: Share of the wanted CPU time that the lanes got; None if the kernel does not report it.
     """
 
     row: tuple[str, int]
@@ -73,14 +76,14 @@ class Measured(NamedTuple):
 
 
 def summarise(readings: Sequence[Reading], measured: Sequence[Measured]) -> Controls | None:
-    """What the controls of a run show, and the repeats beside them.
+    """Summarise what the controls of a run and the repeats show about the machine.
 
     Args:
-        readings: In order of time.
-        measured: Repeats that count, in any order.
+        readings: The controls, in time order.
+        measured: Usable repeats, in any order.
 
     Returns:
-        None with too few controls to say anything.
+        None with too few controls.
     """
     if len(readings) < LEAST_CONTROLS:
         return None
@@ -90,9 +93,9 @@ def summarise(readings: Sequence[Reading], measured: Sequence[Measured]) -> Cont
     rows = _rows(measured)
     spreads = [mean_deviation([math.log(one.rate) for one in row])[1] for row in rows if len(row) > 1]
     waited = _share([(one.wait_ns, one.lane_ns) for one in readings])
-    # On a machine that has nothing else to do lanes wait for nobody but the storage's own helpers.
+    # On an otherwise idle machine lanes wait only for kernel threads of the storage itself.
     taken = (waited or 0.0) > WAIT_SHARE
-    explained, untold = explain(readings, [_series(row, taken) for row in rows])
+    explained, reason = explain(readings, [_series(row, taken) for row in rows])
     moved = {part: [math.log(one.rates[part]) for one in readings] for part in parts_of(readings)}
     return Controls(
         readings=tuple(readings),
@@ -104,7 +107,7 @@ def summarise(readings: Sequence[Reading], measured: Sequence[Measured]) -> Cont
         away=_share([*((one.away_ns, one.watched_ns) for one in readings), *_watched(measured)]),
         longest_ns=max((one.longest_ns for one in measured), default=0),
         explained=explained,
-        untold=untold,
+        untold=reason,
     )
 
 
@@ -114,7 +117,7 @@ def _rows(measured: Sequence[Measured]) -> list[list[Measured]]:
 
 
 def _series(row: Sequence[Measured], taken: bool) -> "Series":
-    """A result in its repeats, with what they got of the CPUs if something else had taken them."""
+    """Return the repeats of a result, with their share of the CPUs if something else had taken CPUs."""
     from assay.analyse.statistics.explained import Series
 
     got = [math.log(one.got) for one in row if one.got] if taken else []
@@ -127,7 +130,7 @@ def _series(row: Sequence[Measured], taken: bool) -> "Series":
 
 
 def _share(parts: Sequence[tuple[int | None, int]]) -> float | None:
-    """Of the times that have a part which is known; None without any."""
+    """Return the sum of the known parts over the sum of their wholes; None if no part is known."""
     known = [(part, whole) for part, whole in parts if part is not None and whole > 0]
     return sum(part for part, _ in known) / sum(whole for _, whole in known) if known else None
 
@@ -137,9 +140,10 @@ def _watched(measured: Sequence[Measured]) -> list[tuple[int | None, int]]:
 
 
 def _stolen(measured: Sequence[Measured]) -> tuple[float | None, float]:
-    """Share that the hypervisor took, and within what that is right: a tick of each CPU at either end of a phase.
+    """Return the share of CPU time that the hypervisor took, and its error.
 
-    Such errors are as often in favour as not, so that those of several phases add up as their root.
+    The counts are exact to a tick of each CPU at either end of a phase. The errors of several phases are independent
+    and add up as the root of the sum of squares.
     """
     known = [one for one in measured if one.host_ns > 0]
     whole = sum(one.host_ns for one in known)
@@ -150,17 +154,17 @@ def _stolen(measured: Sequence[Measured]) -> tuple[float | None, float]:
 
 
 def machine_finding(controls: Controls | None) -> MachineFinding | None:
-    """The verdict on the machine; None if nothing was found, or nothing is known."""
+    """Return the finding about the machine; None if it did not affect the results, or if that is unknown."""
     if controls is None:
         return None
-    seen, goes = _taken(controls), _good_part(controls)
-    if not seen and goes is None:
+    causes, explained = _taken(controls), _good_part(controls)
+    if not causes and explained is None:
         return None
     text = [f"This machine affected the results. {moved_words(controls)}"]
-    text += [f"{', and '.join(seen)}."] if seen else []
-    if goes is not None:
-        least = f", at least {_percent(goes.low)}" if goes.low >= MATTERS else ""
-        share = _percent(goes.share)
+    text += [f"{', and '.join(causes)}."] if causes else []
+    if explained is not None:
+        least = f", at least {_percent(explained.low)}" if explained.low >= MATTERS else ""
+        share = _percent(explained.share)
         text.append(f"What the machine did explains {share} of a typical result's variance between repeats{least}.")
     elif controls.untold:
         text.append(f"How much of the results' variance that explains is not known: {controls.untold}.")
@@ -169,13 +173,13 @@ def machine_finding(controls: Controls | None) -> MachineFinding | None:
     return MachineFinding(
         text=" ".join(text),
         remedy=REMEDY,
-        explained=goes.share if goes else None,
-        explained_low=goes.low if goes else None,
+        explained=explained.share if explained else None,
+        explained_low=explained.low if explained else None,
     )
 
 
 def busy_words(controls: Controls | None) -> str:
-    """What the machine had to do with the results, in a sentence; empty if nothing was found, or nothing is known."""
+    """Return one sentence on how the machine affected the results; empty if it did not, or if that is unknown."""
     if controls is None:
         return ""
     waited, stolen, away = controls.waited or 0.0, controls.stolen or 0.0, controls.away or 0.0
@@ -185,35 +189,35 @@ def busy_words(controls: Controls | None) -> str:
         return f"The machine was busy: the hypervisor took {_percent(stolen)} of its CPU time."
     if away > WAIT_SHARE:
         return f"The machine stood still {_percent(away)} of the time."
-    if (goes := _good_part(controls)) is None:
+    if (explained := _good_part(controls)) is None:
         return ""
-    share = _percent(goes.share)
+    share = _percent(explained.share)
     return f"The machine was not the same all the time, which explains {share} of how much a typical result varies."
 
 
 def _taken(controls: Controls) -> list[str]:
-    """What the machine kept from the engine, in words."""
+    """Return how the machine kept CPU time from the engine, as phrases."""
     waited, stolen, away = controls.waited or 0.0, controls.stolen or 0.0, controls.away or 0.0
-    seen = []
+    phrases = []
     if waited > WAIT_SHARE:
-        seen.append(f"its threads, no more than there are CPUs, waited for one {_percent(waited)} of the time")
+        phrases.append(f"its threads, no more than there are CPUs, waited for one {_percent(waited)} of the time")
     if stolen - controls.stolen_error > WAIT_SHARE:
         within = _percent(controls.stolen_error)
-        seen.append(f"the hypervisor took {_percent(stolen)} of the CPU time (right within {within} of it)")
+        phrases.append(f"the hypervisor took {_percent(stolen)} of the CPU time (right within {within} of it)")
     if away > WAIT_SHARE:
-        seen.append(f"the engine was not run {_percent(away)} of the time though no other process had its CPU")
-    return [words[0].upper() + words[1:] if not place else words for place, words in enumerate(seen)]
+        phrases.append(f"the engine was not run {_percent(away)} of the time though no other process had its CPU")
+    return [words[0].upper() + words[1:] if not place else words for place, words in enumerate(phrases)]
 
 
 def _good_part(controls: Controls) -> Explained | None:
-    """What goes with the control, if that is sure, and worth telling."""
+    """Return the explanation by the control, if it is significant and large enough to report."""
     found = controls.explained
     matters = (controls.store_moved or 0.0) >= MATTERS
     return found if found is not None and matters and found.p <= SURE and found.share >= GOOD_PART else None
 
 
 def machine_notes(finding: MachineFinding | None) -> tuple[str, ...]:
-    """The verdict as a note, with the number of results that it is said instead of."""
+    """Return the finding as a note, with the number of results whose findings it replaces."""
     if finding is None:
         return ()
     count = "1 result had a finding that is" if finding.rows == 1 else f"{finding.rows:,} results had findings that are"
@@ -222,11 +226,11 @@ def machine_notes(finding: MachineFinding | None) -> tuple[str, ...]:
 
 
 _PARTS = {"waits": "while it waits", "works": "while it copies memory"}
-"""Part of the control -> what it does, in words."""
+"""Part of the control -> what the control does in it."""
 
 
 def moved_words(controls: Controls) -> str:
-    """How much control and results moved, in one sentence."""
+    """Return one sentence on how much control and results varied."""
     parts = " and ".join(
         f"{_percent(moved)} {_PARTS.get(part, part)}" for part, moved in sorted(controls.moved.items())
     )
@@ -239,42 +243,45 @@ def moved_words(controls: Controls) -> str:
 def set_aside(
     controls: Controls | None, case: Case, samples: Sequence[Sample], findings: Sequence[Finding]
 ) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-    """Findings of one result that stay, and those that are the machine's.
+    """Divide the findings of one result into those that stay and those that the machine caused.
 
-    That lanes were not run is the machine's if there was a CPU for each of them, and so is what follows from it: that
-    they came late, did not do the same, or not the same at all times. That a rate is known badly stays, whoever did it:
-    nobody may take it for more than it is.
+    Lanes that did not run are the machine's fault if there was a CPU for each of them, and so are the consequences:
+    they started late, did unequal work, or varied in time. A finding that a rate is imprecise stays, whatever the
+    cause: the number must not look better than it is.
 
     Args:
-        controls: Of a run whose machine had a part in its results; None of one whose had not.
+        controls: Controls of a run whose results the machine affected; None otherwise.
         case: The case.
-        samples: Those that count.
+        samples: Usable samples of the result.
         findings: The worst first.
+
+    Returns:
+        The findings that stay, and those set aside.
     """
     if controls is None or not findings:
         return tuple(findings), ()
     rules = {finding.rule for finding in findings}
     try:
-        theirs = rules.intersection(NOT_RUN) if all(_cpu_each(case, sample) for sample in samples) else set()
-        if theirs or _kept_share(case, samples) > KEPT:
-            theirs.update(FOLLOWS)
+        machine_rules = rules.intersection(NOT_RUN) if all(_cpu_each(case, sample) for sample in samples) else set()
+        if machine_rules or _waited_share(case, samples) > KEPT:
+            machine_rules.update(FOLLOWS)
     except NotTold:
         return tuple(findings), ()
-    if theirs & {"late_engine", "stopped_engine"}:
-        theirs.add("unsustained")
-    kept = tuple(finding for finding in findings if finding.rule not in theirs)
-    return kept, tuple(finding for finding in findings if finding.rule in theirs)
+    if machine_rules & {"late_engine", "stopped_engine"}:
+        machine_rules.add("unsustained")
+    remaining = tuple(finding for finding in findings if finding.rule not in machine_rules)
+    return remaining, tuple(finding for finding in findings if finding.rule in machine_rules)
 
 
 def _cpu_each(case: Case, sample: Sample) -> bool:
-    """Whether each lane could have a CPU."""
+    """Whether each lane could have a CPU of its own."""
     parameters = case.parameters
     pinned = len(cpu_numbers(parameters.cpus)) * parameters.hosts if parameters.cpus else sample.cpus
     return parameters.all_lanes <= min(pinned, sample.cpus)
 
 
-def _kept_share(case: Case, samples: Sequence[Sample]) -> float:
-    """Share of their time that lanes with a CPU each waited for it, in a median repeat."""
+def _waited_share(case: Case, samples: Sequence[Sample]) -> float:
+    """Return the share of their time that lanes with a CPU each waited for it, in a median repeat."""
     lanes = case.parameters.all_lanes
     shares = [
         (sample.cpu_wait_ns or 0) / (sample.elapsed_ns * lanes)
@@ -285,7 +292,7 @@ def _kept_share(case: Case, samples: Sequence[Sample]) -> float:
 
 
 def measured_of(sample: Sample) -> Measured:
-    """A sample with a rate above 0, as far as the machine is concerned."""
+    """Return a sample, with a rate above 0, as the machine analysis sees it."""
     watch = sample.watch
     used, waited = sample.cpu_user_ns + sample.cpu_system_ns, sample.cpu_wait_ns
     host = (sample.host_busy_ns or 0) + (sample.host_idle_ns or 0) + (sample.host_stolen_ns or 0)
@@ -305,5 +312,5 @@ def measured_of(sample: Sample) -> Measured:
 
 
 def _percent(share: float) -> str:
-    """`12 %`, or `1.2 %`."""
+    """Return `12 %`, or `1.2 %`."""
     return f"{about_number(100 * share, 2)} %" if share < 0.0995 else f"{100 * share:.0f} %"

@@ -1,4 +1,4 @@
-"""Which repeats to add to a run for what it has left undecided, and how long they take."""
+"""Chooses repeats to add to a run for its undecided points, and estimates how long they take."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,28 +11,28 @@ from assay.model.result.decision import Decision, Outcome
 from assay.model.result.result import Row
 
 MARGIN = 1.3
-"""So many times the repeats that are expected to settle a point: being looked at once more makes intervals wider."""
+"""Factor on the repeats expected to settle a point: one more look at the run widens its intervals."""
 LEAST_LIMIT = 600.0
 """Points that take longer than this, in seconds, and longer than the run has measured, are left undecided."""
 _START = (5.0, 120.0)
-"""Seconds before the first repeat, at least and at most."""
+"""Least and greatest assumed seconds before the first repeat."""
 _MOST_PAUSE = 60.0
-"""Repeats that a schedule had further apart, in seconds, are added without such pauses."""
+"""Longest pause between added repeats, in seconds; longer pauses of a schedule are not repeated."""
 _SPARE = 1.25
-"""Repeats may take so many times as long as those before."""
+"""Factor on the expected duration, as a reserve."""
 
 
 class More(NamedTuple):
     """Repeats to be added.
 
     Attributes:
-        repeats: Case id -> how many.
-        points: Undecided points that they would likely settle.
-        seconds: They end within so many seconds, with what comes before and after.
-        around: Seconds of it that are before the first repeat and after the last.
-        too_long: Undecided points that would take more than is sensible; these are left undecided.
-        others: Undecided points that more repeats do not settle.
-        few: None of the points has had enough repeats to be looked at, so that nothing more can be promised.
+        repeats: Case id -> number of repeats.
+        points: Number of undecided points that they would likely settle.
+        seconds: Time in which they end, including what comes before and after.
+        around: Part of that before the first repeat and after the last.
+        too_long: Number of undecided points that would take too long; these are left undecided.
+        others: Number of undecided points that more repeats do not settle.
+        few: No point has had enough repeats for an estimate, so it may stay undecided.
     """
 
     repeats: Mapping[str, int] = {}
@@ -45,19 +45,19 @@ class More(NamedTuple):
 
 
 class _Open(NamedTuple):
-    """An undecided point: case id -> repeats to be added, and whether nothing was known of it yet."""
+    """An undecided point: case id -> repeats to be added, and whether it had too few repeats for an estimate."""
 
     more: Mapping[str, int]
     few: bool
 
 
 def more_repeats(rows: Sequence[Row], decisions: Iterable[Decision], created_at: float) -> More:
-    """The repeats that settle as many undecided points as can be in a sensible time, those that take least first.
+    """Choose the repeats that settle as many undecided points as possible in a sensible time, the quickest first.
 
     Args:
-        rows: Of the run, with their samples.
-        decisions: Of the run.
-        created_at: When it was begun, in seconds since 1970.
+        rows: Rows of the run, with their samples.
+        decisions: Decisions of the run.
+        created_at: When the run began, in seconds since 1970.
     """
     known, others = {}, 0
     for row in rows:
@@ -94,13 +94,13 @@ def _key(workload: str, operation: str, target: str, axes: Mapping[str, object])
 
 
 def _added(sides: Sequence[Row], needs: int) -> dict[str, int]:
-    """Case id -> repeats that it lacks."""
+    """Return case id -> repeats to add."""
     wanted = math.ceil(MARGIN * needs)
     return {row.case.id: max(0, wanted - (row.rate.n if row.rate is not None else 0)) for row in sides}
 
 
 def _chosen(found: Sequence[_Open], times: "_Times") -> tuple[list[_Open], dict[str, int]]:
-    """The points that fit into a sensible time, and the repeats that they take together."""
+    """Return the points that fit into a sensible time, and the repeats that they take together."""
     chosen: list[_Open] = []
     more: dict[str, int] = {}
     for point in sorted(found, key=lambda point: times.of(point.more)):
@@ -113,7 +113,7 @@ def _chosen(found: Sequence[_Open], times: "_Times") -> tuple[list[_Open], dict[
 
 
 class _Times:
-    """How long repeats take, by those of the run."""
+    """Expected durations of repeats, by those of the run."""
 
     def __init__(self, rows: Sequence[Row], created_at: float) -> None:
         spans: dict[str, dict[int, list[tuple[float, float]]]] = {}
@@ -132,7 +132,7 @@ class _Times:
         self.sensible = max(LEAST_LIMIT, math.fsum(self._each[case] * len(each) for case, each in whole.items()))
 
     def of(self, more: Mapping[str, int]) -> float:
-        """Seconds of so many repeats of each case."""
+        """Return the seconds of this many repeats of each case."""
         return math.fsum(count * self._each.get(case, 0.0) for case, count in more.items())
 
 

@@ -1,4 +1,4 @@
-"""Whether each target reaches what the study needs: yes, no, or not yet, from intervals and verdicts."""
+"""Decides whether each target satisfies the needs of the study: yes, no, or not yet, from intervals and verdicts."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -25,12 +25,13 @@ _ORDER = tuple(Met)
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What one result says of a need.
+    """What one result shows about a need.
 
     Attributes:
-        value: Median over the repeats: bytes per second, operations per second, or nanoseconds; None if there is none.
-            Likewise `low` and `high`, the ends of its 95 % interval.
-        why: What leaves it open; empty if nothing does.
+        value: Median over the repeats: bytes per second, operations per second, or nanoseconds; None without a result.
+        low: Lower end of its 95 % interval; None without an interval.
+        high: Upper end of its 95 % interval; None without an interval.
+        why: Why the answer is open; empty if it is not.
     """
 
     row: Row
@@ -41,7 +42,7 @@ class Reached:
     why: str = ""
 
     def margin(self, need: Need) -> float:
-        """Times as good as needed that the result is at least; 0 if that is not known."""
+        """Return by how much the result is better than needed, as a factor, at least; 0 if unknown."""
         if need.at_most:
             return need.limit / self.high if self.high else 0.0
         return (self.low or 0.0) / need.limit
@@ -49,10 +50,10 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one target says of one need.
+    """What one target shows about one need.
 
     Attributes:
-        reached: Of every point, in plan order; never empty.
+        reached: One for every point, in plan order; never empty.
     """
 
     need: Need
@@ -61,7 +62,7 @@ class Answer:
 
     @property
     def worst(self) -> Reached:
-        """The point that decides: the worst answer, and of several such that with the least margin."""
+        """The point that decides: the one with the worst answer, and among these the least margin."""
         return min(self.reached, key=lambda one: (_ORDER.index(one.met), one.margin(self.need)))
 
     @property
@@ -71,11 +72,11 @@ class Answer:
 
 
 def answers(needs: Sequence[Need], rows: Iterable[Row]) -> list[Answer]:
-    """One for each need and target that has a result it is about, needs in the study's order.
+    """Return the answers in the study's order, one for each need and target that has a result for it.
 
     Args:
-        needs: Of the study.
-        rows: Of the run.
+        needs: Needs of the study.
+        rows: Rows of the run.
     """
     found: dict[tuple[int, str], list[Reached]] = {}
     rows = tuple(rows)
@@ -99,10 +100,10 @@ def _reached(need: Need, row: Row) -> Reached:
     good, bad = (high <= need.limit, low > need.limit) if need.at_most else (low >= need.limit, high < need.limit)
     if doubts and (good or bad):
         return Reached(row, Met.OPEN, value, low, high, why=str(doubts[0]))
-    held = next((verdict for verdict in row.verdicts if verdict in HELD), None)
-    if bad and held is not None:
-        # What something else held is at least so good: it may reach the limit in truth.
-        return Reached(row, Met.OPEN, value, low, high, why=str(held))
+    limitation = next((verdict for verdict in row.verdicts if verdict in HELD), None)
+    if bad and limitation is not None:
+        # A limited result is a lower bound: the storage alone may satisfy the need.
+        return Reached(row, Met.OPEN, value, low, high, why=str(limitation))
     met = Met.YES if good else Met.NO if bad else Met.OPEN
     return Reached(
         row, met, value, low, high, why="" if met is not Met.OPEN else "what is needed lies within the interval"
@@ -111,7 +112,7 @@ def _reached(need: Need, row: Row) -> Reached:
 
 def _figures(need: Need, row: Row) -> tuple[float | None, float | None, float | None]:
     if need.at_most:
-        # Of all operations together it has no interval.
+        # A percentile over all operations together has no interval.
         percentile = percentiles_of(row).get(need.measure)
         known = percentile is not None and percentile.estimate is not None
         return (percentile.value, *percentile.interval) if percentile is not None and known else (None, None, None)

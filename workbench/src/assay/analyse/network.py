@@ -1,4 +1,4 @@
-"""What follows from the measurements between clients and servers: findings, and what the links carry at most."""
+"""Derives findings and ceilings from the measurements between clients and servers."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -9,16 +9,16 @@ from assay.model.result.network import Direction, Network, NetworkFinding, Netwo
 from assay.model.units import about_number
 
 ASYMMETRY = 0.8
-"""Directions whose rates differ by more than 20 % are told."""
+"""Directions whose rates differ by more than 20 % are reported."""
 ONE_STREAM = 0.7
-"""Below this share of what several connections do, one connection does not fill the link."""
+"""Below this share of the rate of several connections, one connection does not fill the link."""
 FAR = 2.0
-"""A round trip this many times the usual one stands out, if it is also `FAR_SECONDS` longer."""
+"""A round trip is reported if it is this many times the usual one and `FAR_SECONDS` longer."""
 FAR_SECONDS = 100e-6
 
 
 def network_findings(network: Network) -> NetworkFindings:
-    """All that follows from the measurements."""
+    """Return all findings and ceilings that follow from the measurements."""
     findings = [
         *_unmeasured(network),
         *_same_machines(network),
@@ -86,10 +86,10 @@ def _iperf_remedy(error: str) -> str:
 
 
 def _same_machines(network: Network) -> Iterator[NetworkFinding]:
-    seen: dict[str, NetworkHost] = {}
+    known_hosts: dict[str, NetworkHost] = {}
     for host in network.hosts:
         keys = [host.identity, *(host.addresses if host.side == "server" else ())]
-        other = next((seen[key] for key in keys if key and key in seen), None)
+        other = next((known_hosts[key] for key in keys if key and key in known_hosts), None)
         if other is not None:
             both = other.side == host.side
             yield NetworkFinding(
@@ -102,7 +102,7 @@ def _same_machines(network: Network) -> Iterator[NetworkFinding]:
             )
         for key in keys:
             if key:
-                seen.setdefault(key, host)
+                known_hosts.setdefault(key, host)
 
 
 def _slow_links(network: Network) -> Iterator[NetworkFinding]:
@@ -111,7 +111,7 @@ def _slow_links(network: Network) -> Iterator[NetworkFinding]:
             rates = stated_rate(network, "client", client), stated_rate(network, "server", server)
             lines = [line for line in network.lines if (line.client, line.server) == (client, server)]
             known = [rate for rate in (*rates, *(line.bits_per_s for line in lines)) if rate]
-            of = "line between their sites" if lines and lines[0].bits_per_s == min(known) else "slower link"
+            bottleneck = "line between their sites" if lines and lines[0].bits_per_s == min(known) else "slower link"
             for direction in DIRECTIONS:
                 best = _pair_rate(network, client, server, direction)
                 if known and best and best < SLOW * min(known):
@@ -119,7 +119,7 @@ def _slow_links(network: Network) -> Iterator[NetworkFinding]:
                         kind="slow link",
                         about=f"{client}, {server}",
                         text=f"{client} and {server} reach {bits_text(best)} in {_way(direction)}, "
-                        f"{100 * best / min(known):.0f} % of the {bits_text(min(known))} of the {of}",
+                        f"{100 * best / min(known):.0f} % of the {bits_text(min(known))} of the {bottleneck}",
                         remedy="Look at duplex, TCP buffers on long ways, cables, and what else uses the link."
                         if not lines
                         else "Look at TCP buffers for so long a way, and at what else uses the line.",
@@ -206,7 +206,7 @@ def _one_connection(network: Network) -> Iterator[NetworkFinding]:
 
 
 def _pair_rate(network: Network, client: str, server: str, direction: Direction) -> float:
-    """Bits per second of a pair alone; 0 if unknown, or if there is no link between the two."""
+    """Return the bits per second of a pair alone; 0 if unknown, or if there is no link between the two."""
     if own(network, client, server):
         return 0.0
     return best_alone([path for path in network.paths if path.direction == direction], client, server)

@@ -1,8 +1,8 @@
-"""Percentiles of latency over repeats.
+"""Computes percentiles of latency over repeats.
 
-Each repeat has a percentile of its own, from all of its operations. These vary from repeat to repeat as rates do, and
-more so the further out in the tail: a p99 is known as well as repeats agree on it, however many operations one of them
-has, because operations of one repeat met the same stall.
+Each repeat has its own percentile, from all of its operations. These vary from repeat to repeat as rates do, and more
+so further out in the tail. The precision of a p99 depends on how well the repeats agree on it, however many operations
+one of them has, because operations of one repeat share the same stalls.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,13 +15,13 @@ from assay.model.result.sample import Sample
 
 
 def of_repeats(samples: Iterable[Sample], name: str) -> dict[int, float]:
-    """Each repeat's own percentile, repeat -> nanoseconds; empty unless each has enough operations for it.
+    """Return repeat -> its own percentile in nanoseconds; empty unless each repeat has enough operations for it.
 
-    A repeat that has too few is not left out by itself: where the time is given it is the slow repeats that have few
-    operations, and what were left is the tail of the fast ones.
+    A repeat with too few operations is not left out alone: in phases of fixed duration the slow repeats have few
+    operations, and the rest would be the tail of the fast ones.
 
     Args:
-        samples: The usable ones of a result.
+        samples: Usable samples of a result.
         name: `p50`, `p90`, `p99`, `p99.9` or `p99.99`.
     """
     found: dict[int, float] = {}
@@ -33,11 +33,11 @@ def of_repeats(samples: Iterable[Sample], name: str) -> dict[int, float]:
 
 
 def percentiles(samples: Sequence[Sample], pooled: Mapping[str, float]) -> tuple[Percentile, ...]:
-    """Every percentile of a result, in ascending order; empty if no latencies were recorded.
+    """Return every percentile of a result, in ascending order; empty if no latencies were recorded.
 
     Args:
-        samples: The usable ones.
-        pooled: Name -> nanoseconds, from all operations together, without those that they are too few for.
+        samples: Usable samples.
+        pooled: Name -> nanoseconds, from all operations together, without percentiles that have too few operations.
     """
     counts = [sample.ops for sample in samples if sample.latency]
     if not counts:
@@ -46,7 +46,7 @@ def percentiles(samples: Sequence[Sample], pooled: Mapping[str, float]) -> tuple
 
 
 def percentiles_of(row: Row) -> dict[str, Percentile]:
-    """Those of a row by name, also of one that was made in haste, which lacks what all repeats together tell."""
+    """Return the percentiles of a row by name, also of a quickly analysed row, which lacks pooled percentiles."""
     found = row.percentiles or percentiles(usable(row.samples), row.latency)
     return {item.name: item for item in found}
 

@@ -1,7 +1,7 @@
-"""From the events of several engines that did one job together to samples.
+"""Turns the events of several engines that did one job together into samples.
 
-All times are put on the controller's clock first. Counts and histograms are added up exactly. What a host had done at a
-moment that only another host marked (its first lane's end, say) is interpolated within its own intervals.
+All times are first converted to the controller's clock. Counts and histograms are added up exactly. What a host had
+done at a moment that another host marked, such as the end of its first lane, is interpolated within its own intervals.
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,10 +35,10 @@ class Rank:
     """One engine of a job.
 
     Attributes:
-        host: Where it ran.
-        offset_ns: Its monotonic clock less the controller's.
-        uncertainty_ns: The offset is right within this; None if the clocks were never compared.
-        heard: What it said.
+        host: Host on which it ran.
+        offset_ns: Its monotonic clock minus the controller's.
+        uncertainty_ns: Uncertainty of the offset; None if the clocks were never compared.
+        heard: Its events.
     """
 
     host: str
@@ -47,26 +47,26 @@ class Rank:
     heard: Heard
 
     def started(self, number: int) -> int | None:
-        """When a phase started, on the controller's clock; None if it did not."""
+        """Return when a phase started, on the controller's clock in nanoseconds; None if it did not."""
         start = self.heard.starts.get(number)
         return start.at_ns - self.offset_ns if start else None
 
 
 def read_rank(host: str, offset_ns: int, uncertainty_ns: int | None, events: Iterable[object]) -> Rank:
-    """A rank from its events; the arguments are as of `Rank`."""
+    """Return a rank from its events; arguments as in `Rank`."""
     return Rank(host, offset_ns, uncertainty_ns, listen(events))
 
 
 def samples_from_ranks(case_id: str, repeat: int, ranks: Sequence[Rank]) -> tuple[Sample, ...]:
-    """The measured phases of one repeat on several hosts, one sample each, in the order of the job.
+    """Return the measured phases of one repeat on several hosts, one sample each, in the order of the job.
 
-    A phase that one host has not ended as the others have is the worst that any host made of it, and its failures name
+    If a host did not end a phase like the others, the sample has the worst status of all hosts, and its failures name
     the host.
 
     Args:
         case_id: Case of the repeat.
         repeat: Its number.
-        ranks: All of them, in order; one that said nothing counts as crashed.
+        ranks: All ranks, in order; one without events counts as crashed.
     """
     hello = next((rank.heard.hello for rank in ranks if rank.heard.hello is not None), None)
     if hello is None:
@@ -88,14 +88,14 @@ def _sample(case_id: str, repeat: int, number: int, ranks: Sequence[Rank]) -> Sa
     shifts = [(rank.started(number) or 0) - origin for rank in ranks]
     merged = _merged_end(whole, ranks, number, shifts)
     first = next(rank for rank, shift in zip(ranks, shifts, strict=True) if not shift)
-    heard = Heard(
+    log = Heard(
         hello=first.heard.hello,
         starts=first.heard.starts,
         ends={number: merged},
         existing=_existing(ranks),
         intervals={number: _merged_intervals([rank.heard.intervals.get(number, []) for rank in ranks])},
     )
-    sample = ended_sample(case_id, repeat, merged, heard, errors)
+    sample = ended_sample(case_id, repeat, merged, log, errors)
     stonewall = merged.first_finisher.end_ns
     more = {
         "status": status,
@@ -108,14 +108,14 @@ def _sample(case_id: str, repeat: int, number: int, ranks: Sequence[Rank]) -> Sa
 
 
 def _single(case_id: str, repeat: int, number: int, rank: Rank) -> Sample:
-    heard = rank.heard
-    if heard.hello is None:
+    log = rank.heard
+    if log.hello is None:
         return Sample(case=case_id, repeat=repeat, phase=number, operation="", status="crashed", started_at=0.0)
-    return phase_sample(case_id, repeat, number, heard)
+    return phase_sample(case_id, repeat, number, log)
 
 
 def _errors(singles: Sequence[Sample], ranks: Sequence[Rank]) -> tuple[ErrorTally, ...]:
-    """Failures of all hosts by kind, the example with the name of the host that met it."""
+    """Return the failures of all hosts by kind; each example begins with the name of its host."""
     found: dict[tuple[str, str | None, int | None, str | None], ErrorTally] = {}
     for single, rank in zip(singles, ranks, strict=True):
         for tally in single.errors:
@@ -127,13 +127,13 @@ def _errors(singles: Sequence[Sample], ranks: Sequence[Rank]) -> tuple[ErrorTall
 
 
 def _existing(ranks: Sequence[Rank]) -> ExistingObjects | None:
-    """The objects that were there before; None if the hosts have not seen the same ones."""
+    """Return the objects that existed before; None if the hosts do not agree on them."""
     found = [rank.heard.existing for rank in ranks]
     return found[0] if all(one == found[0] for one in found) else None
 
 
 def _cpus(ranks: Sequence[Rank]) -> int:
-    """CPUs of all machines; hosts that are namespaces of one machine have the same ones."""
+    """Return the number of CPUs of all machines; hosts that are namespaces of one machine count once."""
     machines = {}
     for rank in ranks:
         hello = rank.heard.hello
@@ -145,7 +145,7 @@ def _cpus(ranks: Sequence[Rank]) -> int:
 def _merged_end(
     ends: Sequence[PhaseEndEvent], ranks: Sequence[Rank], number: int, shifts: Sequence[int]
 ) -> PhaseEndEvent:
-    """All hosts' ends as if it were one engine's, on an axis that starts with the first host's phase."""
+    """Merge all hosts' end events into one, on a time axis that starts with the first host's phase."""
     lanes = [
         lane.model_copy(update={"start_ns": lane.start_ns + shift, "end_ns": lane.end_ns + shift})
         for end, shift in zip(ends, shifts, strict=True)
@@ -186,7 +186,7 @@ def _merged_end(
 
 
 def _totals(parts: Sequence[OpTotals]) -> list[OpTotals]:
-    """Kind by kind, of all hosts."""
+    """Return the totals of all hosts, one for each kind of operation."""
     return [
         OpTotals(
             **added_up(group),
@@ -199,15 +199,15 @@ def _totals(parts: Sequence[OpTotals]) -> list[OpTotals]:
 
 
 def _service(parts: Sequence[ServiceUse | None]) -> ServiceUse | None:
-    """What the service has told all hosts; None if it has told none of them anything."""
-    told = [part for part in parts if part is not None]
-    if not told:
+    """Return the sum of what the service reported to all hosts; None if it reported nothing."""
+    known = [part for part in parts if part is not None]
+    if not known:
         return None
-    return ServiceUse(**{name: sum(getattr(part, name) for part in told) for name in ServiceUse.model_fields})
+    return ServiceUse(**{name: sum(getattr(part, name) for part in known) for name in ServiceUse.model_fields})
 
 
 def _connections(parts: Sequence[HostConnections]) -> list[HostConnections]:
-    """Those of all hosts, by the host that they lead to."""
+    """Return the connections of all hosts, by the host that they lead to."""
     groups: dict[str, list[HostConnections]] = {}
     for part in parts:
         groups.setdefault(part.host, []).append(part)
@@ -237,32 +237,32 @@ def _shifted(window: Window | None, shift: int) -> Window | None:
 
 
 class Progress:
-    """What all hosts together had done by a moment of the common axis."""
+    """Operations and bytes that all hosts together had completed at a moment of the common axis."""
 
     def __init__(
         self, ends: Sequence[PhaseEndEvent], intervals: Sequence[Sequence[IntervalEvent]], shifts: Sequence[int]
     ) -> None:
-        """Ends, intervals and shifts of the same hosts in the same order."""
+        """Take ends, intervals and shifts of the same hosts in the same order."""
         self._hosts = list(zip(ends, intervals, shifts, strict=True))
 
     def by(self, moment_ns: int) -> tuple[int, int]:
-        """(operations, bytes) completed."""
+        """Return (operations, bytes) completed by a moment."""
         parts = [done_by(intervals, end, moment_ns - shift) for end, intervals, shift in self._hosts]
         return sum(ops for ops, _ in parts), sum(amount for _, amount in parts)
 
     def window(self, start_ns: int, end_ns: int) -> Window:
-        """What was completed between two moments."""
+        """Return what was completed between two moments."""
         (ops, amount), (ops_before, before) = self.by(end_ns), self.by(start_ns)
         return Window(start_ns=start_ns, end_ns=end_ns, ops=max(0, ops - ops_before), bytes=max(0, amount - before))
 
 
 def done_by(intervals: Sequence[IntervalEvent], end: PhaseEndEvent, moment_ns: int) -> tuple[int, int]:
-    """(operations, bytes) that one host had completed; linear within an interval, and exact at its own last lane's end.
+    """Return (operations, bytes) that one host had completed: linear in an interval, exact at its last lane's end.
 
     Args:
-        intervals: Of one phase of one host.
-        end: Its end.
-        moment_ns: Nanoseconds after the phase's start there.
+        intervals: Intervals of one phase of one host.
+        end: End event of the phase.
+        moment_ns: Nanoseconds after the phase's start on that host.
     """
     if moment_ns >= end.last_finisher.end_ns:
         return end.last_finisher.ops, end.last_finisher.bytes
@@ -278,7 +278,7 @@ def done_by(intervals: Sequence[IntervalEvent], end: PhaseEndEvent, moment_ns: i
 
 
 def _stonewall(walls: Sequence[Stonewall | None], shifts: Sequence[int]) -> Stonewall | None:
-    """How far all lanes were at the time limit; None unless every engine tells."""
+    """Return the progress of all lanes at the time limit; None unless every engine reports it."""
     known = [wall for wall in walls if wall is not None]
     if not known or len(known) < len(walls):
         return None
@@ -294,7 +294,7 @@ def _stonewall(walls: Sequence[Stonewall | None], shifts: Sequence[int]) -> Ston
 
 
 def _common_window(windows: Sequence[Window | None], done: Progress) -> Window | None:
-    """While every lane of every host worked."""
+    """Return the window in which every lane of every host worked."""
     known = [window for window in windows if window is not None]
     if len(known) < len(windows):
         return None
@@ -303,7 +303,7 @@ def _common_window(windows: Sequence[Window | None], done: Progress) -> Window |
 
 
 def _latency(summaries: Sequence[LatencySummary | None]) -> LatencySummary | None:
-    """The summary of all hosts' operations, from one histogram with all of them."""
+    """Return the summary of all hosts' operations, from one merged histogram."""
     parts = [summary for summary in summaries if summary is not None]
     if len(parts) < 2:
         return parts[0] if parts else None
@@ -323,7 +323,7 @@ def _latency(summaries: Sequence[LatencySummary | None]) -> LatencySummary | Non
 
 
 def _watch(parts: Sequence[Watch | None]) -> Watch | None:
-    """Of all hosts that watched, times added up; None unless all did, on the same grid."""
+    """Return the sum of all hosts' watches; None unless all hosts have one, with the same interval."""
     known = [part for part in parts if part is not None]
     lateness = _latency([part.lateness for part in known])
     if lateness is None or len(known) < len(parts) or len({part.interval_ns for part in known}) > 1:
@@ -339,7 +339,7 @@ def _watch(parts: Sequence[Watch | None]) -> Watch | None:
 
 
 def _resources(parts: Sequence[Resources]) -> Resources:
-    """CPU time and bytes added up; no block device is common to all."""
+    """Return the sum of CPU times and bytes; without a block device, as none is common to several hosts."""
     hosts = [part.host for part in parts if part.host is not None]
     host = (
         HostCpu(
@@ -362,7 +362,7 @@ def _resources(parts: Sequence[Resources]) -> Resources:
 
 
 def _merged_intervals(hosts: Sequence[Sequence[IntervalEvent]]) -> list[IntervalEvent]:
-    """Intervals of the same number added up: the hosts' phases start together, within far less than an interval.
+    """Add up intervals of the same number: the hosts' phases start together, within far less than an interval.
 
     Latencies are left out.
     """
@@ -383,7 +383,7 @@ def _merged_intervals(hosts: Sequence[Sequence[IntervalEvent]]) -> list[Interval
 def _shares(
     singles: Sequence[Sample], ranks: Sequence[Rank], number: int, stonewall_ns: int, origin: int
 ) -> tuple[HostShare, ...]:
-    """What each host did of it."""
+    """Return what each host contributed."""
     shares = []
     for single, rank in zip(singles, ranks, strict=True):
         end, start = rank.heard.ends.get(number), rank.started(number)

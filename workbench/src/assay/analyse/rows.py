@@ -1,4 +1,4 @@
-"""From samples to everything that a report needs."""
+"""Computes the rows of a run from its samples, with everything that a report needs."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 
 Judge = Callable[[Evidence], tuple[Verdict, tuple[Finding, ...], tuple[Unevaluated, ...]]]
-"""Verdict, findings (the worst first) and rules that lacked evidence; `assay.judge.judge.judge` is handed in, because
-analysis and judgement do not know each other."""
+"""Returns verdict, findings (the worst first) and rules that lacked evidence. `assay.judge.judge.judge` is passed in,
+because analysis and judgement do not import each other."""
 
 
 def analyse(
@@ -52,14 +52,14 @@ def analyse(
 
     Args:
         run: The run.
-        cases: All of its cases, or those that are asked for, in plan order.
+        cases: All of its cases, or the requested ones, in plan order.
         excluded: Points that the study leaves out.
         samples: All samples of those cases, in any order.
         jobs: All repeats of those cases as they were executed.
-        judge: Gives the verdict of one row.
+        judge: Returns the verdict of one row.
         quick: Leave out what only a report needs: pooled latencies, curves, comparisons and notes.
-        settled: Ids of cases that get no more repeats than were executed -> whether they are known well enough.
-        likeness: How much a repeat of this run resembles the one before it, see `known_likeness`; None: unknown.
+        settled: Id of each case that gets no further repeats -> whether its precision is sufficient.
+        likeness: Correlation of a repeat of this run with the one before it, see `known_likeness`; None: unknown.
     """
     of_case: dict[str, list[Sample]] = defaultdict(list)
     for sample in samples:
@@ -102,7 +102,7 @@ class RowMaker:
         settled: Mapping[str, bool] = MappingProxyType({}),
         likeness: float = 0.0,
     ) -> None:
-        """Keep what the rows have in common; arguments as in `analyse`."""
+        """Store what the rows have in common; arguments as in `analyse`."""
         self.places = {place.target: place for place in run.places}
         self._memory_bytes = memory_bytes(run.environment)
         self._repeats = run.repeats
@@ -114,10 +114,10 @@ class RowMaker:
         self._settled = settled
         self._likeness = likeness
         self.unread: list[str] = []
-        """What of the repeats could not be read, one sentence each."""
+        """Data of repeats that could not be read, one sentence each."""
 
     def rows(self, case: Case, samples: Sequence[Sample], jobs: Sequence[JobRecord]) -> Iterator[Row]:
-        """The rows of one case, in the order of its operations.
+        """Yield the rows of one case, in the order of its operations.
 
         Args:
             case: The case.
@@ -128,11 +128,11 @@ class RowMaker:
             yield self._row(case, label, group, jobs)
 
     def groups(self, case: Case, samples: Sequence[Sample]) -> list[tuple[str, tuple[Sample, ...]]]:
-        """Operation, as its row names it, and samples of each row of a case; arguments as of `rows`."""
+        """Return operation, as its row names it, and samples for each row of a case; arguments as in `rows`."""
         place = self.places.get(case.target)
         devices = place.device_levels[:1] if place is not None else ()
-        seen = [_with_block(sample, devices[0]) for sample in samples] if devices else samples
-        return _by_operation(case, seen)
+        with_blocks = [_with_block(sample, devices[0]) for sample in samples] if devices else samples
+        return _by_operation(case, with_blocks)
 
     def _row(self, case: Case, label: str, samples: tuple[Sample, ...], jobs: Sequence[JobRecord]) -> Row:
         counted = usable(samples)
@@ -153,16 +153,16 @@ class RowMaker:
             planned=planned,
             ceilings=ceilings,
             reasons=_reasons(samples, jobs) if len(samples) < planned else (),
-            # What was asked for is not held against a case whose time was up.
+            # A case that ran out of time is not judged by the precision that the study requests.
             within=self._within if self._settled.get(case.id, True) else None,
             unsure=self._ceilings.unsure(case, operation, place),
         )
         verdict, findings, not_evaluated = self._judge(evidence)
         pooled = () if self._quick else counted
-        tell = partial(self._unread, case, label)
-        latency, pool = _pooled([(item.repeat, item.latency, item.histogram) for item in pooled], tell)
+        on_unreadable = partial(self._note_unreadable, case, label)
+        latency, pool = _pooled([(item.repeat, item.latency, item.histogram) for item in pooled], on_unreadable)
         delays = [(item.repeat, item.start_delay, item.start_delay_histogram) for item in pooled]
-        kept, machine = set_aside(self._controls, case, counted, findings)
+        remaining, machine = set_aside(self._controls, case, counted, findings)
         return Row(
             case=case,
             operation=label,
@@ -171,30 +171,33 @@ class RowMaker:
             latency=latency,
             curve=_curve(pool),
             samples=samples,
-            verdict=verdict if kept == findings else kept[0].verdict if kept else Verdict.OK,
-            findings=kept,
+            verdict=verdict if remaining == findings else remaining[0].verdict if remaining else Verdict.OK,
+            findings=remaining,
             machine=machine,
             not_evaluated=not_evaluated,
             ceilings=ceilings,
-            start_delay=_pooled(delays, tell)[0],
+            start_delay=_pooled(delays, on_unreadable)[0],
             percentiles=percentiles(pooled, latency),
         )
 
-    def _unread(self, case: Case, label: str, repeat: int, why: str) -> None:
+    def _note_unreadable(self, case: Case, label: str, repeat: int, why: str) -> None:
         self.unread.append(f"{case.label}, {label}: the latencies of repeat {repeat} are left out: {plain(why)}.")
 
 
 def _with_block(sample: Sample, devices: Sequence[Layer]) -> Sample:
-    """With what the uppermost devices did; the engine can ask of a file system over several devices nothing."""
+    """Return the sample with what the uppermost devices did, for file systems over several devices.
+
+    The engine cannot query the devices of such a file system.
+    """
     if sample.block is not None or (used := sample.used(devices)) is None:
         return sample
     return sample.model_copy(update={"block": used})
 
 
 def _by_operation(case: Case, samples: Sequence[Sample]) -> list[tuple[str, tuple[Sample, ...]]]:
-    """The case's operations in order, each with its samples by repeat.
+    """Return the case's operations in order, each with its samples by repeat.
 
-    The second `write` of a case is labelled `write (2)`: phases are kept apart.
+    The second `write` of a case is labelled `write (2)`: the results of different phases are not mixed.
     """
     phases: dict[str, list[int]] = defaultdict(list)
     for operation, phase in sorted({(sample.operation, sample.phase) for sample in samples}):
@@ -203,10 +206,10 @@ def _by_operation(case: Case, samples: Sequence[Sample]) -> list[tuple[str, tupl
     for sample in sorted(samples, key=lambda sample: sample.repeat):
         groups[sample.operation, sample.phase].append(sample)
     found = []
-    seen: dict[str, int] = defaultdict(int)
+    counts: dict[str, int] = defaultdict(int)
     for operation in case.operations:
-        nth = seen[operation]
-        seen[operation] += 1
+        nth = counts[operation]
+        counts[operation] += 1
         phase = phases[operation][nth] if nth < len(phases[operation]) else -1
         label = operation if nth == 0 else f"{operation} ({nth + 1})"
         found.append((label, tuple(groups.get((operation, phase), ()))))
@@ -214,22 +217,23 @@ def _by_operation(case: Case, samples: Sequence[Sample]) -> list[tuple[str, tupl
 
 
 def _reasons(samples: tuple[Sample, ...], jobs: Sequence[JobRecord]) -> tuple[str, ...]:
-    """Why repeats left no sample, as far as it is known."""
+    """Return why repeats left no sample, where it is known."""
     present = {sample.repeat for sample in samples}
     absent = [job for job in jobs if job.repeat not in present]
     return tuple(f"repeat {job.repeat} {job.status}{': ' if job.reason else ''}{job.reason}" for job in absent)
 
 
 def _pooled(
-    measured: Iterable[tuple[int, dict[str, float], str | None]], tell: Callable[[int, str], None]
+    measured: Iterable[tuple[int, dict[str, float], str | None]], on_unreadable: Callable[[int, str], None]
 ) -> tuple[dict[str, float], "Histogram | None"]:
-    """Order statistics and histogram of all repeats together; nothing if nothing was recorded.
+    """Return order statistics and histogram of all repeats together; empty and None if nothing was recorded.
 
-    Percentiles that all operations together are too few for are left out.
+    Percentiles for which all operations together are too few are left out.
 
     Args:
         measured: Number, summary and histogram of each repeat.
-        tell: Told the number of a repeat whose histogram cannot be read, which is left out, and why.
+        on_unreadable: Called with the number of a repeat whose histogram cannot be read and the reason; the repeat is
+            left out.
     """
     found = [(repeat, summary, text) for repeat, summary, text in measured if summary and text]
     if not found:
@@ -245,7 +249,7 @@ def _pooled(
             part = histograms.decode(text)
             histograms.check_alike(parts[0] if parts else part, part)
         except AssayError as error:
-            tell(repeat, error.message)
+            on_unreadable(repeat, error.message)
             continue
         parts.append(part)
         summaries.append(summary)
@@ -271,7 +275,7 @@ def _curve(pool: "Histogram | None") -> tuple[tuple[float, float], ...]:
 
 
 def memory_bytes(environment: Mapping[str, Mapping[str, str]]) -> int | None:
-    """Memory of the host in bytes, from the captured environment (`memory`, `total`); None if unknown."""
+    """Return the memory of the host in bytes, from the captured environment (`memory`, `total`); None if unknown."""
     try:
         return parse_size(environment.get("memory", {}).get("total", ""))
     except UnitError:

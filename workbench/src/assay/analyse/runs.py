@@ -1,4 +1,4 @@
-"""Two runs, or the targets of one run, row by row."""
+"""Compares two runs, or the targets of one run, row by row."""
 
 import math
 from collections import Counter
@@ -31,25 +31,25 @@ def compare_runs(
     by_target: bool = False,
     known: Between | None = None,
 ) -> RunsComparison:
-    """Every row of one run, or of several, against the same row of another, or of several.
+    """Compare every row of one run, or of several, with the same row of another run, or of several.
 
-    The same is: the same workload, operation and parameters, on the target of the same name. If no name is in both runs
-    and each has one target, those two are compared.
+    Rows are the same if they have the same workload, operation and parameters on the target of the same name. If no
+    name is in both runs and each has one target, those two are compared.
 
     Args:
-        before: The first run; if there are several, of the same study, the oldest first.
-        after: The second one, likewise.
-        by_target: Every target of the first run against every one of the second, whatever their names.
-        known: How much runs of this study differ though nothing was changed; None if that is not known.
+        before: The first run; several runs are of the same study, the oldest first.
+        after: The second run, or several of one study.
+        by_target: Compare every target of the first run with every one of the second, whatever their names.
+        known: Variation between runs of this study without any change; None if unknown.
 
     Raises:
-        AssayError: Which target is to be compared with which is not clear.
+        AssayError: It is unclear which targets to compare.
     """
     pairs = _target_pairs(_targets(before[-1]), _targets(after[-1]), by_target)
     differences = environment_diff(_environment(before[-1].run), _environment(after[-1].run))
     matched, rest = _matched(before[-1].rows, after[-1].rows, pairs, ("first run", "second run"))
     same = _same(matched, before, after)
-    # How latencies differ from run to run is not known of the other runs.
+    # The variation of latencies between runs is unknown: `known` has rates only.
     latencies = {of: _medians(same, None, of) for of in LATENCIES}
     compared = _compared(matched, _medians(same, known), latencies, same)
     return RunsComparison(
@@ -65,9 +65,9 @@ def compare_runs(
 
 
 Found = dict[int, Comparison]
-"""Place of a matched pair -> how it differs."""
+"""Index of a matched pair -> its comparison."""
 Same = Sequence[tuple[list[Row], list[Row]]]
-"""Of each matched pair the rows that are the same, of all runs before and of all runs after."""
+"""For each matched pair, its rows in all runs before and in all runs after."""
 
 
 def _same(matched: Sequence[tuple[Row, Row]], before: Sequence[RunAnalysis], after: Sequence[RunAnalysis]) -> Same:
@@ -84,26 +84,26 @@ def _by_key(runs: Sequence[RunAnalysis]) -> dict[tuple[str, ...], list[Row]]:
 
 
 def _medians(same: Same, known: Between | None, of: Compared = "rate") -> Found:
-    """Where both sides have runs with something to compare."""
+    """Compare the pairs of which both sides have runs with a value to compare."""
     every = ((_known(before, of), _known(after, of)) for before, after in same)
     sides = {place: (before, after) for place, (before, after) in enumerate(every) if before and after}
     return dict(zip(sides, compare_medians(list(sides.values()), NAMES, known, of), strict=True))
 
 
 def _known(rows: Sequence[Row], of: Compared) -> list[Row]:
-    """Those with a rate; none if one of these has too few operations for a percentile: it is the slow ones that do."""
+    """Return the rows with a rate; none if one of them has too few operations for a percentile, as slow ones do."""
     measured = [row for row in rows if has_rate(row)]
     return measured if all(comparable(row, of) for row in measured) else []
 
 
 def _rounds(matched: Sequence[tuple[Row, Row]], looks: int, of: Compared = "rate") -> Found:
-    """Where both targets have something to compare in each repeat."""
+    """Compare the pairs of which both targets have a value to compare."""
     sides = {place: pair for place, pair in enumerate(matched) if all(comparable(row, of) for row in pair)}
     return dict(zip(sides, compare_rounds(list(sides.values()), looks=looks, of=of), strict=True))
 
 
 def compare_targets(run: RunAnalysis) -> RunsComparison:
-    """Every target of a run against every one that the study names after it.
+    """Compare every target of a run with every target that the study names after it.
 
     Raises:
         AssayError: There is one target only.
@@ -138,7 +138,7 @@ def _target_pairs(before: list[str], after: list[str], by_target: bool) -> list[
             f"the runs have no target in common: {', '.join(before)} and {', '.join(after)}",
             "`--by target` compares every target of the first run with every one of the second",
         )
-    # Targets of one run only stand beside nothing, so that their rows are listed.
+    # A target in one run only is paired with itself, so that its rows are listed as not compared.
     alone = [(target, target) for target in (*before, *after) if target not in common]
     return [(target, target) for target in common] + alone
 
@@ -148,19 +148,19 @@ Key = tuple[str, str, str, int]
 
 def _keyed(rows: Iterable[Row], target: str) -> dict[Key, Row]:
     found: dict[Key, Row] = {}
-    seen: Counter[tuple[str, str, str]] = Counter()
+    counts: Counter[tuple[str, str, str]] = Counter()
     for row in rows:
         if row.case.target == target:
             key = (row.case.workload, row.operation, row.case.parameters.model_dump_json())
-            found[*key, seen[key]] = row
-            seen[key] += 1
+            found[*key, counts[key]] = row
+            counts[key] += 1
     return found
 
 
 def _matched(
     before: Sequence[Row], after: Sequence[Row], targets: Sequence[tuple[str, str]], sides: tuple[str, str]
 ) -> tuple[list[tuple[Row, Row]], list[UncomparedRow]]:
-    """Rows that are the same, and those that have no partner with a rate."""
+    """Return pairs of the same row, and the rows that have no partner with a rate."""
     matched: list[tuple[Row, Row]] = []
     rest: list[UncomparedRow] = []
     for first, second in targets:
@@ -193,7 +193,7 @@ def _compared(
 
 
 def row_words(row: Row) -> str:
-    """Workload, parameters and operation of a row, without its target."""
+    """Return workload, parameters and operation of a row, without its target."""
     return f"{row.case.label.removeprefix(f'{row.case.target} / ')}, {row.operation}"
 
 
@@ -220,12 +220,12 @@ def _without_rate(row: Row, side: str) -> str:
 
 
 def _middle(found: Sequence[Percentile]) -> Percentile:
-    """Of several runs the one in the middle."""
+    """Return the percentile with the middle value."""
     return sorted(found, key=lambda one: one.value or 0.0)[len(found) // 2]
 
 
 def _side(row: Row, runs: Sequence[Row]) -> Side:
-    """What a row has measured: in several runs the medians of each, else its own repeats."""
+    """Return the results of a row on one side: medians of several runs, or the repeats of a single run."""
     assert row.rate is not None
     medians = [one.rate.median for one in runs if one.rate is not None and one.rate.median > 0]
     every = [percentiles_of(one) for one in runs]
@@ -240,7 +240,7 @@ def _side(row: Row, runs: Sequence[Row]) -> Side:
 
 
 def mean_ratio(rows: Iterable[ComparedRow]) -> tuple[float, int] | None:
-    """Geometric mean of the ratios of medians, after by before, and of how many rows; None if there are none.
+    """Return the geometric mean of the ratios of medians, after / before, and the number of rows; None without rows.
 
     Rows with a false number on a side are left out.
     """
@@ -259,7 +259,7 @@ class Unjudged(NamedTuple):
 
 
 class Broken(NamedTuple):
-    """What is no result any more, and why.
+    """A row that no longer has a result, and why.
 
     Attributes:
         row: Its name; empty for the comparison as a whole.
@@ -273,13 +273,13 @@ class Broken(NamedTuple):
 
 
 class Gate(NamedTuple):
-    """What a check for slowdowns found.
+    """The result of a check for slowdowns.
 
     Attributes:
         slower: Rows that are significantly slower, by more than is allowed.
-        broken: What was measured before and is no result any more; or that nothing could be judged.
-        unjudged: What could not be judged, but is no reason to fail.
-        open: No row could be judged, because nothing tells how much runs differ though nothing was changed.
+        broken: Rows with a result before and none now; or the fact that no row could be judged.
+        unjudged: Rows that could not be judged, without being a reason to fail.
+        open: No row could be judged, because the variation between unchanged runs is unknown.
     """
 
     slower: tuple[ComparedRow, ...]
@@ -289,13 +289,13 @@ class Gate(NamedTuple):
 
 
 def gate(found: RunsComparison, allowed: float) -> Gate:
-    """Whether the second run is slower than the first by more than is allowed.
+    """Check whether the second run is slower than the first by more than is allowed.
 
     A row is slower if the difference is significant and the estimated slowdown, 1 - ratio of the medians, exceeds
-    `allowed`. The estimate is taken, not the end of its interval: who allows 5 % wants to hear of 6 % +- 2 %, and
-    significance already keeps noise out. A benchmark that broke must not pass: a row that is missing in the second run,
-    has no usable repeat there, is incomplete there, or has become cached or impossible, fails too. A row that had no
-    true number before is not judged.
+    `allowed`. The estimate counts, not the end of its interval: with 5 % allowed, 6 % +- 2 % should fail, and
+    significance already excludes noise. A broken benchmark must not pass: a row that is missing in the second run, has
+    no usable repeat there, is incomplete there, or has become cached or impossible, fails too. A row that had no true
+    number before is not judged.
 
     Args:
         found: The comparison.
@@ -319,7 +319,7 @@ def gate(found: RunsComparison, allowed: float) -> Gate:
 
 
 def _too_few(pair: Comparison) -> str:
-    """What is missing."""
+    """Return what is missing for a judgement."""
     if pair.unit == "run":
         return (
             f"needs {LEAST_RUNS} runs a side, or {LEAST_RUNS} other runs of the study, to separate change from chance"
@@ -328,7 +328,7 @@ def _too_few(pair: Comparison) -> str:
 
 
 def blind(found: RunsComparison, allowed: float) -> int:
-    """Rows that are judged, but of which the runs differ too much to show a slowdown of what is allowed."""
+    """Return the number of judged rows whose variation is too large to show a slowdown of `allowed`."""
     return sum(
         row.judged and not row.comparison.separable and (row.comparison.low or 1.0) < 1 - allowed for row in found.rows
     )

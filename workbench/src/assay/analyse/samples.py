@@ -1,4 +1,4 @@
-"""From the engine's events to samples."""
+"""Turns the engine's events into samples."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -32,14 +32,14 @@ from assay.model.study.names import DATA, OP_KINDS, READS, WRITES, Moves, is_cou
 
 _SECOND = 1e9
 LEAST_INTERVALS = 3
-"""With fewer, nothing is said of how the rate went."""
+"""With fewer intervals a sample has no course."""
 WRITES_ALL = frozenset({"prepare", "write", "rewrite", "random_write", "fwrite", "re_fwrite"})
-"""Write each record, unless they stop early."""
+"""Operations that write each record, unless they stop early."""
 
 
 @dataclass
 class Heard:
-    """What the events of one repeat on one host said, by phase."""
+    """The events of one repeat on one host, by phase."""
 
     hello: HelloEvent | None = None
     bye: ByeEvent | None = None
@@ -51,21 +51,21 @@ class Heard:
 
 
 def samples_from_events(case_id: str, repeat: int, events: Iterable[object]) -> tuple[Sample, ...]:
-    """The measured phases of one repeat, one sample each, in the order of the job.
+    """Return the measured phases of one repeat, one sample each, in the order of the job.
 
-    A phase that was planned but has no end is `crashed` if the engine fell silent (no `bye`), else `stopped` or
-    `failed`, as the engine took its leave. Without a `hello` nothing is known of the plan, and there are no samples.
+    A planned phase without an end is `crashed` if the engine sent no `bye`, else `stopped` or `failed`, by the status
+    of its `bye`. Without a `hello` the plan is unknown, and there are no samples.
 
     Args:
         case_id: Case of the repeat.
         repeat: Its number.
-        events: What `assay.contract.reader` read; whatever is no event is passed over.
+        events: Events as `assay.contract.reader` read them; anything else is skipped.
     """
     return samples_from_heard(case_id, repeat, listen(events))
 
 
 def samples_from_heard(case_id: str, repeat: int, heard: Heard) -> tuple[Sample, ...]:
-    """As `samples_from_events`, of events that are sorted."""
+    """As `samples_from_events`, from events that are sorted by phase."""
     if heard.hello is None:
         return ()
     planned = [number for number, phase in enumerate(heard.hello.job.phases) if phase.measured]
@@ -73,7 +73,7 @@ def samples_from_heard(case_id: str, repeat: int, heard: Heard) -> tuple[Sample,
 
 
 def phase_sample(case_id: str, repeat: int, number: int, heard: Heard) -> Sample:
-    """One phase of one repeat, of which there was a `hello`; arguments as of `samples_from_events`."""
+    """Return the sample of one phase of one repeat that had a `hello`; arguments as in `samples_from_events`."""
     assert heard.hello is not None
     end = heard.ends.get(number)
     if end is None:
@@ -84,30 +84,30 @@ def phase_sample(case_id: str, repeat: int, number: int, heard: Heard) -> Sample
 
 
 def errors_of(number: int, heard: Heard) -> tuple[ErrorTally, ...]:
-    """Failures of a phase; those outside operations (open, preallocate, flush) may be known by their samples only."""
+    """Return the failures of a phase; those outside operations (open, flush, ...) may come from examples only."""
     end, job = heard.ends.get(number), heard.hello.job if heard.hello is not None else None
-    # Of objects that were there before each has its own name.
+    # Objects that existed before have their own names, not numbers.
     numbered = job is not None and (job.tree is not None or job.objects is not None)
     many = numbered and heard.existing is None
     return tallies(end.errors if end else (), heard.errors.get(number, []), many)
 
 
-def _errors_before(number: int, heard: Heard) -> tuple[ErrorTally, ...]:
-    """Why a phase was skipped: the failures of the phase that failed before it, which may be unmeasured."""
-    failed = [end for end in heard.ends.values() if end.phase < number and end.status.value == "failed"]
+def _errors_before(number: int, log: Heard) -> tuple[ErrorTally, ...]:
+    """Return why a phase was skipped: the failures of the last failed phase before it, measured or not."""
+    failed = [end for end in log.ends.values() if end.phase < number and end.status.value == "failed"]
     if not failed:
         return ()
     last = max(failed, key=lambda end: end.phase)
-    found = errors_of(last.phase, heard)
+    found = errors_of(last.phase, log)
     return tuple(tally.model_copy(update={"example": f"in {last.operation.value}: {tally.example}"}) for tally in found)
 
 
 def failed_writes(number: int, heard: Heard) -> int:
-    """Writes that failed in the phases before one that reads, of records that nobody has written since.
+    """Return the number of failed writes, before a phase that reads, of records that no later phase wrote.
 
     Args:
-        number: Of the phase; of one that does not read the answer is 0.
-        heard: What its engine said.
+        number: Number of the phase; if it does not read, the result is 0.
+        heard: Events of its engine.
     """
     assert heard.hello is not None
     phases = heard.hello.job.phases
@@ -125,50 +125,50 @@ def failed_writes(number: int, heard: Heard) -> int:
 
 
 def listen(events: Iterable[object]) -> Heard:
-    """Sort events by phase; whatever is no event is passed over."""
-    heard = Heard()
+    """Sort events by phase; anything that is no event is skipped."""
+    log = Heard()
     for event in events:
         match event:
             case HelloEvent():
-                heard.hello = event
+                log.hello = event
             case ReadyEvent():
-                told = event.existing
-                heard.existing = None if told is None else ExistingObjects(**told.model_dump())
+                existing = event.existing
+                log.existing = None if existing is None else ExistingObjects(**existing.model_dump())
             case PhaseStartEvent():
-                heard.starts[event.phase] = event
+                log.starts[event.phase] = event
             case PhaseEndEvent():
-                heard.ends[event.phase] = event
+                log.ends[event.phase] = event
             case IntervalEvent():
-                heard.intervals.setdefault(event.phase, []).append(event)
+                log.intervals.setdefault(event.phase, []).append(event)
             case ErrorSampleEvent():
-                heard.errors.setdefault(event.phase, []).append(event)
+                log.errors.setdefault(event.phase, []).append(event)
             case ByeEvent():
-                heard.bye = event
+                log.bye = event
             case _:
                 pass
-    return heard
+    return log
 
 
-def _unended(case_id: str, repeat: int, number: int, operation: str, heard: Heard) -> Sample:
+def _unended(case_id: str, repeat: int, number: int, operation: str, log: Heard) -> Sample:
     status: SampleStatus = "crashed"
-    if heard.bye is not None and heard.bye.status != "ok":
-        status = "stopped" if heard.bye.status == "stopped" else "failed"
-    start = heard.starts.get(number)
+    if log.bye is not None and log.bye.status != "ok":
+        status = "stopped" if log.bye.status == "stopped" else "failed"
+    start = log.starts.get(number)
     return Sample(
         case=case_id,
         repeat=repeat,
         phase=number,
         operation=operation,
         status=status,
-        started_at=_wall_clock(number, heard),
+        started_at=_wall_clock(number, log),
         method=str(start.method) if start else "",
         method_reason=plain(start.method_reason) if start else "",
-        errors=errors_of(number, heard),
+        errors=errors_of(number, log),
     )
 
 
 def ended_sample(case_id: str, repeat: int, end: PhaseEndEvent, heard: Heard, errors: tuple[ErrorTally, ...]) -> Sample:
-    """The sample of a phase that ended; `heard` has its start, its intervals and the `hello`."""
+    """Return the sample of a phase that ended; `heard` has its start, its intervals and the `hello`."""
     start = heard.starts.get(end.phase)
     elapsed = end.last_finisher.end_ns - end.last_finisher.start_ns
     ends = [lane.end_ns for lane in end.lanes]
@@ -242,7 +242,7 @@ def _moved(operations: Iterable[OpTotals], way: Moves) -> int:
 
 
 def _kinds(operations: Sequence[OpTotals]) -> tuple[KindCounts, ...]:
-    """Kind by kind; a histogram that is the phase's own is not kept twice."""
+    """Return the counts by kind; a histogram that equals that of the phase is not stored twice."""
     alone = sum(of_kind.latency is not None for of_kind in operations) == 1
     found = []
     for of_kind in operations:
@@ -264,7 +264,7 @@ def _kinds(operations: Sequence[OpTotals]) -> tuple[KindCounts, ...]:
 
 
 def _accesses(of_kind: OpTotals) -> dict[str, Any]:
-    """First and repeated fetches apart, if some were repeated."""
+    """Return the latencies of first and of repeated fetches, if some were repeated."""
     if of_kind.repeated is None or of_kind.latency is None:
         return {}
     repeated, _ = merged_latency((of_kind.repeated,))
@@ -282,7 +282,7 @@ def _watch(watch: Watch | None) -> WatchSeen | None:
 
 
 def _cpu(used: Resources) -> dict[str, int]:
-    """CPU time of the engine; that of a service in the same process is taken from both its parts alike."""
+    """Return the CPU time of the engine, less that of a service in the same process, split in the same proportion."""
     every = used.user_ns + used.system_ns
     own = 1 - min(1.0, (used.service_ns or 0) / every) if every else 1.0
     return {"cpu_user_ns": round(used.user_ns * own), "cpu_system_ns": round(used.system_ns * own)}
@@ -316,14 +316,14 @@ def _host_and_device(end: PhaseEndEvent, watch: Sequence[str]) -> dict[str, Any]
     return found
 
 
-def _course(end: PhaseEndEvent, heard: Heard) -> Course | None:
-    """With a few intervals only, the modules that know more need not even be loaded."""
-    intervals = heard.intervals.get(end.phase, [])
-    if len(intervals) < LEAST_INTERVALS or heard.hello is None:
+def _course(end: PhaseEndEvent, log: Heard) -> Course | None:
+    """Return the course of a phase; with few intervals None, without loading the modules for it."""
+    intervals = log.intervals.get(end.phase, [])
+    if len(intervals) < LEAST_INTERVALS or log.hello is None:
         return None
     from assay.analyse.course import course_of
 
-    job = heard.hello.job
+    job = log.hello.job
     counted = is_counted(str(end.operation))
     lanes = job.lanes * (job.ranks or 1)
     files = lanes if str(job.layout) == "separate" else 1
@@ -342,16 +342,16 @@ def _rate(amount: int, nanoseconds: int) -> float | None:
     return amount * _SECOND / nanoseconds if nanoseconds > 0 else None
 
 
-def _wall_clock(number: int, heard: Heard) -> float:
-    """Start of a phase in seconds since 1970; the job's own start if the phase never began."""
-    assert heard.hello is not None
-    start = heard.starts.get(number)
-    since = start.at_ns - heard.hello.mono_ns if start else 0
-    return (heard.hello.wall_ns + since) / _SECOND
+def _wall_clock(number: int, log: Heard) -> float:
+    """Return the start of a phase in seconds since 1970; the job's own start if the phase never began."""
+    assert log.hello is not None
+    start = log.starts.get(number)
+    since = start.at_ns - log.hello.mono_ns if start else 0
+    return (log.hello.wall_ns + since) / _SECOND
 
 
 def merged_latency(summaries: Sequence[LatencySummary | None]) -> tuple[dict[str, float], str | None]:
-    """Order statistics and histogram of all operations of a phase, reads and writes merged."""
+    """Return order statistics and histogram of all operations of a phase, reads and writes merged."""
     parts = [summary for summary in summaries if summary is not None]
     if not parts:
         return {}, None

@@ -1,4 +1,4 @@
-"""How a total grows with the number of hosts, tasks or lanes, and where it stops."""
+"""Describes how a total grows with the number of hosts, tasks or lanes, and where it stops growing."""
 
 import math
 from collections.abc import Sequence
@@ -14,26 +14,26 @@ from assay.model.study.growth import Work, work_of
 HOSTS = ("hosts", "tasks_per_host")
 """Axes along which engines are added."""
 BESIDE = {"hosts": ("streams",)}
-"""Axes that may grow together with one of those."""
+"""Axes that may grow together with one of HOSTS."""
 CLEAR = 2.0
-"""Where the interval of an efficiency is wider than by this factor, nothing is said of how totals grow."""
+"""If the interval of an efficiency is wider than by this factor, there is no statement about growth."""
 PLATEAU = 0.95
-"""From this share of the greatest total on, more hosts add nothing that counts."""
+"""Totals of at least this share of the greatest total count as equal to it."""
 LEAST_POINTS = 3
 BINDS = 0.8
-"""From this share of a ceiling on it counts as what limits a result."""
+"""At or above this share, a ceiling counts as what limits a result."""
 UNUSABLE = frozenset({Verdict.CACHED, Verdict.IMPOSSIBLE, Verdict.INCOMPLETE})
-"""Results with one of these say nothing of the store."""
+"""Results with one of these verdicts say nothing about the storage."""
 
 
 class Point(NamedTuple):
-    """One number of hosts, tasks or lanes.
+    """The result at one number of hosts, tasks or lanes.
 
     Attributes:
-        number: How many.
-        rate: Total of all of them: bytes per second, of counted operations their number per second.
-        efficiency: Rate / (number x rate of the fewest, for each of them). With strong scaling that is the ideal time
-            by the time that it took.
+        number: Number of hosts, tasks or lanes.
+        rate: Total: bytes per second, or operations per second for operations that are counted.
+        efficiency: Rate / (number x rate of each at the smallest number). With strong scaling that is the ideal time
+            divided by the actual time.
         sure: Its 95 % interval, Student's t on logarithms of the repeats of both, whose variance is pooled over all
             points; None with too few repeats.
         seconds: Median time of a phase; None if it ran for a fixed time.
@@ -50,18 +50,19 @@ class Point(NamedTuple):
 
 
 class Scaling(NamedTuple):
-    """One operation of one workload on one target, with all other axes at one value.
+    """The growth of one operation of one workload on one target, with all other axes at one value.
 
     Attributes:
-        axis: What grows: one of `GROWING`.
+        axis: The growing axis, one of `GROWING`.
         others: Axis -> value of the other axes.
-        points: By number of hosts (or tasks, or lanes).
-        saturated: Fewest hosts from which on the total stays within 5 % of the greatest; None if it still grows at the
-            most hosts that were measured.
+        points: By number of hosts, tasks or lanes.
+        saturated: The first point from which on the total stays within 5 % of the greatest; None if it still grows at
+            the greatest number that was measured.
         greatest: The point with the greatest total: the last one if it still grows, an earlier one if it falls again.
-        binding: The ceiling that limits it where it saturates, or else where it is greatest; None if none is near.
+        binding: The ceiling that limits the total where it saturates, or else where it is greatest; None if none is
+            near.
         repeats: Number of hosts -> total of each usable repeat.
-        work: What the data do meanwhile.
+        work: How the amount of data changes along the axis.
         client_bound: Where it saturates, or is greatest, the verdict is that the clients limit it.
     """
 
@@ -80,18 +81,18 @@ class Scaling(NamedTuple):
 
     @property
     def clear(self) -> bool:
-        """Whether repeats agree so well that totals can be compared: efficiencies are known within a factor of two."""
+        """Whether efficiencies are known within a factor of two, so that totals can be compared."""
         return all(point.sure is not None and point.sure[1] <= CLEAR * point.sure[0] for point in self.points[1:])
 
 
 def scalings(rows: Sequence[Row], axes: Sequence[str] = HOSTS) -> list[Scaling]:
-    """The scaling of every operation that was measured with at least three numbers of hosts, tasks or lanes.
+    """Return the scaling of every operation measured with at least three numbers of hosts, tasks or lanes.
 
-    Results that say nothing of the store (cached, impossible, incomplete) are left out.
+    Results that say nothing about the storage (cached, impossible, incomplete) are left out.
 
     Args:
-        rows: Of a run.
-        axes: What may grow, of `GROWING`.
+        rows: Rows of a run.
+        axes: Axes to consider, of `GROWING`.
     """
     groups: dict[tuple[object, ...], list[Row]] = {}
     for axis in axes:
@@ -104,18 +105,18 @@ def scalings(rows: Sequence[Row], axes: Sequence[str] = HOSTS) -> list[Scaling]:
 
 
 def of_store(row: Row) -> bool:
-    """Whether a result has a rate, and says something of the store with it."""
+    """Whether a result has a rate that says something about the storage."""
     return row.rate is not None and not UNUSABLE.intersection(row.verdicts)
 
 
 def other_axes(row: Row, axis: str) -> tuple[tuple[str, object], ...]:
-    """Axis -> value of all axes but the one that grows, and those that follow from it."""
+    """Return axis -> value of all axes except the growing one and those that grow with it."""
     left = (axis, *BESIDE.get(axis, ()))
     return tuple((name, value) for name, value in row.case.axes.items() if name not in left)
 
 
 def _count(row: Row, axis: str) -> int:
-    """How many there are; 0 where nobody has told it."""
+    """Return the number along the axis; 0 if it is unknown."""
     value = row.case.parameters.known(axis)
     return value if isinstance(value, int) else 0
 
@@ -152,7 +153,7 @@ def _scaling(axis: str, rows: Sequence[Row]) -> Scaling | None:
 
 
 def _saturated(points: Sequence[Point]) -> Point | None:
-    """The first point of a plateau that reaches to the last one; None if the last one is alone on it, or below it."""
+    """Return the first point of the plateau at the end; None if the last point is alone on it, or below it."""
     greatest = max(point.rate for point in points)
     first = len(points)
     while first > 0 and points[first - 1].rate >= PLATEAU * greatest:
@@ -173,7 +174,7 @@ def _point(row: Row, count: int, each: float, reaches: dict[int, float]) -> Poin
 
 
 def _reaches(repeats: dict[int, tuple[float, ...]]) -> dict[int, float]:
-    """Count -> half the interval of the logarithm of its efficiency; empty where that cannot be known."""
+    """Return count -> half the interval of the logarithm of its efficiency; empty if it cannot be computed."""
     freedom = sum(len(several) - 1 for several in repeats.values())
     if freedom < 1 or any(rate <= 0 for several in repeats.values() for rate in several) or not all(repeats.values()):
         return {}

@@ -1,4 +1,4 @@
-"""How a total grows with servers and hosts together, against the sum of the parts."""
+"""Describes how a total grows with servers and hosts together, compared with the sum of independent parts."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -14,12 +14,12 @@ GROWING = ("hosts", "streams", "servers")
 
 
 class Cell(NamedTuple):
-    """So many servers with so many hosts.
+    """The result with one number of servers and hosts.
 
     Attributes:
-        rate: Total of all hosts: bytes per second, of counted operations their number per second.
-        parts: What as many servers would do that share nothing: each with its part of the hosts does what one server
-            does with so many, where that was measured; None if it was not.
+        rate: Total of all hosts: bytes per second, or operations per second for operations that are counted.
+        parts: Expected total of as many independent servers: each with its part of the hosts does what one server does
+            with so many; None if that was not measured.
     """
 
     servers: int
@@ -34,15 +34,15 @@ class Cell(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """One operation of one workload, with all other axes at one value, on more and more servers.
+    """The growth of one operation of one workload over servers and hosts, with all other axes at one value.
 
     Attributes:
         targets: Number of servers -> target.
         others: Axis -> value of the other axes.
         cells: By servers, then by hosts.
-        bends: Number of servers -> fewest hosts from which on the total grows no more; None where it still grows.
+        bends: Number of servers -> fewest hosts from which on the total does not grow; None where it still grows.
         ratios: Number of servers -> hosts for each server where the total bends (`assay.analyse.growth.bend`), with its
-            interval; None where that is not seen, or too few repeats tell it. Its `at` is set.
+            interval; None without a visible bend, or with too few repeats. Its `at` is set.
     """
 
     workload: str
@@ -55,16 +55,16 @@ class Growth(NamedTuple):
 
     @property
     def most(self) -> Cell:
-        """All servers, with the hosts that get most out of them."""
+        """The cell with all servers, and with the hosts that get the highest total from them."""
         last = max(cell.servers for cell in self.cells)
         return max((cell for cell in self.cells if cell.servers == last), key=lambda cell: cell.rate)
 
 
 def growths(rows: Sequence[Row], places: Sequence[Place]) -> list[Growth]:
-    """What was measured with one server and with more of the same ones.
+    """Return the growth of each operation that was measured with one server and with more of the same servers.
 
-    Servers are told apart by targets that name them, each the servers of the smaller one and further ones, or by the
-    axis `servers`. Results that say nothing of the store (cached, impossible, incomplete) are left out.
+    The number of servers varies either by target, each target with the servers of the smaller one and further ones, or
+    by the axis `servers`. Results that say nothing about the storage (cached, impossible, incomplete) are left out.
     """
     servers = {place.target: place.servers for place in places}
     grown = scalings(rows)
@@ -92,7 +92,7 @@ def _growth(group: Sequence[tuple[tuple[str, ...], Row]], grown: Sequence[Scalin
         assert rate is not None
         place = (count, row.case.parameters.hosts)
         if place in rates or used.setdefault(count, frozenset(names)) != frozenset(names):
-            # Two targets of as many servers are two systems.
+            # Two targets with the same number of servers are two systems.
             return None
         rates[place] = rate.median
         targets[count] = row.case.target
@@ -125,7 +125,7 @@ def _ratio(line: Scaling | None, servers: int) -> Bend | None:
 
 
 def _parts(servers: int, hosts: int, rates: Mapping[tuple[int, int], float]) -> float | None:
-    """The sum of the parts; with fewer hosts than servers each host has one for itself."""
+    """Return the sum of the parts; with fewer hosts than servers each host has a server for itself."""
     if hosts < servers:
         alone = rates.get((1, 1))
         return None if alone is None else hosts * alone
@@ -134,7 +134,7 @@ def _parts(servers: int, hosts: int, rates: Mapping[tuple[int, int], float]) -> 
 
 
 def _line(grown: Sequence[Scaling], first: Row, target: str, servers: int, by_target: bool) -> Scaling | None:
-    """How the total goes with the hosts, on so many servers."""
+    """Return the scaling with hosts on this number of servers."""
     for one in grown:
         same = (one.target, one.workload, one.operation) == (target, first.case.workload, first.operation)
         others = tuple((name, value) for name, value in one.others if name != "servers")

@@ -1,4 +1,4 @@
-"""What services have told of the work: objects of batches and pages, capacity units, throttles."""
+"""Summarises what services report about the work: objects of batches and pages, capacity units, throttling."""
 
 from statistics import median
 from typing import NamedTuple
@@ -18,20 +18,20 @@ THROTTLES = frozenset(
         "TooManyRequests",
     }
 )
-"""Names with which services refuse what is too much for them."""
+"""Names of the errors with which services refuse requests above their limit."""
 PARTLY = "UnprocessedItems"
-"""Name of the failure of a batch that a service has done in part: it charges that part."""
+"""Name of the failure of a batch that a service has processed in part: it charges for that part."""
 
 
 class Told(NamedTuple):
-    """What a service has told of a result, or of one repeat of it; None where it tells nothing of the kind.
+    """What a service reported about a result, or one of its repeats; None where it does not report a value.
 
     Attributes:
-        objects_per_s: Objects or items per second; of requests on several those that they were about.
-        read_units, write_units: Capacity units of a request that was done, also in part; on average.
-        units_per_s: Of both together.
+        objects_per_s: Objects or items per second; a request on several objects counts with all of them.
+        read_units, write_units: Mean capacity units of a request that was done, wholly or in part.
+        units_per_s: Read and write units per second.
         throttled: Requests that were refused because there were too many.
-        unprocessed: Objects of batches that were left undone while others were taken.
+        unprocessed: Objects of batches that were not processed while others of the batch were.
     """
 
     objects_per_s: float | None
@@ -43,7 +43,7 @@ class Told(NamedTuple):
 
 
 def throttled(sample: Sample) -> int:
-    """Requests that the service refused because it had too many."""
+    """Return the number of requests that the service refused because there were too many."""
     return _of_name(sample, THROTTLES)
 
 
@@ -52,10 +52,10 @@ def _of_name(sample: Sample, names: frozenset[str]) -> int:
 
 
 def told_by(sample: Sample) -> Told | None:
-    """What was told of a repeat; None if that is nothing, and nothing was throttled."""
+    """Return what the service reported in a repeat; None if it reported nothing and refused nothing."""
     service, refused = sample.service, throttled(sample)
     if service is not None and (service.frames or service.sessions_lost or service.looks):
-        # A disk or a share, which tells nothing of the kind; looks have a table of their own.
+        # A disk or a share, which reports none of this; looks have a table of their own.
         return None
     charged = sample.ops + _of_name(sample, frozenset({PARTLY}))
     if not refused and (service is None or not charged):
@@ -72,17 +72,17 @@ def told_by(sample: Sample) -> Told | None:
 
 
 def told_of(row: Row) -> Told | None:
-    """What was told of a result: medians over the repeats that count, and what failed in all of them together.
+    """Return what the service reported about a result: medians over usable repeats, and sums of failures over all.
 
-    None if that is nothing, and nothing was throttled.
+    None if it reported nothing and refused nothing.
     """
-    everything = [told for sample in row.samples if (told := told_by(sample)) is not None]
+    everything = [report for sample in row.samples if (report := told_by(sample)) is not None]
     if not everything:
         return None
-    counting = [told for sample in usable(row.samples) if (told := told_by(sample)) is not None]
+    counting = [report for sample in usable(row.samples) if (report := told_by(sample)) is not None]
 
     def middle(name: str) -> float | None:
-        values = [value for told in counting if (value := getattr(told, name)) is not None]
+        values = [value for report in counting if (value := getattr(report, name)) is not None]
         return median(values) if values else None
 
     return Told(
@@ -90,6 +90,6 @@ def told_of(row: Row) -> Told | None:
         read_units=middle("read_units"),
         write_units=middle("write_units"),
         units_per_s=middle("units_per_s"),
-        throttled=sum(told.throttled for told in everything),
-        unprocessed=sum(told.unprocessed for told in everything),
+        throttled=sum(report.throttled for report in everything),
+        unprocessed=sum(report.unprocessed for report in everything),
     )

@@ -1,13 +1,13 @@
-"""Rates that rise or fall from repeat to repeat: the machine or the store changed while the run lasted.
+"""Finds rates that rise or fall from repeat to repeat: the machine or the storage changed while the run lasted.
 
-Intervals and comparisons take the repeats of a case as draws about one level. A drive that warms up, fills up or has
-less and less cache left gives draws about a level that moves. One case of a few repeats shows that badly; all cases of
-a target together show it well, since what moves the level moves all of them, round by round.
+Intervals and comparisons treat the repeats of a case as draws about one level. A drive that warms up, fills up or loses
+cache gives draws about a level that moves. One case of a few repeats shows that badly; all cases of a target together
+show it well, since what moves the level moves all of them, round by round.
 
-For each round the median over the cases stands for the target (each case's logarithm of the rate, less its mean), so
-that neither one odd case nor a noisy one decides. A line is laid through the rounds by least squares. Neighbouring
-rounds resemble each other anyway, so that its t is held against what series without a trend show whose neighbours
-correlate by 0.5: in 5 of 100 runs of such a kind a trend is seen that is none, fewer where rounds are independent.
+For each round the median over the cases (the logarithm of each case's rate, less its mean) represents the target, so
+that no single odd or noisy case decides. A line is fitted to the rounds by least squares. Neighbouring rounds correlate
+anyway, so that its t is compared with that of series without a trend whose neighbours correlate by 0.5: a false trend
+is then found in 5 of 100 such runs, and in fewer where rounds are independent.
 """
 
 import math
@@ -27,25 +27,25 @@ LEAST_ROUNDS = 4
 LEAST_CHANGE = 0.05
 """A smaller change from the first round to the last is not worth a note."""
 CHANCE = 0.05
-"""Of a note in a run without a trend, over all its targets."""
+"""Probability of a note in a run without a trend, over all its targets."""
 
 _CORRELATION = 0.5
 _DRAWN, _SEED = 20_000, 20261123
 _LONG = 64
-"""For longer series the formula for long ones is good enough."""
+"""For longer series the asymptotic formula is good enough."""
 
 Floats = npt.NDArray[np.float64]
 
 
 class Trend(NamedTuple):
-    """How the rates of a target went over the rounds of a run.
+    """The trend of the rates of a target over the rounds of a run.
 
     Attributes:
-        change: Of the level from the first round to the last, as a share: -0.15 is a loss of 15 %.
+        change: Change of the level from the first round to the last, as a share: -0.15 is a loss of 15 %.
         p: Share of series without a trend that show as clear a line.
-        rounds: How many there are.
-        cases: Results that it is taken from.
-        along: How many of them went the same way, first half of the rounds to second half.
+        rounds: Number of rounds.
+        cases: Number of results used.
+        along: Number of these that moved in the same direction, from the first half of the rounds to the second.
     """
 
     target: str
@@ -57,10 +57,10 @@ class Trend(NamedTuple):
 
 
 def trends(rows: Iterable[Row]) -> tuple[Trend, ...]:
-    """The targets whose rates went up or down over the rounds, in the order of the rows.
+    """Return the trends of targets whose rates rose or fell over the rounds, in the order of the rows.
 
     Args:
-        rows: Of one run; repeats that do not count are left out.
+        rows: Rows of one run; repeats that are not usable are left out.
     """
     of_target: dict[str, list[dict[int, float]]] = defaultdict(list)
     for row in rows:
@@ -71,7 +71,7 @@ def trends(rows: Iterable[Row]) -> tuple[Trend, ...]:
 
 
 def trend_notes(rows: Iterable[Row]) -> tuple[str, ...]:
-    """What `trends` finds, a sentence each."""
+    """Return a sentence for each trend."""
     return tuple(
         f"On {item.target} the rates {'rose' if item.change > 0 else 'fell'} by {100 * abs(item.change):.0f} % over the"
         f" {item.rounds} rounds of the run ({item.along} of {item.cases} results went that way; p ="
@@ -82,11 +82,11 @@ def trend_notes(rows: Iterable[Row]) -> tuple[str, ...]:
 
 
 def _trend(target: str, every: Sequence[dict[int, float]]) -> Trend | None:
-    """None where too few rounds are common to the cases."""
+    """Return the trend of a target; None where too few rounds are common to the cases."""
     counts = Counter(len(series) for series in every if len(series) >= LEAST_ROUNDS)
     if not counts:
         return None
-    # Adaptive repeats end at different rounds: as many rounds as at least half of the cases have.
+    # Adaptive repeats end at different rounds: use as many rounds as at least half of the cases have.
     rounds = sorted(counts.elements())[(counts.total() - 1) // 2]
     full = [dict(sorted(series.items())[:rounds]) for series in every if len(series) >= rounds]
     common = sorted(set.intersection(*(set(series) for series in full)))
@@ -104,7 +104,7 @@ def _trend(target: str, every: Sequence[dict[int, float]]) -> Trend | None:
 
 
 def _line(places: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """Slope of the least-squares line of each row of values, and its t."""
+    """Return the slope of the least-squares line of each row of values, and its t."""
     x = places - places.mean()
     y = values - values.mean(axis=1, keepdims=True)
     slopes = y @ x / (x @ x)
@@ -115,7 +115,7 @@ def _line(places: Floats, values: Floats) -> tuple[Floats, Floats]:
 
 
 def _chance(t: float, count: int) -> float:
-    """Share of series without a trend, whose neighbours correlate, with such a t or a greater one either way."""
+    """Return the share of correlated series without a trend whose absolute t is at least this."""
     if count > _LONG:
         # The variance of a mean of long series grows by (1 + r) / (1 - r).
         return math.erfc(t / math.sqrt(2 * (1 + _CORRELATION) / (1 - _CORRELATION)))
@@ -125,7 +125,7 @@ def _chance(t: float, count: int) -> float:
 
 @lru_cache(maxsize=_LONG)
 def _drawn(count: int) -> Floats:
-    """The |t| of such series, in ascending order."""
+    """Return the |t| of simulated series, in ascending order."""
     rows = np.random.default_rng(_SEED).standard_normal((_DRAWN, count))
     for place in range(1, count):
         rows[:, place] = _CORRELATION * rows[:, place - 1] + math.sqrt(1 - _CORRELATION**2) * rows[:, place]

@@ -1,1 +1,1 @@
-"""What may be believed of a result: one rule a function, evidence in, verdict out. Pure."""
+"""Judges how far a result can be trusted: each rule is a function from evidence to an answer. Pure."""

@@ -1,4 +1,4 @@
-"""What a rule may answer besides a finding."""
+"""The answers that a rule may give other than a finding."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from assay.model.units import about_number
 
 @dataclass(frozen=True, slots=True)
 class NotEvaluated:
-    """A rule that could not answer: evidence was missing.
+    """A rule could not answer because evidence was missing.
 
     Attributes:
         reason: What was missing.
@@ -18,18 +18,18 @@ class NotEvaluated:
 
 
 class NotApplicable(NotEvaluated):
-    """A rule that has nothing to say of such a result: nothing is missing, `reason` says why."""
+    """A rule does not apply to such a result: nothing is missing, and `reason` says why."""
 
     __slots__ = ()
 
 
 MEMORY_ITSELF = NotApplicable("the store is memory itself")
-"""Of rules that ask whether a cache stood before the store."""
+"""Answer of rules about caches in front of the storage."""
 
 Answer = Finding | NotEvaluated | None
-"""What a rule says."""
+"""The answer of a rule; None if all is well."""
 
 
 def percent(share: float) -> str:
-    """A share in words: 0.123 is `12 %`, 0.0123 is `1.2 %`."""
+    """Return a share as text: 0.123 is `12 %`, 0.0123 is `1.2 %`."""
     return f"{about_number(100 * share, 2)} %" if abs(share) < 0.0995 else f"{100 * share:.0f} %"

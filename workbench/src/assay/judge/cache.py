@@ -1,6 +1,6 @@
-"""Further rules about caches: rates a device cannot have, second passes, flushes without effect.
+"""Rules about caches: rates that a device cannot reach, repeated passes over the data, flushes without effect.
 
-As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `NotEvaluated` out.
+As in `assay.judge.rules`, a rule returns a finding, None (all is well) or `NotEvaluated`.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,27 +17,27 @@ from assay.model.study.names import MIXES, READS, WRITES
 from assay.model.units import about_number, about_size
 
 FASTER = 1.5
-"""Later passes over the same data are at most this much faster than the first."""
+"""Later passes over the same data are at most this many times as fast as the first."""
 WINDOWS = 5
-"""Of a phase, one of which may be the first pass."""
+"""Number of windows of a phase, one of which may be the first pass."""
 REACHED_SHARE = 0.9
 """At least this share of the bytes written must have gone to the device."""
 FLUSHED_SHARE = 0.5
 """A flush that works has brought at least this share of the data to the device."""
 SCATTERED = ("random_read", "stride_read", "backward_read", "random_mix")
-"""Reads whose next place no reader would fetch beforehand on purpose."""
+"""Reads whose next place nothing would prefetch on purpose."""
 AHEAD_SHARE = 0.5
-"""Requests for each such read; with fewer the median read had none."""
+"""Least requests for each such read; with fewer the median read needed none."""
 QUICKER = 5
 FETCHED_MORE = 1.2
-"""From so many times the bytes read on it is worth saying."""
+"""Least ratio of fetched bytes to read bytes that is reported."""
 LEAST_BYTES = 1 << 20
-"""With less written, metadata and rounding hide what was flushed."""
+"""With less data, metadata and rounding hide what was flushed."""
 COMPRESSIBLE = NotEvaluated("the device may be given less than is written: data or file system are compressible")
 
 
 def above_device(evidence: Evidence) -> Answer:
-    """Reads faster than the device was found to be, where the kernel does not count what the device delivered.
+    """Find reads faster than the measured device, where the kernel does not count what the device delivered.
 
     Where it counts, that decides (`cached_read`, `direct_read`). 1.25 times is allowed: ceilings are measured in a
     short time.
@@ -67,15 +67,14 @@ def above_device(evidence: Evidence) -> Answer:
 
 
 def read_ahead(evidence: Evidence) -> Answer:
-    """Reads at scattered places that found their data in memory, because the kernel had read ahead.
+    """Find scattered reads that found their data in memory, because the kernel had read ahead.
 
-    Each such read that memory does not answer takes at least one request, so that of fewer requests than operations
-    the rest was served by what was fetched for others. With less than half as many the median latency is memory's,
-    though all bytes came from the device; likewise where the median read took less than a fifth of what the device
-    needs for a request, in most repeats (large records are several requests each). Random reads that leave no record
-    out get there in part, as more and more lies beside what is in memory already: that is left alone. Requests of other
-    users hide it, so that the repeat with the fewest decides. Sequential reads are read ahead on purpose, by whoever
-    reads through the page cache.
+    Each read that memory does not answer takes at least one request. With fewer requests than operations, the rest was
+    served by data fetched for others. With less than half as many requests, the median latency is that of memory,
+    though all bytes came from the device. The same holds where, in most repeats, the median read took less than a fifth
+    of the device's time for a request (large records are several requests each). Random reads that cover all records
+    reach this in part, as more and more neighbours are in memory already: that is accepted. Requests of other users
+    hide the effect, so the repeat with the fewest requests decides. Sequential reads are read ahead on purpose.
     Source: the device's count of requests (iostats of the kernel); readahead(2), mm/readahead.c of the kernel.
     """
     if evidence.operation not in SCATTERED or evidence.no_storage or evidence.bypasses_cache or not evidence.usable:
@@ -86,7 +85,7 @@ def read_ahead(evidence: Evidence) -> Answer:
     counted = [sample for sample in evidence.usable if sample.block is not None and sample.read_bytes >= record > 0]
     if not counted:
         return NotEvaluated("no block device below that counts its requests")
-    # Where less was fetched than read, the data was in memory already, which is for `cached_read` to say.
+    # Where less was fetched than read, the data was in memory already, which `cached_read` reports.
     fetched = [sample for sample in counted if _fetched(sample) >= REACHED_SHARE * sample.read_bytes]
     if 2 * len(fetched) <= len(counted):
         return None
@@ -95,19 +94,19 @@ def read_ahead(evidence: Evidence) -> Answer:
     quick = [sample for sample in fetched if _quicker_than_device(sample, evidence)]
     if share >= AHEAD_SHARE and (share >= REACHED_SHARE or 2 * len(quick) <= len(fetched)):
         return None
-    beside = f", and fetched {about_number(times)} times the bytes read" if times >= FETCHED_MORE else ""
+    extra = f", and fetched {about_number(times)} times the bytes read" if times >= FETCHED_MORE else ""
     return Finding(
         verdict=Verdict.CACHED,
         rule="read_ahead",
         text=f"at least {percent(1 - share)} of the operations found their data in memory, where read-ahead had put it:"
-        f" the device had {about_number(share, 2)} requests for each operation{beside}",
+        f" the device had {about_number(share, 2)} requests for each operation{extra}",
         remedy="Use cache: direct, or turn read-ahead off below the target (blockdev --setra 0).",
         numbers={"requests_per_operation": share, "fetched_to_read": times},
     )
 
 
 def _quicker_than_device(sample: Sample, evidence: Evidence) -> bool:
-    """The median read took less than a fifth of a request's mean time; unknown where others' requests count in that."""
+    """Whether the median read took less than a fifth of a request's mean time; False where others used the device."""
     if sample.block is None or not sample.block.reads or "p50" not in sample.latency or disturbed(sample, evidence):
         return False
     return QUICKER * sample.latency["p50"] < sample.block.read_ns / sample.block.reads
@@ -120,11 +119,11 @@ def _fetched(sample: Sample) -> int:
 
 
 def later_passes(evidence: Evidence) -> Answer:
-    """Reads that went over the same data several times, and were much faster from the second time on.
+    """Find reads that went over the same data several times, and were much faster from the second time on.
 
-    In most repeats, more than 1.5 times, and more than if all time without a CPU fell into the first fifth. Repeats in
-    which others used the device, or lanes had too little CPU, tell nothing. The kernel's counts may not show it where a
-    cache is below the kernel.
+    In most repeats they were more than 1.5 times as fast, and more than if all time without a CPU fell into the first
+    fifth. Repeats in which others used the device, or lanes had too little CPU, show nothing. The kernel's counts may
+    not show the effect where a cache is below the kernel.
     Source: DESIGN, section 4, item 1.
     """
     if evidence.operation not in READS or evidence.operation in MIXES or evidence.no_storage:
@@ -141,7 +140,7 @@ def later_passes(evidence: Evidence) -> Answer:
     if evidence.in_memory:
         return MEMORY_ITSELF
     if max(gain for _, gain in pairs) <= FASTER:
-        # Then so is the median of any of them.
+        # Then the median of any of them is not above it either.
         return None
     calm = [(sample, gain) for sample, gain in pairs if not disturbed(sample, evidence)]
     gain = median(gain for _, gain in calm or pairs)
@@ -161,13 +160,13 @@ def later_passes(evidence: Evidence) -> Answer:
 
 
 def absorbed_writes(evidence: Evidence) -> Answer:
-    """Writes over the same data again and again, of which memory took most and the flush at the end only the last.
+    """Find repeated writes over the same data, most of which stayed in memory while the flush wrote only the last.
 
-    Judged where more was written than there is data, through the page cache: what the device got, whoever sent it, is
-    then the most that was written to it. Below 90 % of the bytes written the rate is one of memory. So it is if a
-    device further down got so little: what is between, such as a loop device without direct I/O, kept it in memory.
-    Of 1 MiB and less a device may get as much again for the file system's journal: then only a share that is too small
-    tells something.
+    The rule applies where more was written than the data set has, through the page cache. All that the device got,
+    from any source, is then an upper bound of what was written to it. Below 90 % of the bytes written, the rate is that
+    of memory. The same holds if a device further down got so little: a layer between, such as a loop device without
+    direct I/O, kept the data in memory. With 1 MiB or less a device may get as much again for the file system's
+    journal: then only a share that is too small is conclusive.
     Source: the device's own count of sectors written (iostats of the kernel); DESIGN, section 4, item 2.
     """
     if evidence.operation not in WRITES or evidence.no_storage:
@@ -187,7 +186,7 @@ def absorbed_writes(evidence: Evidence) -> Answer:
         return NotEvaluated("data was written over before the flush, and no block device below counts what it got")
     share, below = found
     if share >= REACHED_SHARE:
-        # What a file system writes besides can only add to what the device got.
+        # Other writes of the file system can only add to what the device got.
         few = median(sample.write_bytes for sample in again) <= LEAST_BYTES
         return NotEvaluated("so little was written that a journal's blocks may stand for it") if few else None
     return Finding(
@@ -204,7 +203,7 @@ def absorbed_writes(evidence: Evidence) -> Answer:
 
 
 def _distinct(evidence: Evidence) -> int:
-    """Bytes that there are to be written; iozone's record rewrite writes one record of each lane only."""
+    """Return the bytes of distinct data to write; iozone's record rewrite writes only one record for each lane."""
     parameters = evidence.case.parameters
     if evidence.operation == "record_rewrite" and not evidence.bypasses_cache:
         return (parameters.record_size or 0) * parameters.all_lanes
@@ -212,12 +211,13 @@ def _distinct(evidence: Evidence) -> int:
 
 
 def flush_without_effect(evidence: Evidence) -> Answer:
-    """Writes whose time includes a flush, though the device got much less than was written.
+    """Find writes whose time includes a flush, though the device got much less than was written.
 
-    A flush that does nothing (a library put before fsync, a file system or hypervisor told to ignore it) makes all
-    write rates those of memory. Data written several times before the flush counts once. Not judged where a layer may
-    compress the data. The least that a device on the way down got decides. A loop device without direct I/O must have
-    been told to flush, for each write where each is to be stable: else what it got is in the memory of this host.
+    A flush that does nothing (a library that replaces fsync, a file system or hypervisor set to ignore it) makes all
+    write rates those of memory. Data written several times before the flush counts once. The rule does not apply where
+    a layer may compress the data. The least that a device on the way down got decides. A loop device without direct I/O
+    must have received a flush, or one for each write if each must be stable: otherwise the data is in this host's
+    memory.
     Source: the device's own count of sectors written (iostats of the kernel); DESIGN, section 4, item 2.
     """
     parameters = evidence.case.parameters
@@ -230,7 +230,7 @@ def flush_without_effect(evidence: Evidence) -> Answer:
     if _compressible(evidence):
         return COMPRESSIBLE
     distinct = _distinct(evidence)
-    # Each place counts once.
+    # Data written to the same place counts once.
     enough = [sample for sample in evidence.usable if min(sample.write_bytes, distinct) >= LEAST_BYTES]
     found = least_reached(enough, evidence, lambda sample: min(sample.write_bytes, distinct))
     if found is None:
@@ -249,7 +249,7 @@ def flush_without_effect(evidence: Evidence) -> Answer:
 
 
 def _compressible(evidence: Evidence) -> bool:
-    """A device may rightly be given less than is written."""
+    """Whether a device may legitimately get less than is written."""
     parameters, place = evidence.case.parameters, evidence.place
     if evidence.layers:
         return evidence.may_compress
@@ -260,13 +260,13 @@ def _compressible(evidence: Evidence) -> bool:
 def least_reached(
     samples: Sequence[Sample], evidence: Evidence, expected: Callable[[Sample], int], reads: bool = False
 ) -> tuple[float, str] | None:
-    """Which share of the bytes passed the level of devices below that had the least of them.
+    """Return the share of the bytes that passed the level of devices below which had the least of them.
 
     Args:
-        samples: Repeats; the median of them counts.
-        evidence: What they belong to.
-        expected: Bytes that must pass each level in a repeat.
-        reads: Bytes read are meant, not bytes written.
+        samples: Repeats; their median counts.
+        evidence: The result of the repeats.
+        expected: Returns the bytes that must pass each level in a repeat.
+        reads: Count bytes read, not bytes written.
 
     Returns:
         The share, and the names of the devices unless they are the uppermost ones; None if nothing is counted.
@@ -282,11 +282,11 @@ def least_reached(
 
 
 def answered_below(evidence: Evidence) -> Answer:
-    """Reads that came to the device below the target, but not to the devices further down.
+    """Find reads that reached the device below the target, but not the devices further down.
 
-    A loop device reads its file through this host's page cache unless it has direct I/O and the file system of that
-    file honours it (ext4 with data=journal does not). Less than half of the bytes at a device on the way down means
-    that memory answered the rest, or holes of a file. Where what others read hides it, nothing is concluded.
+    A loop device reads its file through this host's page cache unless it has direct I/O and the file's file system
+    honours it (ext4 with data=journal does not). Less than half of the bytes at a device on the way down means that
+    memory, or holes of a file, answered the rest. Reads of other users can hide this; then there is no finding.
     Source: the devices' own counts of sectors read (iostats of the kernel); loop(4), open(2).
     """
     if evidence.operation not in READS or evidence.operation in MIXES or evidence.in_memory or not evidence.usable:
@@ -313,16 +313,18 @@ def answered_below(evidence: Evidence) -> Answer:
 
 
 def _unflushed_loop(evidence: Evidence) -> Finding | None:
-    """A loop device without direct I/O that was not told to flush what it has in memory."""
+    """Find a loop device without direct I/O that did not get the flushes for the data in its page cache."""
     parameters = evidence.case.parameters
     name = evidence.stacked_on.partition(",")[0] if evidence.stacked_on is not None else ""
-    told = [use.flushes for sample in evidence.usable for names, _, use in evidence.uses(sample) if names == name]
-    if not name or not told or None in told:
+    flush_counts = [
+        use.flushes for sample in evidence.usable for names, _, use in evidence.uses(sample) if names == name
+    ]
+    if not name or not flush_counts or None in flush_counts:
         return None
     each = parameters.sync in ("o_sync", "o_dsync")
-    # A flush of the file system's own, for its journal, may serve several writes that wait.
+    # One flush by the file system, for its journal, may serve several waiting writes.
     due = median(sample.ops for sample in evidence.usable) / (2 * parameters.queue_depth) if each else 1
-    flushes = median(count or 0 for count in told)
+    flushes = median(count or 0 for count in flush_counts)
     if flushes >= max(1, due / parameters.all_lanes):
         return None
     wanted = "for each write" if each else "at the end"

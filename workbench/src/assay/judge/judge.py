@@ -1,4 +1,4 @@
-"""All rules together."""
+"""Applies all rules to a result."""
 
 from assay.judge.answer import NotApplicable, NotEvaluated
 from assay.judge.rules import RULES
@@ -8,11 +8,11 @@ from assay.model.told import NotTold
 
 
 def judge(evidence: Evidence) -> tuple[Verdict, tuple[Finding, ...], tuple[Unevaluated, ...]]:
-    """Try every rule.
+    """Apply every rule.
 
     Returns:
-        The worst verdict, which is `ok` only if every rule that could be evaluated was content; the
-        findings, the worst first; and each rule that lacked evidence or does not apply.
+        The worst verdict, which is `ok` only if no rule that could be evaluated found anything; the findings, the worst
+        first; and each rule that lacked evidence or does not apply.
     """
     findings: list[Finding] = []
     not_evaluated: list[Unevaluated] = []
@@ -20,7 +20,7 @@ def judge(evidence: Evidence) -> tuple[Verdict, tuple[Finding, ...], tuple[Uneva
         try:
             answer = rule(evidence)
         except NotTold as missing:
-            # It looked at what is not recorded, so that it has no answer.
+            # The rule needs a value that was not recorded, so it has no answer.
             answer = NotEvaluated(str(missing))
         if answer is None:
             continue

@@ -1,6 +1,6 @@
-"""The rules about lanes that did not work together, and about clocks.
+"""Rules about lanes that did not work together, and about clocks.
 
-As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `NotEvaluated` out.
+As in `assay.judge.rules`, a rule returns a finding, None (all is well) or `NotEvaluated`.
 """
 
 from collections import Counter
@@ -14,17 +14,17 @@ from assay.model.result.verdict import Finding, Verdict
 from assay.model.units import about_number
 
 SKEW_SHARE, SKEW_NS = 0.01, 50_000_000
-"""Greatest difference of the lanes' starts: share of the elapsed time, nanoseconds."""
+"""Greatest difference between the lanes' starts: share of the elapsed time, nanoseconds."""
 FINISH_SHARE = 0.10
-"""Greatest difference of the lanes' ends: share of the elapsed time."""
+"""Greatest difference between the lanes' ends: share of the elapsed time."""
 LEAST_BALANCE = 0.5
-"""In a phase that runs for a given time, the slowest lane does at least this share of the median lane's operations."""
+"""In a phase with a fixed runtime, the slowest lane does at least this share of the median lane's operations."""
 CLOCK_STEP_NS = 100_000_000
-"""Readings of two clocks can be this far apart when the machine stands still between them."""
+"""Readings of two clocks can be this far apart when the machine stalls between them."""
 
 
 def skewed(evidence: Evidence) -> Answer:
-    """Lanes that did not work at the same time: the total is not that of all lanes together.
+    """Find lanes that did not work at the same time: the total is not that of all lanes together.
 
     Source: DESIGN, section 4, item 4 (barrier, measured skew, first and last finisher). Starts may differ by 1 % of
     the elapsed time and 50 ms, ends by 10 % of it; the median over repeats decides, so that one odd repeat does not.
@@ -34,7 +34,7 @@ def skewed(evidence: Evidence) -> Answer:
         return None
     start_ns = median(sample.skew_ns for sample in samples)
     start = median(sample.skew_ns / sample.elapsed_ns for sample in samples)
-    # With wear-out each lane goes on for as long as it needs to have done as much as the furthest.
+    # With wear-out each lane continues until it has done as much as the furthest one.
     worn = all(sample.at_limit is not None for sample in samples)
     finish = 0.0 if worn else median(sample.finish_spread_ns / sample.elapsed_ns for sample in samples)
     parts = []
@@ -64,9 +64,9 @@ def _remedy(evidence: Evidence) -> str:
 
 
 def uneven_lanes(evidence: Evidence) -> Answer:
-    """A lane that did much less than the others in the same time; in a median repeat, below half of the median lane.
+    """Find a lane that did less than half of the median lane's operations in the same time, in a median repeat.
 
-    Where lanes stop at a given time, a slow one does not end late, it does less.
+    With a fixed runtime, a slow lane does not end late, it does less.
     Source: DESIGN, section 4, item 4.
     """
     shares = [sample.lane_balance for sample in evidence.usable if sample.lane_balance is not None]
@@ -87,16 +87,16 @@ def uneven_lanes(evidence: Evidence) -> Answer:
 
 
 def _slowest_host(samples: Sequence[Sample]) -> str:
-    """The host with the lowest rate in most samples; empty where one host did all."""
+    """Return the host with the lowest rate in most samples; empty if a single host did all."""
     slowest = [min(sample.hosts, key=lambda share: share.iops).host for sample in samples if len(sample.hosts) > 1]
     return Counter(slowest).most_common(1)[0][0] if slowest else ""
 
 
 def clock_set(evidence: Evidence) -> Answer:
-    """The wall clock was set during a phase.
+    """Find a wall clock that was set during a phase.
 
-    Intervals and latencies come from the monotonic clock, which nobody can set; but times of day in the result, and
-    what is compared with other machines by them, are off.
+    Intervals and latencies come from the monotonic clock, which cannot be set; but times of day in the result, and
+    comparisons with other machines by them, are wrong.
     Source: clock_gettime(2): CLOCK_REALTIME is affected by discontinuous jumps, CLOCK_MONOTONIC is not.
     """
     shift = max((sample.wall_shift_ns for sample in evidence.usable), key=abs, default=0)

@@ -1,7 +1,7 @@
-"""The rules about what lies below a target: memory, caches that nothing counts, compression, or no storage at all.
+"""Rules about what lies below a target: memory, caches that nothing counts, compression, or no storage at all.
 
-As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `NotEvaluated` out. A run whose layers were
-not looked at gets nothing from them.
+As in `assay.judge.rules`, a rule returns a finding, None (all is well) or `NotEvaluated`. These rules find nothing for
+a run whose layers were not captured.
 """
 
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ from assay.model.study.names import MIXES, READS, WRITES, is_counted
 from assay.model.units import about_number, about_size
 
 SEEN_SHARE = 0.9
-"""From this share of the bytes on, the device has answered."""
+"""At or above this share of the bytes, the device has answered."""
 LEAST_BYTES = 1 << 20
-"""With less moved, metadata and rounding hide what was compressed."""
+"""With less data, metadata and rounding hide what was compressed."""
 TIMES_MEMORY = 2
-"""So many times the memory that could hold it the data must be (DESIGN, section 4, item 1)."""
+"""The data must be at least this many times the memory that could hold it (DESIGN, section 4, item 1)."""
 
 WHO = {
     "program": "what that program keeps in memory nothing counts",
@@ -29,13 +29,13 @@ WHO = {
     "cache": "which answered, the cache or what is behind it, nothing counts",
     "unknown": "what is there the kernel does not tell",
 }
-"""What each kind of layer that cannot be seen through means."""
+"""Kind of layer that cannot be seen through -> what remains unknown."""
 
 
 def no_storage(evidence: Evidence) -> Answer:
-    """Nothing stores the data, and nothing holds the rate: the null target without a script, null_blk, dm-zero.
+    """Find targets that store nothing and limit nothing: the null target without a script, null_blk, dm-zero.
 
-    What is measured is the engine. A null target whose operations take a time that the study says is what it says.
+    The result measures the engine. A null target with a scripted latency is accepted as what it claims to be.
     Source: DESIGN, section 4, item 5.
     """
     found = next((layer for layer in evidence.layers if layer.kind == "nothing"), None)
@@ -52,9 +52,10 @@ def no_storage(evidence: Evidence) -> Answer:
 
 
 def memory_below(evidence: Evidence) -> Answer:
-    """What is named as storage keeps its data in memory: a device of zram, a loop device whose file is in tmpfs.
+    """Find storage whose data is in memory: a zram device, a loop device whose file is in tmpfs.
 
-    At any depth. A directory of tmpfs itself is what it says. Where a part lies in memory, what it answered is unknown.
+    The memory may be at any depth. A directory of tmpfs itself is accepted as memory. Where only a part of the data is
+    in memory, how much that part answered is unknown.
     Source: the kernel's Documentation/ABI (sysfs-block-loop, sysfs-block-zram), proc_pid_mountinfo(5).
     """
     memory = [layer for layer in ends(evidence.layers) if layer.kind == "memory"]
@@ -67,26 +68,26 @@ def memory_below(evidence: Evidence) -> Answer:
         text=f"the number is of memory, not of storage: below is {way}"
         if whole
         else f"a part of the data lies in memory, and what it answered is not counted: below is {way}",
-        remedy=f"Put {_lies_in_memory(evidence.layers)} on a disk. To measure memory, name a directory in tmpfs.",
+        remedy=f"Put {_part_in_memory(evidence.layers)} on a disk. To measure memory, name a directory in tmpfs.",
         numbers={**_rate(evidence), "layers_in_memory": len(memory)},
     )
 
 
-def _lies_in_memory(layers: Sequence[Layer]) -> str:
-    """What to put elsewhere, so that no data lies in memory."""
+def _part_in_memory(layers: Sequence[Layer]) -> str:
+    """Return what to move to a disk, so that no data is in memory."""
     kinds = {layer.kind for layer in layers}
     return "the file of the loop device" if "loop" in kinds else "the directory" if "overlay" in kinds else "it"
 
 
 def unseen_cache(evidence: Evidence) -> Answer:
-    """A layer that may have answered from memory, or from elsewhere, and of which no count of this machine tells.
+    """Find a layer that may have answered from memory, or from elsewhere, without any count on this machine.
 
-    Such are a program behind FUSE, nbd or ublk; a directory of the host of a virtual machine; a cache of its own (ZFS,
-    bcache, dm-cache); a loop device that reads through the page cache what it has read before; and what the kernel
-    does not show. It is enough if the kernel counted that this process moved the bytes, if there is twice as much data
-    as memory, or if the links of the clients of a program carried them: then servers answered. A disk is taken for what
-    it is, also that of a virtual machine: whether the host of that has a cache no guest can see, so that it would say
-    nothing of one result more than of another.
+    Such layers are: a program behind FUSE, nbd or ublk; a directory shared by the host of a virtual machine; a cache of
+    its own (ZFS, bcache, dm-cache); a loop device that reads through the page cache what it has read before; and layers
+    that the kernel does not show. Enough evidence against a cache is: the kernel counted that this process moved the
+    bytes; there is twice as much data as memory; or the network links of the clients of a program carried the bytes, so
+    that servers answered. A disk is taken as a disk, also that of a virtual machine: a guest cannot see whether its
+    host caches, so the rule would concern all results alike.
     Source: DESIGN, section 4, item 1; read_bytes of proc_pid_io(5).
     """
     if not evidence.usable or not evidence.layers:
@@ -113,32 +114,32 @@ def unseen_cache(evidence: Evidence) -> Answer:
 
 
 def _counted(evidence: Evidence, unseen: Layer) -> bool:
-    """The kernel counted that this process fetched or stored the bytes, and did not count them above the layer.
+    """Whether the kernel counted that this process fetched or stored the bytes, below the unseen layer.
 
-    Of reads that is proof; ZFS only books what its cache answers as fetched, too. Of writes it shows that what the
-    kernel does not tell of is no memory: nothing is counted of tmpfs.
+    For reads that is proof, except that ZFS also counts data from its cache as fetched. For writes it shows that an
+    unknown layer is not memory: the kernel counts nothing for tmpfs.
     """
     above = evidence.layers[: evidence.layers.index(unseen)]
     if evidence.operation in MIXES or unseen.kind == "cache" or any(layer.kind in BLOCK for layer in above):
         return False
     if evidence.operation in WRITES and unseen.kind == "unknown":
         sent = [(sample.device_write_bytes, sample.write_bytes) for sample in evidence.usable]
-        return all(device is not None and 0 < SEEN_SHARE * asked <= device for device, asked in sent)
+        return all(device is not None and 0 < SEEN_SHARE * requested <= device for device, requested in sent)
     shares = _shares(evidence, reads=True) if evidence.operation in READS else []
     return bool(shares) and min(shares) >= SEEN_SHARE
 
 
 def _exceeds_memory(evidence: Evidence, unseen: Layer) -> bool:
-    """The data is larger than the memory of this machine can hold, where it is that memory that could."""
+    """Whether the data exceeds this machine's memory, where this memory is the possible cache."""
     here = unseen.kind == "program" or unseen.name == "zfs" or unseen.name.startswith("/dev/zd")
     memory = evidence.memory_bytes
     return here and bool(memory) and evidence.data_set_bytes >= TIMES_MEMORY * (memory or 0)
 
 
 def _read_again(evidence: Evidence) -> Answer:
-    """Reads through a loop device without direct I/O that went over their data more than once.
+    """Find reads through a loop device without direct I/O that went over their data more than once.
 
-    The cache was emptied before; but what was read once may since be in the page cache of the loop device's file.
+    The cache was emptied before; but data read once may since be in the page cache of the loop device's file.
     """
     if evidence.stacked_on is None or evidence.operation not in READS or evidence.in_memory:
         return None
@@ -159,10 +160,10 @@ def _read_again(evidence: Evidence) -> Answer:
 
 
 def compressed(evidence: Evidence) -> Answer:
-    """Data that a layer below compresses or stores once, so that the device moved less than was read or written.
+    """Find data that a layer below compresses or deduplicates, so that the device moved less than was read or written.
 
-    Then the device's counts show neither that a cache answered nor that none did; unless it moved less than the
-    smallest that the data can be made, which is `cached`. Data that cannot be compressed is not affected.
+    Then the device's counts show neither that a cache answered nor that none did. But if it moved less than the
+    smallest possible size of the data, the verdict is `cached`. Incompressible data is not affected.
     Source: compress of btrfs(5), zfsprops(7), f2fs; the data's own parameters, `compressible` and `duplicate`.
     """
     layer = next((layer for layer in evidence.layers if layer.compresses), None)
@@ -181,7 +182,7 @@ def compressed(evidence: Evidence) -> Answer:
 
 
 def _counted_shares(evidence: Evidence, layer: Layer) -> list[float] | None:
-    """As `_shares`; None if nothing counts what a layer gives on to the device."""
+    """As `_shares`; None if nothing counts what a layer passes on to the device."""
     if layer in below_counter(evidence.layers):
         return None
     if evidence.operation in READS:
@@ -225,24 +226,26 @@ def _data_words(evidence: Evidence) -> str:
 
 
 def _least_share(evidence: Evidence) -> float:
-    """The smallest that the data can be made, as a share of its size: all compressed away that can be."""
+    """Return the smallest possible size of the data after compression, as a share of its size."""
     parameters = evidence.case.parameters
     return (1 - parameters.compressible / 100) * (1 - parameters.duplicate / 100)
 
 
 def _shares(evidence: Evidence, reads: bool) -> list[float]:
-    """Bytes that the device moved for each that was read or written, of every repeat of which that is known.
+    """Return the share of the read or written bytes that the device moved, for each repeat in which it is known.
 
-    What was written several times before it was flushed counts once.
+    Data written several times before it was flushed counts once.
     """
     found = [_moved(sample, reads, evidence.data_set_bytes) for sample in evidence.usable]
-    return [min(1.0, device / asked) for device, asked in found if device is not None and asked >= LEAST_BYTES]
+    return [
+        min(1.0, device / requested) for device, requested in found if device is not None and requested >= LEAST_BYTES
+    ]
 
 
 def _moved(sample: Sample, reads: bool, distinct: int) -> tuple[int | None, int]:
     if reads:
         return sample.device_read_bytes, sample.read_bytes
-    # The kernel counts what is written for a process when it becomes dirty; the device counts what it gets.
+    # The kernel counts a process's writes when pages become dirty; the device counts what it gets.
     return (sample.block.write_bytes if sample.block is not None else None), min(sample.write_bytes, distinct)
 
 

@@ -1,6 +1,6 @@
-"""The rules that hold a result against ceilings, and those about the client's own limits.
+"""Rules that compare a result with ceilings, and rules about the client's own limits.
 
-As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `NotEvaluated` out.
+As in `assay.judge.rules`, a rule returns a finding, None (all is well) or `NotEvaluated`.
 """
 
 from collections.abc import Iterable
@@ -19,29 +19,29 @@ from assay.model.units import about_number, about_size
 STATED = 1.05
 """A stated ceiling is exact, but rates are rounded when they are stated."""
 ENGINE_SHARE = 0.8
-"""From this share of the null backend's rate on, the engine is part of what is measured: within 1.25x of it."""
+"""At or above this share of the null backend's rate, the engine is part of what is measured: within 1.25x of it."""
 LINK_SHARE = 0.9
-"""A link is full from this share on; protocols take some of the rest."""
+"""At or above this share a link is full; protocols take some of the rest."""
 BUSY_SHARE = 0.9
 """CPU time of the engine / the time it had on the CPUs it can use at once."""
 IN_FLIGHT = 0.8
-"""Least share of the requests asked for that are in flight on average."""
+"""Least share of the requested queue depth that is in flight on average."""
 LEAST_TURNS = 50
-"""Requests for each that may be in flight, so that how they begin and end does not count."""
+"""Least requests for each slot in flight, so that beginning and end do not matter."""
 LESS_BUSY: dict[Group, str] = {
     "data": "Use larger records, more lanes on more CPUs, or more hosts; cache: direct costs less CPU a byte.",
     "names": "Use more lanes on more CPUs, or more hosts.",
     "objects": "Use larger objects, more lanes on more CPUs, or more hosts; verify: false costs less CPU a byte.",
 }
 STOPPED_NS = 100_000_000
-"""An engine that was not run for so long at once was held by something."""
+"""An engine that did not run for this long without a break was stopped by something."""
 LEAST_NS = 10_000_000
 """CPU time is counted too coarsely for phases shorter than this."""
 
 LINKS = ("link", "client link", "server link", "shared link")
 FASTEST_COPY = 64 * 6.2e9
-"""Bytes that no CPU copies in a second of its time: the widest stores (64 bytes, AVX-512 and SVE) in every cycle of the
-fastest clock that is sold (6.2 GHz)."""
+"""Bytes that no CPU can copy in a second of its time: the widest stores (64 bytes, AVX-512 and SVE) in every cycle of
+the fastest clock that is sold (6.2 GHz)."""
 
 NO_STORAGE = NotApplicable("the target is the engine's own null device")
 NO_CEILINGS = NotEvaluated("no ceiling is known that holds for it")
@@ -51,13 +51,12 @@ TOO_SHORT = NotEvaluated("the phases are shorter than 10 ms")
 
 
 def impossible(evidence: Evidence) -> Answer:
-    """A rate that cannot be, for a reason that is known.
+    """Find a rate that cannot be true, for a known reason.
 
-    It is above what the study states of its target, above what the links carry that the data takes, or the data was
-    copied in less CPU time than any CPU takes for that. Measured links are exceeded only from 1.25 times on: they come
-    from a fraction of a second. That something slower was measured elsewhere is no reason: other ceilings that were
-    measured, of the machine's memory, of the engine or of a device, may have been measured in a bad moment, and caches
-    before a device are for other rules.
+    It is above what the study states about its target, or above what the links on the data's path carry, or the data
+    was copied in less CPU time than any CPU needs. Measured links count as exceeded only from 1.25 times on: they were
+    measured in a fraction of a second. Other measured ceilings (of the machine's memory, of the engine or of a device)
+    may have been measured in a bad moment and are no reason; caches before a device are for other rules.
     Source: DESIGN, section 4, item 6.
     """
     hard = [item for item in evidence.ceilings if item.name in LINKS or _stated(item)]
@@ -80,14 +79,14 @@ def impossible(evidence: Evidence) -> Answer:
 
 
 def _copies(evidence: Evidence) -> bool:
-    """The CPUs copy what is moved: a ceiling for copies holds for it."""
+    """Whether the CPUs copy the data, so that a ceiling for copies applies."""
     return _named(evidence.every_ceiling, "cache copy") is not None
 
 
 def _not_copied(evidence: Evidence) -> Finding | None:
-    """Bytes that were reported as copied in less CPU time than that takes, in a median repeat.
+    """Find bytes that were reported as copied in less CPU time than that takes, in a median repeat.
 
-    CPU time is that of the engine, kernel included (getrusage(2)); where it is not known, all that its CPUs had.
+    CPU time is that of the engine, kernel included (getrusage(2)); where it is unknown, all time of its CPUs.
     """
     if not _copies(evidence):
         return None
@@ -111,9 +110,9 @@ def _not_copied(evidence: Evidence) -> Finding | None:
 
 
 def engine_bound(evidence: Evidence) -> Answer:
-    """The engine alone is hardly faster: within 1.25 times without storage, with the same kind of job.
+    """Find results at most 1.25 times slower than the engine without storage, with the same kind of job.
 
-    Without storage is the null backend; of services what the engine's CPU time allows at one that answers at once.
+    The reference is the null backend; for services, what the engine's CPU time allows at one that answers at once.
 
     Source: DESIGN, section 4, item 5.
     """
@@ -142,9 +141,10 @@ def engine_bound(evidence: Evidence) -> Answer:
 
 
 def busy_client(evidence: Evidence) -> Answer:
-    """The engine had no CPU time left, in a median repeat, so that a faster store would not show.
+    """Find an engine that had no CPU time left, in a median repeat, so that faster storage would not show.
 
-    CPU time of the engine, kernel included, over the elapsed time of as many CPUs as lanes can use at once.
+    The share is the CPU time of the engine, kernel included, over the elapsed time of as many CPUs as lanes can use at
+    once.
     Source: getrusage(2).
     """
     parameters = evidence.case.parameters
@@ -179,11 +179,11 @@ def busy_client(evidence: Evidence) -> Answer:
 
 
 def few_in_flight(evidence: Evidence) -> Answer:
-    """Fewer requests were in flight than the study asks for, while every lane was at work: the client was late.
+    """Find fewer requests in flight than the study requests, while every lane was at work: the client was late.
 
-    By Little's law as many are on their way on average as end in a second, times how long one takes. In a median repeat
-    with at least 50 requests for each that may be in flight, that is less than 80 % of the lanes times their depth.
-    What is missing the engine spent between two requests: on making and checking data, or waiting for a CPU.
+    By Little's law the mean number in flight is the request rate times the latency. The rule finds a median repeat,
+    with at least 50 requests for each slot, below 80 % of the lanes times their queue depth. In the missing time the
+    engine was between two requests: it made and checked data, or waited for a CPU.
     Source: Little, A proof for the queuing formula L = lambda W, Operations Research 9 (3), 1961.
     """
     parameters = evidence.case.parameters
@@ -191,30 +191,34 @@ def few_in_flight(evidence: Evidence) -> Answer:
         return None
     if parameters.rate is not None:
         return OPEN_LOOP
-    asked = parameters.all_lanes * (1 if evidence.operation in PAGES else parameters.queue_depth)
-    samples = [sample for sample in evidence.usable if sample.ops >= LEAST_TURNS * asked and "mean" in sample.latency]
+    requested = parameters.all_lanes * (1 if evidence.operation in PAGES else parameters.queue_depth)
+    samples = [
+        sample for sample in evidence.usable if sample.ops >= LEAST_TURNS * requested and "mean" in sample.latency
+    ]
     if not samples:
-        return NotEvaluated(f"needs phases of at least {LEAST_TURNS * asked:,} requests") if evidence.usable else None
+        return (
+            NotEvaluated(f"needs phases of at least {LEAST_TURNS * requested:,} requests") if evidence.usable else None
+        )
     found = median((sample.steady_iops or sample.iops) * sample.latency["mean"] / 1e9 for sample in samples)
-    if found >= IN_FLIGHT * asked:
+    if found >= IN_FLIGHT * requested:
         return None
     return Finding(
         verdict=Verdict.CLIENT_BOUND,
         rule="few_in_flight",
-        text=f"{about_number(found)} of {asked} requests were in flight on average (Little's law): the engine was"
+        text=f"{about_number(found)} of {requested} requests were in flight on average (Little's law): the engine was"
         " late with the"
         " others",
         remedy="Use more lanes on more CPUs, or more hosts; verify: false and compressible data cost less CPU.",
-        numbers={"in_flight": found, "asked_for": float(asked)},
+        numbers={"in_flight": found, "asked_for": float(requested)},
     )
 
 
 def starved_client(evidence: Evidence) -> Answer:
-    """Something else had the CPUs: lanes that were ready to run waited for one, or the hypervisor had taken them.
+    """Find CPUs used by something else: lanes that were ready to run waited for one, or the hypervisor had taken them.
 
-    In a median repeat, more than 10 % of the lanes' time or of the host's CPU time. In open loop lanes watch the clock
-    between operations and lose little when they are kept from that: `late_engine` says whether they came late.
-    Where a link is full, that is what held the rate, and nothing is said here.
+    In a median repeat this is more than 10 % of the lanes' time or of the host's CPU time. In open loop lanes watch the
+    clock between operations and lose little when they are kept from that: `late_engine` reports whether they came late.
+    Where a link is full, the link limited the rate, and there is no finding.
     Source: run delay of /proc/PID/schedstat (Documentation/scheduler/sched-stats.rst), steal of proc_stat(5).
     """
     samples = [sample for sample in evidence.usable if sample.elapsed_ns >= LEAST_NS]
@@ -256,15 +260,15 @@ _FEWER = (", or give the engine more CPUs", ", give the engine more CPUs, or use
 
 
 def stopped_engine(evidence: Evidence) -> Answer:
-    """The engine was not run for a while, though no other process had its CPU: stopped, or its machine stood still.
+    """Find an engine that did not run, though no other process had its CPU: it was stopped, or its machine stalled.
 
-    In any repeat, for 100 ms at once or for more than 10 % of the time: no storage takes part in that, but it is in the
-    tail of the latencies, and in closed loop in the rate.
+    The rule looks for 100 ms without a break, or more than 10 % of the time, in any repeat. Storage is not the cause,
+    but it shows in the tail of the latencies, and in closed loop in the rate.
     Source: the engine's own watch (`assay.model.result.watch`), less the run delay of the thread that watches
     (Documentation/scheduler/sched-stats.rst).
     """
-    told = [sample.watch for sample in evidence.usable if sample.watch is not None and sample.watch.elapsed_ns > 0]
-    away = [(watch.away_ns, watch) for watch in told if watch.away_ns is not None]
+    watches = [sample.watch for sample in evidence.usable if sample.watch is not None and sample.watch.elapsed_ns > 0]
+    away = [(watch.away_ns, watch) for watch in watches if watch.away_ns is not None]
     if not away:
         return NOT_WATCHED if evidence.usable else None
     found = [pair for pair in away if _was_stopped(*pair)]
@@ -288,15 +292,15 @@ def _was_stopped(away_ns: int, watch: Watch) -> bool:
 
 
 def network_bound(evidence: Evidence) -> Answer:
-    """A link between client and server is full: from 90 % of its bandwidth on.
+    """Find a full link between client and server: at 90 % of its bandwidth or above.
 
-    Of links that were measured the tightest is among the ceilings, for each direction on its own.
+    Of measured links the tightest is among the ceilings, for each direction separately.
     Source: DESIGN, section 4, item 5.
     """
     links = [item for item in evidence.every_ceiling if item.name in LINKS]
     found, place = max(links, key=lambda item: item.share, default=None), evidence.place
     if found is None and place is not None and (place.device or place.memory_backed or place.no_storage):
-        # There is no network on the way.
+        # There is no network on the data's path.
         return None
     if found is None:
         return NotEvaluated("no network link is known on the way to the target")
@@ -312,7 +316,7 @@ def network_bound(evidence: Evidence) -> Answer:
 
 
 def _link(item: Binding) -> str:
-    """Such as `the bandwidth of the client's link`."""
+    """Return text such as `the bandwidth of the client's link`."""
     owner = item.name.removesuffix("link").strip()
     if owner == "shared":
         return "the bandwidth of a link that all share"

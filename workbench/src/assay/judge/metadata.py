@@ -1,6 +1,6 @@
-"""The rules about metadata operations.
+"""Rules about metadata operations.
 
-As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `NotEvaluated` out.
+As in `assay.judge.rules`, a rule returns a finding, None (all is well) or `NotEvaluated`.
 """
 
 from assay.judge.answer import MEMORY_ITSELF, Answer, NotEvaluated, percent
@@ -12,21 +12,21 @@ from assay.model.study.names import LOOKUPS, is_metadata
 from assay.model.units import about_size
 
 MEMORY_SHARE = 0.1
-"""So many operations answered from memory for sure make a result one of a cache, as with data."""
+"""Least share of operations proven to be answered from memory that makes a result cached."""
 INODE_BYTES = 64
-"""Less than the attributes of a file take on any common file system."""
+"""Less than the size of a file's attributes on any common file system."""
 ENTRY_BYTES = 8
-"""Less than a name takes in a directory."""
+"""Less than the size of a name in a directory."""
 KEPT_BYTES = 2048
-"""More than the kernel keeps of a file in memory: name, attributes and place (slabinfo(5))."""
+"""More than the kernel keeps in memory for a file: name, attributes and place (slabinfo(5))."""
 
 
 def cached_names(evidence: Evidence) -> Answer:
-    """Names and attributes that the kernel's own caches gave, not the device.
+    """Find names and attributes that came from the kernel's own caches, not from the device.
 
-    The kernel counts the bytes it fetched from storage, not the names: one block holds many. But what was fetched
-    cannot have held more names than fit into it, and the other operations were answered from memory, as those of a
-    second round over the same names are. Below 10 % of them for sure, nothing is concluded.
+    The kernel counts the bytes it fetched from storage, not the names: one block holds many. But the fetched bytes
+    cannot hold more names than fit into them, and the other operations were answered from memory, such as those of a
+    second round over the same names. If less than 10 % are proven, there is no finding.
     Source: read_bytes of proc_pid_io(5), which counts the blocks of directories and inodes too; an inode takes 128
     bytes or more on ext4 (e2fsprogs, mke2fs(8), -I), 256 or more on XFS (mkfs.xfs(8), -i size).
     """
@@ -38,13 +38,13 @@ def cached_names(evidence: Evidence) -> Answer:
     emptied = all(sample.cache_done for sample in evidence.usable)
     counted = evidence.counts_reads and evidence.place is not None and evidence.place.device is not None
     if not counted or (emptied and not fetched):
-        return _looked_at_again(evidence) or NotEvaluated(
+        return _repeated_lookups(evidence) or NotEvaluated(
             "the kernel does not tell what of names and attributes was fetched from storage"
         )
     share = max(_memory_share(sample, evidence) for sample in evidence.usable)
     if share < MEMORY_SHARE:
         after = ", after they were emptied" if emptied else ""
-        return _looked_at_again(evidence) or NotEvaluated(
+        return _repeated_lookups(evidence) or NotEvaluated(
             f"how many names came from the kernel's caches{after} is unknown: {about_size(fetched)} were fetched from"
             " the device, which may hold them all"
         )
@@ -61,10 +61,10 @@ def cached_names(evidence: Evidence) -> Answer:
     )
 
 
-def _looked_at_again(evidence: Evidence) -> Finding | None:
-    """More operations than there are names: from the second on a name of this host's file systems is in its memory.
+def _repeated_lookups(evidence: Evidence) -> Finding | None:
+    """Find more operations than names: from the second lookup on, a name of a local file system is in memory.
 
-    Only as long as memory holds all of them; servers, programs and what the kernel does not know may be asked again.
+    This holds only while memory holds all names; servers, programs and unknown layers may be queried again.
     """
     parameters, place = evidence.case.parameters, evidence.place
     trees = parameters.all_lanes if parameters.layout == "separate" else 1
@@ -87,7 +87,7 @@ def _looked_at_again(evidence: Evidence) -> Finding | None:
 
 
 def _memory_share(sample: Sample, evidence: Evidence) -> float:
-    """At least this share of a repeat's operations was not answered by what was fetched meanwhile."""
+    """Return the least share of a repeat's operations that the fetched bytes cannot have answered."""
     parameters = evidence.case.parameters
     listed = -(-(parameters.files or 1) // parameters.leaves)
     each = ENTRY_BYTES * listed if evidence.operation == "readdir" else INODE_BYTES
@@ -96,7 +96,7 @@ def _memory_share(sample: Sample, evidence: Evidence) -> float:
 
 
 def unflushed_names(evidence: Evidence) -> Answer:
-    """Changes of names whose time does not include a flush (`sync: none`): they may still be in volatile memory.
+    """Find changes of names whose time does not include a flush (`sync: none`): they may still be in volatile memory.
 
     Source: DESIGN, section 4, item 2.
     """

@@ -1,6 +1,6 @@
-"""The rule about operations of an open loop that started late.
+"""Rule about operations of an open loop that started late.
 
-As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `NotEvaluated` out.
+As in `assay.judge.rules`, a rule returns a finding, None (all is well) or `NotEvaluated`.
 """
 
 from assay.judge.answer import Answer
@@ -11,27 +11,27 @@ from assay.model.study.case import Case
 from assay.model.units import about_duration, about_number
 
 LATE_NS = 1_000_000
-"""Operations that start this much late, in one case of a thousand, spoil the percentiles."""
+"""If one operation in a thousand starts this late, percentiles are wrong."""
 STILL_NS = 100_000_000
-"""A machine that is merely busy lets nobody wait so long."""
+"""A machine that is merely busy does not delay a thread this long."""
 HISTOGRAM_ERROR = 0.001
 """Relative error of a mean from a histogram of three significant digits."""
 
 
 def late_engine(evidence: Evidence) -> Answer:
-    """Open loop: operations that started late although the storage was free to take them.
+    """Find operations of an open loop that started late although the storage could have taken them.
 
     An operation waits for the storage only while every slot of its lane is taken. Then all operations together spent at
-    least queue_depth times that delay with the storage, so that a delay of more than their whole time with it, divided
-    by queue_depth, was the engine's own or its machine's. That time is the sum of latencies less the sum of delays;
-    it is taken as long as the histograms' error allows. Most repeats show it at p99.9, from a millisecond on; or one
-    stood still for 100 ms or more, which spoils the percentiles of all.
+    least queue_depth times that delay in the storage. A delay longer than their whole time in the storage divided by
+    queue_depth was therefore caused by the engine or its machine. That time is the sum of latencies minus the sum of
+    delays, as an upper bound by the histograms' error. Either most repeats show such a delay at p99.9, of a millisecond
+    or more, or one repeat shows a stall of 100 ms or more, which spoils all percentiles.
     Source: DESIGN, section 3 (latency counts from the intended start, hence includes the delay).
     """
     samples = [sample for sample in evidence.usable if sample.start_delay and sample.latency and sample.ops]
     late = [sample for sample in samples if _unexplained(sample, evidence.case, "p99.9", LATE_NS)]
     if 2 * len(late) <= len(samples):
-        return _stood_still(evidence, samples)
+        return _stalled(evidence, samples)
     worst = max(late, key=lambda sample: sample.start_delay["p99.9"])
     delay, busy = worst.start_delay["p99.9"], _storage_ns(worst)
     return Finding(
@@ -44,8 +44,8 @@ def late_engine(evidence: Evidence) -> Answer:
     )
 
 
-def _stood_still(evidence: Evidence, samples: list[Sample]) -> Finding | None:
-    """The engine did nothing for a while in a repeat: it was stopped, or its machine was."""
+def _stalled(evidence: Evidence, samples: list[Sample]) -> Finding | None:
+    """Find repeats in which the engine did nothing for a while: it was stopped, or its machine stalled."""
     still = [sample for sample in samples if _unexplained(sample, evidence.case, "max", STILL_NS)]
     if not still:
         return None
@@ -64,17 +64,17 @@ def _stood_still(evidence: Evidence, samples: list[Sample]) -> Finding | None:
 
 def _unexplained(sample: Sample, case: Case, name: str, least: float) -> bool:
     """Whether this delay of starts is longer than storage can have caused."""
-    # Other methods may keep fewer operations in flight than were asked for.
+    # Other methods may keep fewer operations in flight than the study requests.
     slots = case.parameters.queue_depth if sample.method in ("io_uring", "threads") else 1
     delay = sample.start_delay.get(name, 0.0)
     return delay >= least and slots * delay > _storage_ns(sample)
 
 
 def _storage_ns(sample: Sample) -> float:
-    """Upper bound of the time that a repeat's operations spent between submission and completion, all added up."""
+    """Return an upper bound of the total time of a repeat's operations between submission and completion."""
     delay = sample.start_delay["mean"] * (1 - HISTOGRAM_ERROR)
     if sample.started_ops > sample.ops:
-        # Of a set of files its opens, flushes and closes were started, too.
+        # In a set of files the opens, flushes and closes count as started operations, too.
         kinds = [counts for counts in sample.kinds if counts.ops and counts.latency]
         spent = sum(counts.ops * counts.latency["mean"] for counts in kinds) * (1 + HISTOGRAM_ERROR)
         return max(0.0, spent - sample.started_ops * delay)

@@ -1,6 +1,7 @@
-"""The rules: evidence in; a finding, nothing (all is well) or `NotEvaluated` out.
+"""The list of all rules, and the rules about completeness, reads, writes, rates and precision.
 
-A rule about the data path looks at usable repeats only; what is wrong with the others is for `incomplete` to say.
+A rule takes evidence and returns a finding, None (all is well) or `NotEvaluated`. A rule about the data path looks at
+usable repeats only; problems of the others are for `incomplete` to report.
 """
 
 import math
@@ -19,22 +20,22 @@ from assay.model.units import about_count, about_size, format_size
 DEVICE_SHARE = 0.9
 """At least this share of the bytes must have come from, or gone to, the device."""
 DIRECT_SHARE = 0.5
-"""With O_DIRECT; lower, because a kernel may book an operation on another process."""
+"""The same with O_DIRECT; lower, because a kernel may charge an operation to another process."""
 KNOWN = 0.25
-"""Greatest distance of an end of the interval from the median, as a share of it: two such results can be told apart if
-they differ by a factor of 1.7, and what differs by less is for the comparison to say."""
+"""Greatest distance of an end of the interval from the median, as a share of the median. Two such results can be
+distinguished if they differ by a factor of 1.7; smaller differences are for the comparison to decide."""
 HARDLY = 1.0
-"""From this distance on, a share of the median says nothing any more, nor does a forecast of repeats."""
+"""At or above this distance, a share of the median is meaningless, and so is a forecast of repeats."""
 SUSTAINED = 0.99
-"""Least share of the asked-for rate (DESIGN, section 3)."""
+"""Least share of the requested rate (DESIGN, section 3)."""
 LEAST_REPEATS = 3
 LARGE_WRITE = 1 << 20
-"""Writes of this length leave pages of the largest folios that file systems make of writes."""
+"""Writes of this length leave pages in the largest folios that file systems make for writes."""
 COMPRESSED = NotApplicable("data that is compressed below is for the rule `compressed` to judge")
 
 
 def incomplete(evidence: Evidence) -> Answer:
-    """A repeat is missing, did not end, did nothing, had a failed operation, or read what had not been written.
+    """Find repeats that are missing, did not end, did nothing, had a failed operation, or read unwritten data.
 
     Source: DESIGN, section 4, item 8: a failure is a result; nothing is dropped, retried away or averaged over.
     """
@@ -65,17 +66,17 @@ def incomplete(evidence: Evidence) -> Answer:
 
 def _failure(sample: Sample) -> str:
     text = f"repeat {sample.repeat} {sample.status}"
-    told = [f"{tally.count} x {tally.example}" for tally in sample.errors]
+    details = [f"{tally.count} x {tally.example}" for tally in sample.errors]
     if sample.failed_writes:
         count = sample.failed_writes
-        told.append(f"{count} {'write' if count == 1 else 'writes'} of what it reads had failed before")
+        details.append(f"{count} {'write' if count == 1 else 'writes'} of what it reads had failed before")
     if sample.idle:
-        told.append("not one operation was done")
-    return f"{text}: {'; '.join(told)}" if told else text
+        details.append("not one operation was done")
+    return f"{text}: {'; '.join(details)}" if details else text
 
 
 _FULL = {"ENOSPC", "EDQUOT", "NFS3ERR_NOSPC", "NFS3ERR_DQUOT", "STATUS_DISK_FULL", "STATUS_QUOTA_EXCEEDED"}
-"""Names of failures of storage that has no more room."""
+"""Names of the failures of full storage."""
 _LIMITED = "Raise the target's limit (max_requests, max_capacity_units) and start a new run: a run keeps its limits."
 
 
@@ -100,12 +101,12 @@ def _incomplete_remedy(bad: list[Sample], objects: bool) -> str:
 
 
 def cached_read(evidence: Evidence) -> Answer:
-    """Reads that memory answered instead of the device.
+    """Find reads that memory answered instead of the device.
 
-    The kernel counts the bytes that a process made it fetch from storage; the repeat in which they fell furthest
-    short of the bytes read decides. Where O_DIRECT bypasses the cache, that is for `direct_read` to check. Where the
-    kernel does not count, the size of the data decides: at least twice every memory that could hold it, or the cache
-    emptied before. A cache that was left on purpose still gets the verdict: what it shows is not the device.
+    The kernel counts the bytes that it fetched from storage for a process; the repeat with the lowest share of the
+    bytes read decides. Where O_DIRECT bypasses the cache, `direct_read` checks instead. Where the kernel does not
+    count, the size of the data decides: at least twice every memory that could hold it, or the cache emptied before. A
+    cache that was kept on purpose gets the verdict too: the number is not that of the device.
     Source: read_bytes of proc_pid_io(5); DESIGN, section 4, item 1.
     """
     if evidence.operation not in READS | OBJECT_READS or evidence.no_storage or not evidence.usable:
@@ -134,7 +135,7 @@ def cached_read(evidence: Evidence) -> Answer:
         rule="cached_read",
         text=f"{percent(memory)} of the bytes read came from memory, not from the device"
         f" ({about_size(fetched)} fetched for {about_size(read)} read;"
-        f" {percent(1 - min(shares))} in the worst repeat){_laid_out(evidence)}",
+        f" {percent(1 - min(shares))} in the worst repeat){_page_remark(evidence)}",
         remedy=_cache_remedy(evidence),
         numbers={
             "memory_share": memory,
@@ -155,35 +156,35 @@ def _device_read_shares(evidence: Evidence) -> list[float]:
 
 def _cached_by_size(evidence: Evidence) -> Answer:
     memory, data = evidence.cache_bytes, evidence.data_set_bytes
-    untold = "the kernel does not tell how much was fetched from storage"
+    unknown = "the kernel does not tell how much was fetched from storage"
     if evidence.stacked_on is not None:
-        untold += f": below lies {evidence.stacked_on}, which reads through the host's memory"
+        unknown += f": below lies {evidence.stacked_on}, which reads through the host's memory"
     if memory is None:
-        return NotEvaluated(f"{untold}, and the memory that could hold the data is unknown")
+        return NotEvaluated(f"{unknown}, and the memory that could hold the data is unknown")
     if data >= 2 * memory:
         return None
-    # Evicting the case's own files leaves what lies below as it is.
+    # Evicting the case's own files does not empty the caches below.
     empties = ("drop",) if evidence.stacked_on is not None else ("drop", "evict", "remount")
     if evidence.case.parameters.cache in empties and all(sample.cache_done for sample in evidence.usable):
-        return NotEvaluated(f"{untold}; the cache was emptied before the operation")
+        return NotEvaluated(f"{unknown}; the cache was emptied before the operation")
     return Finding(
         verdict=Verdict.CACHED,
         rule="cached_read",
         text=f"the data set ({about_size(data)}) is less than twice the memory that could hold it"
-        f" ({about_size(memory)}), and {untold}{_laid_out(evidence)}",
+        f" ({about_size(memory)}), and {unknown}{_page_remark(evidence)}",
         remedy=_cache_remedy(evidence),
         numbers={"data_set_bytes": data, "memory_bytes": memory},
     )
 
 
-def _laid_out(evidence: Evidence) -> str:
-    """A remark on how the pages that are read came into memory, if the case's own small writes put them there.
+def _page_remark(evidence: Evidence) -> str:
+    """Return a remark if the case's own small writes determined the page sizes in memory; otherwise empty.
 
-    Where a file system has large folios, a write makes one as large as itself, and reads find them so: in a file
-    written 4 KiB at a time each page is looked up.
+    Where a file system has large folios, a write makes one as large as itself, and reads find it so: in a file written
+    4 KiB at a time each page is looked up separately.
     Source: `__filemap_get_folio` with `fgf_set_order` (mm/filemap.c of the kernel, 6.6 and later).
     """
-    # A remark: where something of it was not told, the finding holds without it.
+    # It is only a remark: if a value is missing, the finding holds without it.
     parameters, operations = evidence.case.parameters, evidence.case.operations
     record, method = parameters.known("record_size"), parameters.known("method", "mmap")
     before = operations[: operations.index(evidence.operation)] if evidence.operation in operations else ()
@@ -210,13 +211,13 @@ def _cache_remedy(evidence: Evidence) -> str:
 
 
 def direct_read(evidence: Evidence) -> Answer:
-    """O_DIRECT reads for which the device delivered less than half of the bytes.
+    """Find O_DIRECT reads for which the device delivered less than half of the bytes.
 
-    A direct read has to fetch each byte, so that the two counts agree where all is well. Where they do not, the
-    file system has fallen back to its cache without saying so, or has answered from holes and reserved space
-    that were never written. Both mean bytes from memory, hence `cached`; `impossible` is for rates above a ceiling
-    that was measured. Judged only where a block device lies below or the kernel counted something.
-    Source: read_bytes of proc_pid_io(5), counted where requests are handed to the block layer.
+    A direct read must fetch each byte, so the two counts agree if all is well. If they do not, the file system silently
+    fell back to its cache, or answered from holes and reserved space that were never written. Both mean bytes from
+    memory, hence `cached`; `impossible` is for rates above a measured ceiling. The rule applies only if a block device
+    lies below or the kernel counted something.
+    Source: read_bytes of proc_pid_io(5), counted where requests enter the block layer.
     """
     if evidence.operation not in READS or evidence.no_storage or not evidence.bypasses_cache or not evidence.usable:
         return None
@@ -240,13 +241,13 @@ def direct_read(evidence: Evidence) -> Answer:
 
 
 def unflushed_write(evidence: Evidence) -> Answer:
-    """Writes whose time does not include a flush (`sync: none`): the data may still be in volatile memory.
+    """Find writes whose time does not include a flush (`sync: none`): the data may still be in volatile memory.
 
-    With O_DIRECT the data has left the host, but neither the device's own cache nor the file system's metadata need
-    be stable (open(2), O_DIRECT).
-    Source: DESIGN, section 4, item 2. The kernel's write_bytes is no evidence here: it is counted when a page
-    becomes dirty, not when it is written back (proc_pid_io(5)). But no more than all memory can be waiting, so
-    that at least 1 - memory / bytes written has reached the device; from 90 % on the result passes.
+    With O_DIRECT the data has left the host, but neither the device's own cache nor the file system's metadata need be
+    stable (open(2), O_DIRECT).
+    Source: DESIGN, section 4, item 2. The kernel's write_bytes is no evidence here: it is counted when a page becomes
+    dirty, not when it is written back (proc_pid_io(5)). But at most all of the memory can hold unwritten data, so at
+    least 1 - memory / bytes written has reached the device; from 90 % on the result passes.
     """
     parameters = evidence.case.parameters
     if evidence.operation not in WRITES or parameters.sync != "none" or evidence.no_storage or not evidence.usable:
@@ -288,23 +289,23 @@ def _unflushed_device(evidence: Evidence) -> Finding:
 
 
 def unsustained(evidence: Evidence) -> Answer:
-    """Open loop: the rate asked for was not kept up.
+    """Find an open loop that did not keep up the requested rate.
 
-    The flush at the end is in the elapsed time, but no operation is due then.
+    The elapsed time includes the flush at the end, during which no operation is due.
     Source: DESIGN, section 3: achieved / target below 0.99. Poisson arrivals are themselves uncertain by
     1/sqrt(operations), of which three times are allowed.
     """
-    asked = [sample for sample in evidence.usable if sample.target_per_s]
-    if not asked:
+    timed = [sample for sample in evidence.usable if sample.target_per_s]
+    if not timed:
         return None
-    unstarted = max(sample.unstarted_ops for sample in asked)
-    shares = [_achieved(sample) / sample.target_per_s for sample in asked if sample.target_per_s]
+    unstarted = max(sample.unstarted_ops for sample in timed)
+    shares = [_achieved(sample) / sample.target_per_s for sample in timed if sample.target_per_s]
     least = min(shares)
     if unstarted == 0 and all(
-        share >= SUSTAINED - _chance(evidence, sample) for share, sample in zip(shares, asked, strict=True)
+        share >= SUSTAINED - _chance(evidence, sample) for share, sample in zip(shares, timed, strict=True)
     ):
         return None
-    target = asked[0].target_per_s or 0.0
+    target = timed[0].target_per_s or 0.0
     return Finding(
         verdict=Verdict.UNSUSTAINED,
         rule="unsustained",
@@ -318,9 +319,9 @@ def unsustained(evidence: Evidence) -> Answer:
 def _achieved(sample: Sample) -> float:
     rate = sample.iops
     if sample.operation == "file_mix" and sample.steady_iops:
-        # Lanes take equally many turns, which are not equally many operations: the first ones end earlier.
+        # Lanes take equally many turns but do different numbers of operations: some lanes end earlier.
         rate = max(rate, sample.steady_iops)
-    # What a rate starts of a set of files is more than its records.
+    # In a set of files, opens and closes count as started operations besides records.
     rate = rate * sample.started_ops / sample.ops if sample.ops else rate
     working = sample.elapsed_ns - sample.flush_ns
     return rate * sample.elapsed_ns / working if working > 0 else rate
@@ -333,15 +334,16 @@ def _chance(evidence: Evidence, sample: Sample) -> float:
 
 
 MOST_REPEATS = 200
-"""More of them are no advice."""
+"""With more repeats needed, none are advised."""
 
 
 def unstable(evidence: Evidence) -> Answer:
-    """The rate is not known well enough: an end of its 95 % interval is too far from the median, or it has two values.
+    """Find rates that are not precise enough, or that have two levels.
 
-    Too far is more than 25 %, or more than the study's `within`. More repeats bring the ends nearer; how many is told.
-    Two values are no noise about a level: repeats do not help there, and the median is one of them by chance.
-    Source: `assay.analyse.estimate` has the interval. A limit of the scatter instead could not be met by repeats.
+    Not precise enough: an end of the 95 % interval is further from the median than 25 %, or than the study's `within`.
+    More repeats bring the ends nearer; the remedy says how many. Two levels are not noise about one level: repeats do
+    not help there, and the median is one of them by chance.
+    Source: `assay.analyse.estimate` has the interval. A limit on the scatter itself could not be satisfied by repeats.
     """
     estimate = evidence.estimate
     if estimate is None:
@@ -437,4 +439,4 @@ RULES: tuple[Rule, ...] = (
     layers.unseen_cache,
     layers.no_storage,
 )
-"""All rules, in the order in which they are tried."""
+"""All rules, in the order of evaluation."""

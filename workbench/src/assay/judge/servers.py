@@ -1,6 +1,6 @@
-"""What links and disks of hosts show of data on servers: whether it crossed the network, and whether disks gave it.
+"""Evidence about data on servers from links and disks: whether it crossed the network, and whether disks supplied it.
 
-The counts are of whole hosts, so that other traffic of theirs is among them.
+The counts are of whole hosts and include their other traffic.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,19 +13,19 @@ from assay.model.result.uses import HostUse, LinkUse
 from assay.model.study.names import MIXES, READS, WRITES, is_counted
 
 CROSSED_SHARE = 0.9
-"""From this share of the bytes on, they came from the servers, or went there."""
+"""At or above this share of the bytes, the data came from the servers, or went there."""
 LEAST_ANSWER = 80
-"""Bytes on the link that a server's answer to one operation takes at least: headers of Ethernet, IP and TCP are 66."""
+"""Least bytes on the link of a server's answer to one operation: headers of Ethernet, IP and TCP are 66."""
 LOOPBACK = "lo"
 UNKNOWN = "what the servers answer from their memory is not known"
 
 
 def crossed(evidence: Evidence) -> bool:
-    """Whether the operations were answered across the network, as the links of the hosts that asked show.
+    """Whether the operations were answered across the network, as the links of the client hosts show.
 
-    Asked of places whose data a program or the kernel gets from elsewhere. Of each host the busiest link counts, since
-    a bond and its parts carry the same bytes. The median repeat decides; repeats so short that links were not counted
-    are left out.
+    This is checked where a program or the kernel gets the data from elsewhere. For each host the busiest link counts,
+    since a bond and its parts carry the same bytes. The median repeat decides; repeats too short to count links are
+    left out.
     """
     if not any(layer.kind in ("program", "network") for layer in evidence.layers):
         return False
@@ -53,7 +53,7 @@ def _rate(sample: Sample, amount: int) -> float:
 
 
 def _clients(evidence: Evidence, sample: Sample) -> Sequence[HostUse]:
-    """What the hosts did that generated the load; empty if one of them was not counted."""
+    """Return what the load generating hosts did; empty if one of them was not counted."""
     first = sample.uses[: evidence.case.parameters.hosts]
     names = {share.host for share in sample.hosts} or {use.host for use in first}
     servers = set(evidence.place.servers) if evidence.place is not None else set()
@@ -62,18 +62,18 @@ def _clients(evidence: Evidence, sample: Sample) -> Sequence[HostUse]:
 
 
 def _busiest(hosts: Sequence[HostUse], way: Callable[[LinkUse], float]) -> float:
-    """Bytes per second of all hosts together, of each one the link that carried most."""
+    """Return the bytes per second of all hosts together, counting for each host the link that carried most."""
     return sum(max((way(link) for link in host.links if link.name != LOOPBACK), default=0.0) for host in hosts)
 
 
 def answered_by_servers(evidence: Evidence, unknown: str = UNKNOWN) -> Answer:
-    """What is known of the servers' part: None where their disks moved all of it, else what is not known.
+    """Return None if the servers' disks moved all of the data, else what is unknown about the servers' part.
 
-    Disks are known of servers that the target names, that were counted, and that share none with other hosts.
+    Disks are known for servers that the target names, that were counted, and that share none with other hosts.
 
     Args:
-        evidence: Of an operation on a target on servers.
-        unknown: The answer where the disks are not known.
+        evidence: Evidence for an operation on a target on servers.
+        unknown: The reason to return where the disks are not known.
     """
     reads = evidence.operation in READS
     if not reads and evidence.operation not in WRITES:
@@ -91,9 +91,9 @@ def answered_by_servers(evidence: Evidence, unknown: str = UNKNOWN) -> Answer:
 def _disk_share(evidence: Evidence, sample: Sample, reads: bool) -> float | None:
     names = set(evidence.place.servers) if evidence.place is not None else set()
     servers = [use for use in sample.uses if use.host in names]
-    asked = sample.read_bytes if reads else sample.write_bytes
+    requested = sample.read_bytes if reads else sample.write_bytes
     own = [disk for use in servers for disk in use.own_disks]
-    if not names or len(servers) < len(names) or not asked or (not own and any(use.shared for use in servers)):
+    if not names or len(servers) < len(names) or not requested or (not own and any(use.shared for use in servers)):
         return None
     moved = sum(disk.read if reads else disk.written for disk in own)
-    return moved / _rate(sample, asked)
+    return moved / _rate(sample, requested)

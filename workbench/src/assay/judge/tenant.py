@@ -1,6 +1,6 @@
-"""The rule about others who use the device.
+"""Rule about other users of the device.
 
-As in `assay.judge.rules`: evidence in; a finding, nothing (all is well) or `NotEvaluated` out.
+As in `assay.judge.rules`, a rule returns a finding, None (all is well) or `NotEvaluated`.
 """
 
 import math
@@ -17,35 +17,35 @@ from assay.model.study.names import WRITES
 from assay.model.units import about_size
 
 COPYING = ("btrfs", "zfs", "f2fs", "bcachefs")
-"""File systems that write metadata anew with all data, some of it twice."""
+"""File systems that rewrite metadata with all data, some of it twice."""
 LOOSE, COPIED = 1.1, 2.5
-"""Bytes at the device for each byte of ours: with whole blocks; on file systems that copy on write."""
+"""Bytes at the device for each byte of ours: with whole blocks; on copy-on-write file systems."""
 JOURNAL, TREE = 64 << 10, 512 << 10
-"""Bytes beside the data that one flushed write, or one change of a name, causes: of a journal, of copied trees."""
+"""Bytes of metadata that one flushed write, or one change of a name, causes: of a journal, of copied trees."""
 PIECES = 8
-"""Requests beside the data that one such write causes."""
+"""Additional requests that one such write causes."""
 LARGEST_PIECE = 64 << 10
-"""Devices take requests of at least this size, so that no more of them are ours than our bytes in such pieces."""
+"""Devices take requests of at least this size, so our requests are at most our bytes in pieces of this size."""
 LARGEST_REQUEST = 1 << 20
 """Requests are merged up to about this size (max_sectors_kb)."""
 PAGE = 4 << 10
 OTHERS_SHARE = 0.25
-"""Of what was ours, the others' bytes."""
+"""Least bytes of others, as a share of ours."""
 OTHERS_REQUESTS = 0.5
-"""Of what may have been ours, the others' requests."""
+"""Least requests of others, as a share of what may have been ours."""
 LEAST_IDLE, FOREIGN = 0.1, 0.25
-"""Of the host's CPU time: what is idle unless the machine is busy, and what others then have."""
+"""Shares of the host's CPU time: idle time below which the machine is busy, and the least use by others then."""
 LEAST_BYTES, LEAST_REQUESTS = 4 << 20, 250
-"""Less is what any machine does now and then: logs, times of access."""
+"""Below this, it is normal background activity: logs, access times."""
 
 
 class Others(NamedTuple):
-    """What a device did in a repeat, as far as it cannot have been for the engine.
+    """Activity of a device in a repeat that the engine cannot have caused.
 
     Attributes:
         ours: Bytes that the engine moved there, without what the file system adds.
-        bytes: Read and written beyond all that the engine can have caused.
-        requests: Likewise; 0 where our own number cannot be bounded well.
+        bytes: Bytes read and written beyond all that the engine can have caused.
+        requests: Requests beyond these; 0 where our own number cannot be bounded well.
         matter: They are so many that the device was not the engine's alone.
         below: Names of the devices, if they are not the uppermost ones.
     """
@@ -58,13 +58,13 @@ class Others(NamedTuple):
 
 
 def contended(evidence: Evidence) -> Answer:
-    """Somebody else used the device: it moved much more than the engine asked for, in most repeats.
+    """Find a device with other users: it moved much more than the engine requested, in most repeats.
 
-    What the engine can have caused is taken as much as it can be: the bytes that the kernel counted for it (read-ahead
-    among them) or those that it asked for, whichever is more; the journal of each flushed write or changed name;
-    metadata that copy-on-write file systems write anew; what an earlier phase left to be written back. The rest is
-    somebody else's if it is a quarter of ours and 4 MiB or more; or, as requests, half of ours and 250 or more.
-    Each level of devices is looked at, unless a loop device above it keeps data in memory and writes it back later.
+    What the engine may have caused is an upper bound: the bytes that the kernel counted for it (read-ahead included) or
+    those that it requested, whichever is more; the journal of each flushed write or changed name; metadata that
+    copy-on-write file systems rewrite; data that an earlier phase left to be written back. The rest is by others if it
+    is a quarter of ours and 4 MiB or more; or, in requests, half of ours and 250 or more. The rule examines each level
+    of devices, unless a loop device above it keeps data in memory and writes it back later.
     Source: the device's own counts (iostats of the kernel), read_bytes and write_bytes of proc_pid_io(5).
     """
     if evidence.no_storage or not evidence.usable:
@@ -110,17 +110,17 @@ def contended(evidence: Evidence) -> Answer:
 
 
 def _slowed(samples: Sequence[Sample], evidence: Evidence) -> dict[str, float]:
-    """How many times as fast the result can have been alone, as its mean logarithm; nothing if that is not known."""
+    """Return the greatest possible speedup of the result without others (geometric mean); empty if unknown."""
     factors = [_most_slowed(sample, evidence) for sample in samples]
     return {"most_slowed": math.exp(fmean(map(math.log, factors)))} if math.inf not in factors else {}
 
 
 def _most_slowed(sample: Sample, evidence: Evidence) -> float:
-    """How many times as fast a repeat can have been alone.
+    """Return the greatest possible speedup of a repeat without other users.
 
-    A device that is never idle while somebody waits gives each tenant a part of its time. What the others had is no
-    more than their part of all bytes, where bytes are what costs it time, or of all requests, where those are: the
-    worse of the two is taken. Of our own requests only those count that cannot have been merged.
+    A device that is never idle while requests wait gives each user a part of its time. The others' time is at most
+    their part of all bytes, if bytes cost the device time, or of all requests, if those do: the worse of the two
+    counts. Of our own requests only those count that cannot have been merged.
     """
     parameters = evidence.case.parameters
     bytes_moved = sample.read_bytes + sample.write_bytes
@@ -134,7 +134,7 @@ def _most_slowed(sample: Sample, evidence: Evidence) -> float:
 
 
 def others(sample: Sample, evidence: Evidence) -> Others | None:
-    """What a device below did for others during a repeat: the uppermost one that had any; None if no device counts."""
+    """Return what a device below did for others in a repeat: the uppermost one with any; None if no device counts."""
     return evidence.once("others", sample, _others)
 
 
@@ -148,27 +148,27 @@ def _others(sample: Sample, evidence: Evidence) -> Others | None:
 
 
 def _shared_levels(sample: Sample, evidence: Evidence) -> list[LevelUse]:
-    """Levels of devices to which what the engine does comes while it does it."""
+    """Return the levels of devices that the engine's operations reach immediately."""
     levels = evidence.uses(sample)
     return levels if evidence.stacked_on is None else levels[:1]
 
 
 def _others_at(number: int, level: LevelUse, sample: Sample, evidence: Evidence) -> Others:
-    """What the devices of a level did for others; several may each store what is written."""
+    """Return what the devices of a level did for others; several devices may each store what is written."""
     block = level.use
     read = max(sample.device_read_bytes or 0, sample.read_bytes if evidence.bypasses_cache else 0)
     written = max(sample.device_write_bytes or 0, sample.write_bytes)
     if sample.device_read_bytes is None:
         read = max(read, sample.read_bytes)
     copying = evidence.place is not None and evidence.place.filesystem in COPYING
-    beside = _changes(sample, evidence, copying)
+    changes = _changes(sample, evidence, copying)
     ours = read + written
-    most_read = LOOSE * read + (beside * JOURNAL if copying else beside * PAGE)
-    most_written = (COPIED if copying else LOOSE) * written + beside * (TREE if copying else JOURNAL)
+    most_read = LOOSE * read + (changes * JOURNAL if copying else changes * PAGE)
+    most_written = (COPIED if copying else LOOSE) * written + changes * (TREE if copying else JOURNAL)
     most_written = level.devices * (most_written + _left_dirty(sample, evidence))
     more = int(max(0.0, block.read_bytes - most_read) + max(0.0, block.write_bytes - most_written))
     piece = min(evidence.case.parameters.record_size or PAGE, LARGEST_PIECE) if evidence.bypasses_cache else PAGE
-    most_requests = level.devices * (LOOSE * max(ours / max(piece, 1), sample.ops) + PIECES * beside)
+    most_requests = level.devices * (LOOSE * max(ours / max(piece, 1), sample.ops) + PIECES * changes)
     requests = int(max(0.0, block.reads + block.writes - most_requests))
     matter = more >= max(OTHERS_SHARE * ours, LEAST_BYTES)
     matter |= requests >= max(OTHERS_REQUESTS * most_requests, LEAST_REQUESTS)
@@ -176,11 +176,11 @@ def _others_at(number: int, level: LevelUse, sample: Sample, evidence: Evidence)
 
 
 def disturbed(sample: Sample, evidence: Evidence) -> str:
-    """Why what a repeat shows of the store's course may be another's doing; empty if nothing is known of such a thing.
+    """Return why something else may have changed the course of a repeat; empty if nothing is known to have.
 
-    Kernel threads that work for the lanes (journals, loop devices) wait for a CPU like them, and are not counted: where
-    lanes lack one for more than a tenth of the time, or hardly any CPU was idle and others had much of them, how much
-    it slowed the store down is unknown.
+    Kernel threads that work for the lanes (journals, loop devices) also wait for a CPU, and are not counted. If lanes
+    lack a CPU for more than a tenth of the time, or hardly any CPU was idle while others used many, the slowdown of the
+    storage is unknown.
     """
     found = others(sample, evidence)
     if found is not None and found.matter:
@@ -194,19 +194,19 @@ def disturbed(sample: Sample, evidence: Evidence) -> str:
 
 
 def _changes(sample: Sample, evidence: Evidence, copying: bool) -> int:
-    """Operations each of which may read or write metadata of its own."""
+    """Return the number of operations that may each read or write metadata."""
     writes = evidence.operation in WRITES
     each = evidence.case.metadata or (writes and evidence.case.parameters.sync in ("o_sync", "o_dsync"))
     found = sample.ops if each or (writes and copying) else evidence.all_lanes
     if not evidence.case.parameters.on_set:
         return found
-    # Each file of a set is found by its names, and has a journal's entry of its own if it is written, made or removed.
+    # Each file of a set needs lookups by name, and a journal entry if it is written, created or removed.
     named = ("open", "create", "stat", "unlink")
     return found + sum(counts.ops for counts in sample.kinds if counts.kind in named)
 
 
 def _left_dirty(sample: Sample, evidence: Evidence) -> int:
-    """Bytes that earlier phases of the case wrote without a flush, and that may reach the device now."""
+    """Return the bytes that earlier phases of the case wrote without a flush, and that may reach the device now."""
     parameters = evidence.case.parameters
     before = evidence.case.operations[: sample.phase]
     unflushed = parameters.sync == "none" and not evidence.bypasses_cache

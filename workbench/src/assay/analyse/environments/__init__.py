@@ -1,1 +1,1 @@
-"""What the environments of runs say: how two differ, and which settings a study wants otherwise."""
+"""Compares captured environments: how two differ, and which settings are not as the study wants them."""

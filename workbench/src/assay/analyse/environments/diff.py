@@ -1,4 +1,4 @@
-"""How two captured environments differ, and which of the differences commonly change results."""
+"""Lists how two captured environments differ, and which of the differences commonly change results."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from assay.model.result.environment import EnvironmentDifference
 Environment = Mapping[str, Mapping[str, str]]
 
 WHOLE_SECTION = "(all of it)"
-"""Name in a difference about a section that only one of the environments has."""
+"""Name of a difference about a section that only one of the environments has."""
 
 VARIES = (
     "cpu/load_before",
@@ -18,7 +18,7 @@ VARIES = (
     "target */free_bytes",
     "target */free_inodes",
 )
-"""What differs between any two moments or logins: no sign of another environment, but at times the reason."""
+"""Values that differ between any two moments or logins: no sign of another environment, but sometimes the reason."""
 
 MATTERS = (
     "versions/assay*",
@@ -53,7 +53,7 @@ MATTERS = (
     "hosts */*",
     "* (resumed)/*",
 )
-"""`section/name` patterns of what commonly changes results."""
+"""`section/name` patterns of values that commonly change results."""
 HARMLESS = (
     "kernel/clock_sources",
     "cpu/vulnerable_to",
@@ -67,19 +67,19 @@ HARMLESS = (
 """Exceptions to MATTERS."""
 
 ABOUT = ("memory/total", "memory/numa_node*", "target */filesystem_bytes")
-"""Sizes that differ a little from boot to boot; up to ABOUT_SHARE counts as the same."""
+"""Sizes that differ a little from boot to boot; differences up to ABOUT_SHARE are ignored."""
 ABOUT_SHARE = 0.01
 
 
 def environment_diff(before: Environment, after: Environment) -> tuple[EnvironmentDifference, ...]:
-    """What two environments do not have in common, what commonly changes results first.
+    """Return the differences between two environments; those that commonly change results come first.
 
-    What varies by nature is left out; `varying_values` has that. A section that only one of them has, such as another
-    network interface or target, is one difference named `WHOLE_SECTION`.
+    Values that vary by nature are left out; see `varying_values`. A section that only one environment has, such as a
+    further network interface or target, is one difference named `WHOLE_SECTION`.
 
     Args:
         before: Section -> name -> value, as captured; the versions may be a section `versions`.
-        after: The other one.
+        after: The other environment.
     """
     found = (
         _difference(section, name, old, new, _matters(section, name, old, new))
@@ -90,7 +90,7 @@ def environment_diff(before: Environment, after: Environment) -> tuple[Environme
 
 
 def varying_values(before: Environment, after: Environment) -> tuple[EnvironmentDifference, ...]:
-    """What two environments both have and what varies by nature, such as load and free space, if it is not the same."""
+    """Return differences in values that vary by nature, such as load and free space, if both environments have them."""
     return tuple(
         _difference(section, name, old, new, False)
         for section, name, old, new in _pairs(before, after)
@@ -103,7 +103,7 @@ def _difference(section: str, name: str, before: str | None, after: str | None, 
 
 
 def _pairs(before: Environment, after: Environment) -> Iterator[tuple[str, str, str | None, str | None]]:
-    """(section, name, value before, value after) in the order of the environments."""
+    """Yield (section, name, value before, value after) in the order of the environments."""
     for section in dict.fromkeys((*before, *after)):
         old, new = before.get(section), after.get(section)
         if old is None or new is None:
@@ -119,7 +119,7 @@ def _fits(section: str, name: str, patterns: tuple[str, ...]) -> bool:
 
 
 def _matters(section: str, name: str, before: str | None, after: str | None) -> bool:
-    """What one side does not have or could not find out says nothing about the machine."""
+    """Whether a difference commonly changes results; a value that one side lacks or could not read shows nothing."""
     resumed = section.endswith("(resumed)") or name.endswith("(resumed)")
     if not resumed and not (_is_known(before) and _is_known(after)):
         return False
@@ -136,7 +136,7 @@ def _same(section: str, name: str, before: str | None, after: str | None) -> boo
     if before is None or after is None:
         return False
     if section == "control groups":
-        # The group that a limit was found in has another name in each container and login.
+        # The group that sets a limit has a different name in each container and login.
         return _without_group(before) == _without_group(after)
     return _fits(section, name, ABOUT) and _is_about(before, after)
 
@@ -146,7 +146,7 @@ def _without_group(text: str) -> str:
 
 
 def _is_about(before: str, after: str) -> bool:
-    """Both begin with numbers that are nearly the same, and the rest is the same."""
+    """Whether both begin with nearly the same number and are otherwise equal."""
     old, new = (re.fullmatch(r"(\d+)(.*)", text) for text in (before, after))
     if not old or not new or old[2] != new[2]:
         return False

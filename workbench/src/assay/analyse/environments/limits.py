@@ -1,6 +1,7 @@
-"""Limits that control groups set to the engine: its CPU time and the rates of devices below its targets.
+"""Reads the limits that control groups set on the engine: its CPU time and the rates of devices below its targets.
 
-They come from the environment of a run, sections `control groups` and, if they are others then, `control groups (end)`.
+They are in the environment of a run, in the section `control groups` and, if they changed by the end of the run,
+`control groups (end)`.
 """
 
 import re
@@ -13,9 +14,9 @@ from assay.model.study.names import READS, WRITES
 from assay.model.units import about_count, about_number, about_size
 
 GROUPS, AT_END = "control groups", "control groups (end)"
-"""Sections of the environment: as the run began, and as it ended if that is something else."""
+"""Sections of the environment: at the beginning of the run, and at its end if they differ."""
 LIMITS = ("cpu_quota", "io_limits")
-"""Items of them that hold rates down."""
+"""Items of these sections that limit rates."""
 
 Environment = Mapping[str, Mapping[str, str]]
 
@@ -23,16 +24,16 @@ _QUOTA = re.compile(r"(?P<cpus>[\d.]+) CPUs")
 _MEMORY = re.compile(r"(?P<bytes>\d+) bytes")
 _DEVICE = re.compile(r"(?P<number>\d+:\d+) (?P<limits>(?:[rw](?:bps|iops)=\d+ ?)+)\(")
 REACHED = 0.8
-"""A result that has this share of a limit, or more, may be held by it."""
+"""A result at this share of a limit or above may be held back by the limit."""
 
 
 class DeviceLimit(NamedTuple):
-    """The most that a control group allows at a device.
+    """The rate limit of a control group for a device.
 
     Attributes:
-        device: Below a target, such as /dev/vda.
-        reads: Of reads; else of writes.
-        counted: The rate is requests per second; else bytes per second.
+        device: Device below a target, such as /dev/vda.
+        reads: The limit is for reads; else for writes.
+        counted: The rate is in requests per second; else in bytes per second.
         rate: The limit.
     """
 
@@ -43,22 +44,22 @@ class DeviceLimit(NamedTuple):
 
     @property
     def words(self) -> str:
-        """`reads of 25 MB/s`, `writes of 800 a second`."""
+        """The limit as text: `reads of 25 MB/s`, `writes of 800 a second`."""
         rate = f"{about_count(self.rate)} a second" if self.counted else f"{about_size(self.rate)}/s"
         return f"{'reads' if self.reads else 'writes'} of {rate}"
 
     def concerns(self, row: Row, places: Sequence[Place]) -> bool:
-        """Whether a result reads or writes, as the limit says, on a target that lies on the device."""
+        """Whether a result does what is limited, reads or writes, on a target that lies on the device."""
         below = {layer.name for place in places if place.target == row.case.target for layer in place.layers}
         return self.device in below and row.operation in (READS if self.reads else WRITES)
 
 
 class Limited(NamedTuple):
-    """Limits at one time.
+    """The limits at one time.
 
     Attributes:
-        cpus: CPUs' worth of time that the engine may use; None if that is no fewer than the machine has.
-        devices: Those of devices below targets.
+        cpus: CPUs' worth of time that the engine may use; None if not below the CPUs of the machine.
+        devices: Limits of devices below targets.
     """
 
     cpus: float | None
@@ -66,7 +67,7 @@ class Limited(NamedTuple):
 
     @property
     def words(self) -> str:
-        """All of them; empty if there are none."""
+        """All limits as text; empty if there are none."""
         parts = [] if self.cpus is None else [f"the engine to {about_number(self.cpus)} CPUs"]
         for device in dict.fromkeys(limit.device for limit in self.devices):
             limits = ", ".join(limit.words for limit in self.devices if limit.device == device)
@@ -75,12 +76,12 @@ class Limited(NamedTuple):
 
 
 def limited(environment: Environment, places: Sequence[Place], section: str = GROUPS) -> Limited:
-    """What control groups limit, of what a run uses.
+    """Return the limits of control groups on what a run uses.
 
     Args:
-        environment: Of the run.
-        places: Of its targets; limits of devices that lie below none of them are left out.
-        section: Which time.
+        environment: Environment of the run.
+        places: Places of its targets; limits of devices below none of them are left out.
+        section: `GROUPS` or `AT_END`.
     """
     found = environment.get(section, {})
     quota = _QUOTA.match(found.get("cpu_quota", ""))
@@ -93,7 +94,7 @@ def limited(environment: Environment, places: Sequence[Place], section: str = GR
 
 
 def _limits(text: str, names: Mapping[str, str]) -> Iterator[DeviceLimit]:
-    """The limits of devices that have a name."""
+    """Yield the limits of devices that have a name."""
     for item in _DEVICE.finditer(text):
         for limit in item["limits"].split() if item["number"] in names else ():
             kind, _, value = limit.partition("=")
@@ -101,15 +102,15 @@ def _limits(text: str, names: Mapping[str, str]) -> Iterator[DeviceLimit]:
 
 
 def reached(found: Limited, places: Sequence[Place], rows: Iterable[Row]) -> Limited:
-    """Those of the limits that a result has come close to, so that they may hold it.
+    """Return the limits that a result comes close to, so that they may hold it back.
 
-    A quota of CPU time counts as reached: results that do not use it up may wait for it all the same, since it is given
-    out in periods of 100 ms (Linux, Documentation/scheduler/sched-bwc.rst).
+    A quota of CPU time always counts as reached: even results that do not use it up may wait for it, since it is
+    granted in periods of 100 ms (Linux, Documentation/scheduler/sched-bwc.rst).
 
     Args:
         found: The limits.
-        places: Of the targets.
-        rows: All results of the run.
+        places: Places of the targets.
+        rows: All rows of the run.
     """
     measured = [row for row in rows if row.rate is not None]
 
@@ -121,11 +122,11 @@ def reached(found: Limited, places: Sequence[Place], rows: Iterable[Row]) -> Lim
 
 
 def memory_limit(environment: Environment) -> int | None:
-    """Bytes of memory that the engine may use, its page cache included; None if no control group limits it."""
+    """Return the bytes of memory that the engine may use, page cache included; None without a limit."""
     found = _MEMORY.match(environment.get(GROUPS, {}).get("memory", ""))
     return int(found["bytes"]) if found else None
 
 
 def changed(before: Mapping[str, str], now: Mapping[str, str]) -> bool:
-    """Whether a limit that holds rates down is another one now."""
+    """Whether a limit on rates changed between two captures of a section."""
     return any(before.get(name) != now.get(name) for name in LIMITS)

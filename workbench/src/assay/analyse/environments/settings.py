@@ -1,4 +1,4 @@
-"""Settings of machines that a study wants otherwise, or that differ between the hosts of one run."""
+"""Finds machine settings that are not as the study wants them, or that differ between the hosts of one run."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -6,21 +6,21 @@ from typing import NamedTuple
 
 Environment = Mapping[str, Mapping[str, str]]
 WANTED = "settings wanted"
-"""Section of an environment that has what the study wants: name -> value."""
+"""Section of an environment with the settings that the study wants: name -> value."""
 HERE = "this machine"
 _HOST = re.compile(r"hosts? \S")
 _OFF = ("off", "forceoff", "notsupported", "notimplemented")
 
 
 class Setting(NamedTuple):
-    """One thing that is compared.
+    """A setting to compare.
 
     Attributes:
-        label: What it is called.
-        here: `section/name` of its items in what is known of this machine. What stands for a star is the part it is of.
-        there: Name of its items in the section of a host, likewise.
-        read: From the text of an item to the values in it.
-        remedy: What sets it; `{value}` and `{part}` are filled in.
+        label: Name for people.
+        here: `section/name` of its items in this machine's environment; a star stands for the part, such as a disk.
+        there: Name of its items in the section of a host; a star stands for the part.
+        read: Returns the values in the text of an item.
+        remedy: Command that sets it; `{value}` and `{part}` are filled in.
     """
 
     label: str
@@ -31,12 +31,12 @@ class Setting(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A setting as it was found.
+    """The observed value of a setting.
 
     Attributes:
-        host: Of which machine.
-        part: Of which disk or interface; empty if it is the machine's.
-        values: Several disks may have several.
+        host: The machine.
+        part: The disk or interface; empty if the setting is the machine's.
+        values: All values; several disks may have several.
     """
 
     host: str
@@ -49,7 +49,7 @@ def _whole(text: str) -> list[str]:
 
 
 def _chosen(text: str) -> list[str]:
-    """`always [madvise] never` says which is chosen."""
+    """Return the chosen value: `madvise` of `always [madvise] never`."""
     found = re.search(r"\[(\S+)\]", text)
     return [found[1] if found else text]
 
@@ -63,7 +63,7 @@ def _schedulers(text: str) -> list[str]:
 
 
 def _mtu(text: str) -> list[str]:
-    """Of an interface that is up."""
+    """Return the MTU of an interface that is up."""
     found = re.fullmatch(r"(?:mtu )?(\d+)(?:, (\w+))?", text)
     return [found[1]] if found and found[2] in (None, "up", "unknown") else []
 
@@ -87,11 +87,11 @@ SETTINGS = {
     ),
     "mtu": Setting(*("MTU", "network */mtu", "interface *", _mtu), "ip link set {part} mtu {value}"),
 }
-"""Name in a study -> what it is."""
+"""Name in a study -> setting."""
 
 
 def settings_found(environment: Environment) -> dict[str, tuple[Found, ...]]:
-    """What is known of each setting: of the hosts of a run, or of this machine where it has none.
+    """Return the observed values of each setting: on the hosts of a run, or on this machine if there are no hosts.
 
     Args:
         environment: Section -> name -> value, as captured.
@@ -106,7 +106,7 @@ def settings_found(environment: Environment) -> dict[str, tuple[Found, ...]]:
 
 
 def unwanted(environment: Environment) -> Iterator[tuple[str, Found, str]]:
-    """Each setting that is not as the study wants it: its name, what was found, and what is wanted.
+    """Yield each setting that is not as the study wants it: its name, what was found, and what is wanted.
 
     Args:
         environment: As captured, with the section `WANTED`.
@@ -119,14 +119,14 @@ def unwanted(environment: Environment) -> Iterator[tuple[str, Found, str]]:
 
 
 def setting_lines(environment: Environment) -> tuple[str, ...]:
-    """A line for each setting that is not as the study wants it, and for each that differs between hosts.
+    """Return a line for each setting that is not as the study wants it, and for each that differs between hosts.
 
     Args:
-        environment: Section -> name -> value, as captured, and `WANTED`.
+        environment: Section -> name -> value, as captured, with the section `WANTED`.
     """
     lines = []
     for name, found, wanted in unwanted(environment):
-        lines.append(f"{found.host}: {_label(name, found.part)}: {_shown(found.values)}; the study wants {wanted}")
+        lines.append(f"{found.host}: {_label(name, found.part)}: {_joined(found.values)}; the study wants {wanted}")
     for name, several in settings_found(environment).items():
         for part in dict.fromkeys(found.part for found in several):
             same = [found for found in several if found.part == part and not _unknown(found.values)]
@@ -134,7 +134,7 @@ def setting_lines(environment: Environment) -> tuple[str, ...]:
             for found in same:
                 hosts.setdefault(found.values, []).append(found.host)
             if len(hosts) > 1:
-                each = ", ".join(f"{_shown(values)} on {', '.join(names)}" for values, names in hosts.items())
+                each = ", ".join(f"{_joined(values)} on {', '.join(names)}" for values, names in hosts.items())
                 lines.append(f"{_label(name, part)} differs between hosts: {each}")
     return tuple(lines)
 
@@ -156,7 +156,7 @@ def _of_machine(setting: Setting, environment: Environment) -> Iterator[tuple[st
 
 
 def _part(pattern: str, name: str) -> str | None:
-    """What stands for the star; empty without a star, None if it does not fit."""
+    """Return the text in place of the star; empty without a star, None if the name does not match."""
     before, star, after = pattern.partition("*")
     if not star:
         return "" if name == pattern else None
@@ -168,7 +168,7 @@ def _label(name: str, part: str) -> str:
     return f"{SETTINGS[name].label} of {part}" if part else SETTINGS[name].label
 
 
-def _shown(values: tuple[str, ...]) -> str:
+def _joined(values: tuple[str, ...]) -> str:
     return " and ".join(values)
 
 

@@ -1,1 +1,1 @@
-"""How results grow with the hosts, tasks and lanes that make them, and how much they vary meanwhile."""
+"""Analyses how results grow with the number of hosts, tasks and lanes, and how much they vary."""

@@ -1,10 +1,10 @@
-"""Where a total bends: with how many hosts more of them begin to add less than they should, with an interval.
+"""Finds where a total bends: from how many hosts on a further one adds less than it should, with an interval.
 
-Two curves are tried. The sharp one is X(N) = rate min(N, bend): each host adds as much as the first, until something is
-full. Source: the asymptotic bounds of E. D. Lazowska and others, Quantitative System Performance, Prentice-Hall 1984,
-chapter 5, which cross at the bend. The smooth one is the universal scalability law (`assay.analyse.growth.usl`), which
-has no corner; what is told of it is where hosts have half of what one has alone. The sharp one counts if
-it is within 2 % of all points, else the one that the repeats contradict less.
+Two curves are fitted. The sharp one is X(N) = rate min(N, bend): each host adds as much as the first, until something
+is saturated. Source: the asymptotic bounds of E. D. Lazowska and others, Quantitative System Performance,
+Prentice-Hall 1984, chapter 5, which cross at the bend. The smooth one is the universal scalability law
+(`assay.analyse.growth.usl`), which has no corner; its bend is reported where each host has half the rate of one alone.
+The sharp curve counts if it is within 2 % of all points, otherwise the one that fits the repeats better.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from assay.analyse.growth.draws import Array
 
 LEAST_POINTS = 3
-"""Numbers of hosts: the sharp curve has two parameters."""
+"""Minimum number of different host counts: the sharp curve has two parameters."""
 
 
 class Bend(NamedTuple):
-    """What the curves say.
+    """The bend of a total.
 
     Attributes:
-        at: Number of hosts; None where nothing up to the most that were measured shows it for sure. With the last
-            two numbers the total is at least 95 % of what it is beyond a sharp one.
-        sharp: From there on more add nothing; else half of what one host has alone is left to each there.
-        described: One of the curves is no further from the points than repeats vary by chance, or than 2 %.
+        at: Number of hosts; None if the measured range does not clearly show a bend. With the last two host counts,
+            the total is at least 95 % of that beyond a sharp bend.
+        sharp: Further hosts add nothing beyond it; otherwise each host there has half the rate of one alone.
+        described: One of the curves is within the repeats' chance variation, or within 2 %, of the points.
     """
 
     at: Range | None
@@ -39,15 +39,15 @@ class Bend(NamedTuple):
 def find_bend(rates: Mapping[int, Sequence[float]], seed: int = 1) -> Bend | None:
     """Fit both curves to the logarithms of rates by least squares.
 
-    Intervals are percentiles of the bootstrap of `Totals.drawn`. A simulation in the tests holds them against what was
-    put in.
+    Intervals are percentiles of the bootstrap in `Totals.drawn`. A simulation in the tests checks that they cover the
+    true values.
 
     Args:
         rates: Number of hosts -> rate of each repeat, bytes or operations per second.
-        seed: Of the bootstrap; the same gives the same intervals.
+        seed: Seed of the bootstrap; the same seed gives the same intervals.
 
     Returns:
-        None with fewer than 3 numbers of hosts, too few repeats, or a rate of 0.
+        None with fewer than 3 host counts, too few repeats, or a rate of 0.
     """
     if not usable(rates, LEAST_POINTS):
         return None
@@ -66,18 +66,18 @@ def find_bend(rates: Mapping[int, Sequence[float]], seed: int = 1) -> Bend | Non
     if not sharp:
         return Bend(None, False, False)
     found = interval(float(np.exp(corner[0])), np.exp(_fitted(totals, totals.drawn(seed))[1]))
-    # One number beyond the bend does not show that the total is level there: the last but one must be on it, too.
+    # One host count beyond the bend does not show a plateau: the last but one must be on it, too.
     return Bend(found if PLATEAU * found.high <= totals.counts[-2] else None, True, True)
 
 
 def _fitted(totals: Totals, means: "Array") -> "tuple[Array, Array]":
-    """Logarithms of the rate of one host and of the bend (infinite where there is none) with the least squares.
+    """Return the logarithms of the rate of one host and of the bend, infinite without a bend, by least squares.
 
-    For each stretch between two numbers of hosts the best bend in it is known in closed form, or lies at its end.
+    For each stretch between two host counts, the best bend in it is known in closed form, or lies at its end.
 
     Args:
-        totals: Numbers of hosts and their weights.
-        means: Draws x numbers of hosts.
+        totals: Host counts and their weights.
+        means: Array of draws x host counts.
     """
     import numpy as np
 

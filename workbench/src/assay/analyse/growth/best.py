@@ -1,4 +1,4 @@
-"""The best that is reached with each number of hosts, tasks or lanes, whatever the other axes are."""
+"""Finds the best rate for each number of hosts, tasks or lanes over all values of the other axes."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,15 +8,16 @@ from assay.model.result.result import Row
 
 
 class Best(NamedTuple):
-    """The fastest point.
+    """The fastest point for one target, operation and number.
 
     Attributes:
-        axis: What grows.
-        number: How many.
-        rate: Bytes per second, of counted operations their number per second.
-        low: Of its 95 % interval; likewise `high`.
-        at: Axis -> value of the other axes there.
-        of: Points of the other axes that were measured.
+        axis: The growing axis.
+        number: Its value.
+        rate: Bytes per second, or operations per second for operations that are counted.
+        low: Lower end of the 95 % interval of the rate; None with too few repeats.
+        high: Its upper end.
+        at: Axis -> value of the other axes at the fastest point.
+        of: Number of points of the other axes that were measured.
     """
 
     target: str
@@ -31,14 +32,14 @@ class Best(NamedTuple):
 
 
 def bests(rows: Sequence[Row], axis: str) -> list[Best]:
-    """For each target, operation and number, where at least two points of other axes were measured with one number.
+    """Return the best for each target, operation and number; empty if no number was measured at several points.
 
-    All workloads count together: which of them is faster is a part of the question. Results that say nothing of the
-    store are left out.
+    All workloads count together: which of them is faster is a part of the question. Results that say nothing about the
+    storage are left out.
 
     Args:
-        rows: Of a run.
-        axis: What grows, of `assay.model.study.growth.GROWING`.
+        rows: Rows of a run.
+        axis: The growing axis, one of `assay.model.study.growth.GROWING`.
     """
     groups: dict[tuple[str, str, int], list[Row]] = {}
     for row in rows:

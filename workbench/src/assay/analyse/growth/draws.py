@@ -1,4 +1,4 @@
-"""Totals of several repeats at several numbers of hosts, as curves are fitted to them and as chance may have it."""
+"""Holds totals of several repeats at several host counts, for fitting curves and for a bootstrap."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 LEAST_FREEDOM = 4
-"""Repeats beyond one of each number of hosts, all together: with fewer nobody knows how much they vary."""
+"""Minimum number of repeats beyond the first of each host count, all together: with fewer the variation is unknown."""
 MOST_OFF = 0.02
-"""A curve that is further from a point than this, and further than repeats vary, does not describe the total."""
+"""A curve further from a point than this, and further than repeats vary, does not describe the total."""
 SURE = 0.01
-"""Probability below which repeats that vary by chance do not explain how far the points are from the curve."""
+"""Below this probability, chance variation of repeats does not explain the distances from the curve."""
 DRAWS = 2000
 _NORMAL = 1.959963984540054
 
@@ -36,15 +36,15 @@ class Totals:
     """Logarithms of rates.
 
     Attributes:
-        counts: Numbers of hosts, ascending.
-        weights: Repeats of each.
-        means: Mean of the logarithms of each.
+        counts: Host counts, ascending.
+        weights: Number of repeats for each host count.
+        means: Mean of the logarithms for each host count.
         freedom: Degrees of freedom of `noise`.
-        noise: Variance of a repeat's logarithm, pooled over all numbers.
+        noise: Variance of a repeat's logarithm, pooled over all host counts.
     """
 
     def __init__(self, rates: Mapping[int, Sequence[float]]) -> None:
-        """Arguments as of `usable`, which must have said yes."""
+        """Compute the means; the rates must be `usable`."""
         import numpy as np
 
         self.counts = np.array(sorted(rates), float)
@@ -55,15 +55,15 @@ class Totals:
         self.noise = sum(float(((several - several.mean()) ** 2).sum()) for several in self.logs) / self.freedom
 
     def drawn(self, seed: int) -> "Array":
-        """Means as they might have been; draws x numbers of hosts.
+        """Return bootstrap draws of the means, an array of draws x host counts.
 
-        What is drawn are the repeats' distances from the mean of their number of hosts, pooled over all numbers, since
-        three or four repeats are too few to draw from; they are widened for the means that were taken from the same
-        repeats, and by Student's t for their number (B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap,
-        1993, chapters 9 and 13).
+        Drawn are the repeats' distances from the mean of their host count, pooled over all host counts, since three or
+        four repeats are too few to draw from. The distances are widened for the means taken from the same repeats, and
+        by Student's t for their number (B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993,
+        chapters 9 and 13).
 
         Args:
-            seed: The same gives the same draws.
+            seed: The same seed gives the same draws.
         """
         import numpy as np
 
@@ -80,11 +80,11 @@ class Totals:
         return self.means + alone * np.column_stack(errors)
 
     def chance(self, distances: "Array", parameters: int) -> float:
-        """Probability that points are so far from a curve if only the repeats vary (F test for lack of fit).
+        """Return the probability that points lie so far from a curve if only repeats vary (F test for lack of fit).
 
         Args:
-            distances: Of the means from the curve.
-            parameters: Of the curve, fewer than numbers of hosts.
+            distances: Distances of the means from the curve.
+            parameters: Number of parameters of the curve, fewer than host counts.
         """
         freedom = len(self.counts) - parameters
         between = float((self.weights * distances**2).sum())
@@ -92,18 +92,18 @@ class Totals:
 
 
 def usable(rates: Mapping[int, Sequence[float]], least: int) -> bool:
-    """Whether curves can be fitted: enough numbers of hosts and repeats, and no rate of 0.
+    """Whether curves can be fitted: enough host counts and repeats, and no rate of 0.
 
     Args:
         rates: Number of hosts -> rate of each repeat.
-        least: Numbers of hosts that it takes.
+        least: Minimum number of host counts.
     """
     freedom = sum(len(several) - 1 for several in rates.values())
     return len(rates) >= least and freedom >= LEAST_FREEDOM and min(chain.from_iterable(rates.values())) > 0
 
 
 def interval(value: float, draws: "Array") -> Range:
-    """The value with the interval that holds 95 of 100 draws, and itself."""
+    """Return the value with the interval that contains 95 of 100 draws and the value itself."""
     import numpy as np
 
     low, high = (max(0.0, float(end)) for end in np.percentile(draws, [2.5, 97.5], method="nearest"))

@@ -1,4 +1,4 @@
-"""What each step of a run that grows has brought, against its first step; two numbers are enough."""
+"""Compares each step of a growing run with its first step; two steps are enough."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,15 +9,16 @@ from assay.model.study.names import is_counted
 
 
 class Step(NamedTuple):
-    """One operation of one workload on one target with so many hosts, tasks or lanes.
+    """One operation of one workload on one target, at one number of hosts, tasks or lanes.
 
     Attributes:
         label: Target, workload, operation and the other axes.
-        rate: Median total, bytes or operations per second; None if the result says nothing of the store.
-        low: Of its 95 % interval; likewise `high`.
-        efficiency: Rate / (number x rate of the first number, for each of them); None without both rates, or
-            where the smallest number of all was not measured.
-        verdict: Of the result.
+        rate: Median total, bytes or operations per second; None if the result says nothing about the storage.
+        low: Lower end of the 95 % interval of the rate.
+        high: Its upper end.
+        efficiency: Rate / (number x rate of each at the first number); None without both rates, or if the smallest
+            number of all was not measured.
+        verdict: Verdict of the result.
     """
 
     label: str
@@ -31,7 +32,7 @@ class Step(NamedTuple):
 
     @property
     def words(self) -> str:
-        """In one line."""
+        """The step in one line of text."""
         if self.rate is None:
             return f"{self.label}: no usable result ({self.verdict})"
         scale, unit = (1.0, "operations/s") if is_counted(self.operation) else (1e6, "MB/s")
@@ -44,16 +45,16 @@ class Step(NamedTuple):
 
 
 def steps(rows: Sequence[Row], axis: str) -> list[Step]:
-    """All steps of all kinds of work, in the order of the rows.
+    """Return all steps, in the order of the rows.
 
     Args:
-        rows: Of a run.
-        axis: What grows.
+        rows: Rows of a run.
+        axis: The growing axis.
     """
     groups: dict[tuple[object, ...], list[Row]] = {}
-    told = [row for row in rows if isinstance(row.case.parameters.known(axis), int)]
-    least = min((_number(row, axis) for row in told), default=0)
-    for row in told:
+    usable = [row for row in rows if isinstance(row.case.parameters.known(axis), int)]
+    least = min((_number(row, axis) for row in usable), default=0)
+    for row in usable:
         key = (row.case.target, row.case.workload, row.operation, other_axes(row, axis))
         groups.setdefault(key, []).append(row)
     return [_step(key, row, axis, group, least) for key, group in groups.items() for row in group]

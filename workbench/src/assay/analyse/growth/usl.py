@@ -1,9 +1,9 @@
-"""The universal scalability law, fitted to how a total grows with the number of hosts, with intervals.
+"""Fits the universal scalability law to the growth of a total with the number of hosts, with intervals.
 
 X(N) = rate N / (1 + contention (N - 1) + coherency N (N - 1))
 
-Contention is the share of the work that is done one after the other; coherency what each host costs each other one, so
-that the total falls again from sqrt((1 - contention) / coherency) hosts on.
+Contention is the share of the work that is serialised; coherency is the cost of each pair of hosts, which makes the
+total fall again beyond sqrt((1 - contention) / coherency) hosts.
 Source: N. J. Gunther, Guerrilla Capacity Planning, Springer 2007, chapter 4.
 """
 
@@ -18,31 +18,31 @@ if TYPE_CHECKING:
     from assay.analyse.growth.draws import Array
 
 LEAST_POINTS = 4
-"""Numbers of hosts: the law has three parameters."""
+"""Minimum number of different host counts: the law has three parameters."""
 FAR = 2.0
-"""A peak is told up to so many times the most hosts that were measured."""
+"""A peak is reported up to this many times the most hosts that were measured."""
 STEPS = 8
 FARTHEST = 100.0
 RIDGE = 1e-13
 _FREE = ((0,), (0, 1), (0, 2), (0, 1, 2))
-"""Parameters that are not 0."""
+"""Sets of parameters that are not fixed at 0."""
 
 
 class Law(NamedTuple):
-    """What fits best.
+    """The best fit.
 
     Attributes:
-        rate: What one host reaches alone; in the unit of the rates.
-        contention: From 0 on.
-        coherency: From 0 on.
-        peak: Hosts with which the total is greatest; None where the data show no peak. One that is not above the last
-            number but one is told only if the total falls.
-        half: Hosts with which each has half of what one has alone; None where that is nowhere.
+        rate: Rate of one host alone, in the unit of the rates.
+        contention: At least 0.
+        coherency: At least 0.
+        peak: Number of hosts with the greatest total; None where the data show no peak. A peak at or below the last but
+            one host count is reported only if the total falls.
+        half: Number of hosts at which each has half the rate of one alone; None if there is none.
         most: The most hosts that were measured.
         off: The greatest distance of a point (geometric mean of the repeats) from the curve, as a share of the curve.
-        falls: The total with the most hosts is lower than the greatest one by more than repeats vary by chance.
-        fits: The curve describes the points: they are no further from it than 2 %, or than repeats vary by chance.
-        chance: Probability that they are so far from it if only the repeats vary.
+        falls: The total with the most hosts is below the greatest total by more than the repeats' chance variation.
+        fits: The curve describes the points: they are within 2 %, or within the repeats' chance variation.
+        chance: Probability that the points are so far from the curve if only repeats vary.
     """
 
     rate: Range
@@ -58,16 +58,16 @@ class Law(NamedTuple):
 
 
 def fit_law(rates: Mapping[int, Sequence[float]], seed: int = 1) -> Law | None:
-    """Fit the law to the logarithms of rates by least squares, no parameter below 0.
+    """Fit the law to the logarithms of rates by least squares, with no parameter below 0.
 
-    Intervals are percentiles of the bootstrap over repeats of `Totals.drawn`.
+    Intervals are percentiles of the bootstrap over repeats in `Totals.drawn`.
 
     Args:
         rates: Number of hosts -> rate of each repeat.
-        seed: Of the bootstrap; the same gives the same intervals.
+        seed: Seed of the bootstrap; the same seed gives the same intervals.
 
     Returns:
-        None with fewer than 4 numbers of hosts, too few repeats, or a rate of 0.
+        None with fewer than 4 host counts, too few repeats, or a rate of 0.
     """
     if not usable(rates, LEAST_POINTS):
         return None
@@ -75,12 +75,12 @@ def fit_law(rates: Mapping[int, Sequence[float]], seed: int = 1) -> Law | None:
 
     measured = Totals(rates)
     hosts, counts = measured.counts, measured.weights
-    # Time that one piece of work takes all hosts together is linear in the parameters.
+    # The time of one piece of work, over all hosts together, is linear in the parameters.
     means = np.log(hosts) - measured.means
     design = np.column_stack([np.ones_like(hosts), hosts - 1, hosts * (hosts - 1)])
     best = _solved(design, means[None, :], counts)[0]
     distances = means - np.log(design @ best)
-    # Without the bound, since a parameter that is held at 0 would shift the others; intervals end at 0 all the same.
+    # Unbounded, since a parameter fixed at 0 would shift the others; intervals still end at 0.
     free = _parameters(_solved(design, np.log(hosts) - measured.drawn(seed), counts, bounded=False))
     law = _parameters(best[None, :])[0]
     rate, contention, coherency, peak, half = (
@@ -92,19 +92,19 @@ def fit_law(rates: Mapping[int, Sequence[float]], seed: int = 1) -> Law | None:
     sure = student_t(measured.freedom) * math.sqrt(measured.noise * (1 / counts[top] + 1 / counts[-1]))
     falls = bool(measured.means[top] - measured.means[-1] > sure)
     shown = coherency.low > 0 and peak.value <= FAR * hosts[-1] and math.isfinite(peak.high)
-    seen = falls or peak.value > hosts[-2]
-    told = peak if shown and seen and fitting else None
+    is_reached = falls or peak.value > hosts[-2]
+    reported_peak = peak if shown and is_reached and fitting else None
     halved = half if math.isfinite(half.value) else None
-    return Law(rate, contention, coherency, told, halved, int(hosts[-1]), off, falls, fitting, chance)
+    return Law(rate, contention, coherency, reported_peak, halved, int(hosts[-1]), off, falls, fitting, chance)
 
 
 def _solved(design: "Array", logs: "Array", counts: "Array", bounded: bool = True) -> "Array":
-    """Parameters of the linear form with the least squares of logarithms (Gauss and Newton's steps).
+    """Return the parameters of the linear form with the least squares of logarithms (Gauss-Newton steps).
 
     Args:
-        design: Numbers of hosts x 3.
-        logs: Draws x numbers of hosts: of hosts / rate.
-        counts: Weight of each number of hosts.
+        design: Host counts x 3.
+        logs: Draws x host counts: logarithms of hosts / rate.
+        counts: Weight of each host count.
         bounded: No parameter is below 0.
 
     Returns:
@@ -112,20 +112,20 @@ def _solved(design: "Array", logs: "Array", counts: "Array", bounded: bool = Tru
     """
     import numpy as np
 
-    seen = np.exp(logs)
-    fitted = seen
+    observed = np.exp(logs)
+    fitted = observed
     found = np.zeros((len(logs), 3))
     for _ in range(STEPS):
         rows = design[None, :, :] / fitted[:, :, None]
         wanted = 1 + logs - np.log(fitted)
         found = _least_squares(rows, wanted, counts, bounded)
-        # A wild draw must not step out of where logarithms are.
-        fitted = np.clip(found @ design.T, seen / FARTHEST, seen * FARTHEST)
+        # An extreme draw must not leave the range in which logarithms exist.
+        fitted = np.clip(found @ design.T, observed / FARTHEST, observed * FARTHEST)
     return found
 
 
 def _least_squares(rows: "Array", wanted: "Array", counts: "Array", bounded: bool) -> "Array":
-    """Least squares of three parameters; with bounds the best of all sets of zeros in which none is below 0."""
+    """Return the least squares of three parameters; if bounded, the best over all sets of zeros with none below 0."""
     import numpy as np
 
     best, least = np.zeros((len(rows), 3)), np.full(len(rows), np.inf)
@@ -135,7 +135,7 @@ def _least_squares(rows: "Array", wanted: "Array", counts: "Array", bounded: boo
         normal = np.einsum("bki,bkj->bij", weighed, part)
         right = np.einsum("bki,bk->bi", weighed, wanted)
         scale = np.sqrt(np.einsum("bii->bi", normal))
-        # What is added decides nothing, and lets rates be solved that differ by more than numbers have digits.
+        # The ridge changes no result, and makes the system solvable where rates differ beyond floating-point precision.
         even = normal / scale[:, :, None] / scale[:, None, :] + RIDGE * np.eye(len(free))
         values = np.linalg.solve(even, (right / scale)[:, :, None])[:, :, 0] / scale
         rest = ((wanted - np.einsum("bki,bi->bk", part, values)) ** 2 * counts).sum(axis=1)
@@ -150,7 +150,7 @@ def _least_squares(rows: "Array", wanted: "Array", counts: "Array", bounded: boo
 
 
 def _parameters(linear: "Array") -> "Array":
-    """Rate, contention, coherency, peak, and the hosts with which each has half, of each."""
+    """Return rate, contention, coherency, peak, and number of hosts with half the rate each, for each draw."""
     import numpy as np
 
     alone, contention, coherency = linear[:, 0], linear[:, 1] / linear[:, 0], linear[:, 2] / linear[:, 0]

@@ -1,4 +1,4 @@
-"""How much results vary with the size of a transfer: from repeat to repeat, and with the number of hosts."""
+"""Measures how much results vary for each transfer size: between repeats, and with the number of hosts."""
 
 import math
 from collections.abc import Sequence
@@ -12,20 +12,20 @@ from assay.analyse.usable import usable
 from assay.model.result.result import Row
 
 TRANSFERS = ("record_size", "object_size")
-"""Axes that say how much one operation moves."""
+"""Axes that set the size of one operation."""
 LEAST_SIZES = 3
 SMALL = 1 << 20
-"""Bytes. Transfers below this are called small."""
+"""Bytes; smaller transfers are called small."""
 
 
 class Varied(NamedTuple):
-    """One size.
+    """Variation at one transfer size.
 
     Attributes:
         size: Bytes of an operation.
-        repeats: Coefficient of variation of the repeats, with its 95 % interval. None with too few.
-        hosts: Coefficient of variation of the medians with different numbers of hosts or tasks, the mean over the other
-            axes; None if there are fewer than three.
+        repeats: Coefficient of variation between repeats, with its 95 % interval; None with too few repeats.
+        hosts: Coefficient of variation of the medians over the numbers of hosts or tasks, averaged over the other axes;
+            None with fewer than three numbers.
     """
 
     size: int
@@ -34,11 +34,12 @@ class Varied(NamedTuple):
 
 
 class Variation(NamedTuple):
-    """One operation of a workload on a target.
+    """Variation of one operation of a workload on a target.
 
     Attributes:
         sizes: Ascending.
-        small: As `Varied.repeats`, of all sizes below 1 MiB together; likewise `large`, from 1 MiB on.
+        small: As `Varied.repeats`, over all sizes below 1 MiB together.
+        large: As `Varied.repeats`, over all sizes from 1 MiB on.
     """
 
     target: str
@@ -50,9 +51,9 @@ class Variation(NamedTuple):
 
 
 def variations(rows: Sequence[Row]) -> list[Variation]:
-    """Of every operation that was measured with at least three sizes of transfers.
+    """Return the variation of every operation measured with at least three transfer sizes.
 
-    Results that say nothing of the store (cached, impossible, incomplete) are left out.
+    Results that say nothing about the storage (cached, impossible, incomplete) are left out.
     """
     groups: dict[tuple[str, str, str], dict[int, list[Row]]] = {}
     for row in rows:
@@ -77,30 +78,29 @@ def _rates(rows: Sequence[Row]) -> list[list[float]]:
 
 
 def spread(groups: Sequence[Sequence[float]]) -> Range | None:
-    """The coefficient of variation within groups that have it in common, with its 95 % interval.
+    """Return the coefficient of variation within groups, pooled over all groups, with its 95 % interval.
 
-    The variance of logarithms is pooled over the groups; the interval is that of the chi-square distribution, exact if
-    rates vary by factors that are normal in logarithms. The coefficient of variation of such rates is
-    sqrt(exp(variance) - 1). Source: J. Aitchison and J. A. C. Brown, The Lognormal Distribution, Cambridge 1957,
-    chapter 2.
+    The variance of logarithms is pooled over the groups; the interval is that of the chi-square distribution, exact for
+    rates with lognormal errors. The coefficient of variation of such rates is sqrt(exp(variance) - 1). Source:
+    J. Aitchison and J. A. C. Brown, The Lognormal Distribution, Cambridge 1957, chapter 2.
 
     Args:
-        groups: Rates of repeats; those of one group have one true rate.
+        groups: Rates of repeats; the rates in one group share one true rate.
 
     Returns:
         None without a group of two, or with a rate of 0.
     """
-    told = [group for group in groups if len(group) > 1]
-    freedom = sum(len(group) - 1 for group in told)
-    if not told or any(rate <= 0 for group in told for rate in group):
+    several = [group for group in groups if len(group) > 1]
+    freedom = sum(len(group) - 1 for group in several)
+    if not several or any(rate <= 0 for group in several for rate in group):
         return None
-    squares = sum(mean_deviation([math.log(rate) for rate in group])[1] ** 2 * (len(group) - 1) for group in told)
+    squares = sum(mean_deviation([math.log(rate) for rate in group])[1] ** 2 * (len(group) - 1) for group in several)
     variances = (squares / freedom, *(squares / chi_square_quantile(freedom, share) for share in (0.975, 0.025)))
     return Range(*(math.sqrt(math.expm1(min(variance, 50.0))) for variance in variances))
 
 
 def _over_hosts(rows: Sequence[Row]) -> float | None:
-    """The numbers of hosts and tasks are what varies; all other axes are fixed within a line."""
+    """Return the mean variation over the numbers of hosts and tasks, with all other axes fixed."""
     lines: dict[tuple[object, ...], dict[tuple[object, ...], float]] = {}
     for row in rows:
         others = tuple(item for item in row.case.axes.items() if item[0] not in (*HOSTS, "streams"))

@@ -1,1 +1,1 @@
-"""IO500's score of a run that has its phases."""
+"""Computes IO500's score of a run that has its phases."""

@@ -1,8 +1,8 @@
-"""IO500's score from stored results.
+"""Computes IO500's score from stored results.
 
 The definitions are those of the benchmark (github.com/IO500/io500, src/main.c and phase-definitions.h, and the rules on
-io500.org): of each phase GiB/s, or thousands of operations per second, from its start to the end of its last task; the
-score of a group is the geometric mean of its phases, and that of all the square root of the product of both groups.
+io500.org). A phase counts by GiB/s, or thousands of operations per second, from its start to the end of its last task.
+The score of a group is the geometric mean of its phases; the total is the square root of the product of both groups.
 """
 
 import math
@@ -17,7 +17,7 @@ from assay.model.study.parameters import Parameters
 from assay.model.units import about_number
 
 STONEWALL_NS = 300 * 10**9
-"""Every phase that writes runs for so long at least."""
+"""Minimum duration of every phase that writes."""
 HARD_TRANSFER = 47008
 HARD_FILE = 3901
 GIB = 2**30
@@ -25,13 +25,13 @@ GIB = 2**30
 
 @dataclass(frozen=True)
 class Phase:
-    """What came of a phase in one repeat.
+    """The result of a phase in one repeat.
 
     Attributes:
-        name: IO500's name of it.
-        value: GiB/s, or thousands of operations per second; None if there is no result to rely on.
-        bandwidth: Which of the two.
-        seconds: From its start to the end of the last task.
+        name: IO500's name of the phase.
+        value: GiB/s, or thousands of operations per second; None without a usable result.
+        bandwidth: The value is in GiB/s.
+        seconds: Time from the phase's start to the end of the last task.
     """
 
     name: str
@@ -42,16 +42,16 @@ class Phase:
 
 @dataclass(frozen=True)
 class Score:
-    """One repeat of IO500 on one target.
+    """The score of one repeat of IO500 on one target.
 
     Attributes:
         target: Name of the target.
         repeat: From 1.
         phases: All twelve, in IO500's order.
-        bandwidth: Geometric mean of those in GiB/s; None if one has no value.
-        iops: Geometric mean of the others in thousands per second; likewise.
-        total: Square root of their product; likewise.
-        broken: Which rules of IO500 were not kept, one sentence each.
+        bandwidth: Geometric mean of the phases in GiB/s; None if one has no value.
+        iops: Geometric mean of the other phases, in thousands per second; None if one has no value.
+        total: Square root of their product; None if one of them is.
+        broken: IO500 rules that the run breaks, one sentence each.
     """
 
     target: str
@@ -64,7 +64,7 @@ class Score:
 
 
 def geometric_mean(values: Iterable[float | None]) -> float | None:
-    """The n-th root of the product of n values; None if one is None, 0 if one is 0."""
+    """Return the n-th root of the product of n values; None if one is None, 0 if one is 0."""
     found = list(values)
     known = [value for value in found if value is not None]
     if not known or len(known) < len(found):
@@ -75,10 +75,10 @@ def geometric_mean(values: Iterable[float | None]) -> float | None:
 
 
 def io500_scores(rows: Sequence[Row]) -> tuple[Score, ...]:
-    """The scores of all repeats, by target; none unless the run has all of IO500's workloads.
+    """Return the scores of all repeats, by target; empty unless the run has all of IO500's workloads.
 
     Args:
-        rows: Results of a run.
+        rows: Rows of a run.
     """
     if not is_io500(row.case.workload for row in rows):
         return ()
@@ -124,7 +124,7 @@ def _phase(source: Source, by_place: Places, repeat: int) -> Phase:
 
 
 def _find(by_place: Places, repeat: int) -> Phase:
-    """All names, over the time in which they were listed and looked at."""
+    """Return the find phase: the rate of names over the time in which they were listed and their attributes read."""
     parts = [
         _sample(by_place, workload, operation, repeat)
         for workload in ("mdtest-easy", "mdtest-hard")
@@ -151,7 +151,7 @@ def _stonewalls(by_place: Places, repeat: int) -> Iterator[str]:
 
 
 def _broken(by_place: Places) -> tuple[str, ...]:
-    """Rules that hold for all repeats."""
+    """Return the broken rules that concern all repeats."""
     hard, names = by_place["ior-hard", "write"].case.parameters, by_place["mdtest-hard", "create"].case.parameters
     easy = by_place["mdtest-easy", "create"].case.parameters
     found = []
@@ -174,5 +174,5 @@ def _broken(by_place: Places) -> tuple[str, ...]:
 
 
 def _elsewhere(parameters: Parameters) -> bool:
-    """Whether each lane goes on by so many lanes, around all of them, that it comes to another host."""
+    """Whether each lane reads files of a lane on another host: `shift` moves by one host's lanes or more."""
     return parameters.host_lanes <= parameters.shift <= parameters.all_lanes - parameters.host_lanes

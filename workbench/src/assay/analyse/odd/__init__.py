@@ -1,1 +1,1 @@
-"""What looks odd in results, in words."""
+"""Describes what looks odd in results."""

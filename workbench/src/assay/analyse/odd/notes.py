@@ -1,4 +1,4 @@
-"""What looks odd in the results, in words. Nothing is removed because of a note."""
+"""Describes what looks odd in the results. No result is removed because of a note."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -15,25 +15,25 @@ from assay.model.told import NotTold
 from assay.model.units import about_count, about_number, about_size, format_size
 
 MOST_PER_KIND = 5
-"""More notes of a kind are only counted."""
+"""Further notes of a kind are only counted."""
 
 LARGE_RECORD = 512 << 10
 SPLIT = 1.5
-"""From so many requests for each operation on it is worth a note."""
+"""Least requests for each operation that are worth a note."""
 
 SCATTERED = ("random_read", "stride_read", "backward_read")
 FETCHED_MORE = 1.5
-"""From so many times the bytes read on it is worth a note."""
+"""Least ratio of fetched bytes to read bytes that is worth a note."""
 
 LOST_FRAMES = 1e-4
-"""From such a share of frames that were sent again on it is worth a note."""
+"""Least share of frames sent again that is worth a note."""
 SMALL_FRAME = 1024
 """Bytes of data in a frame with an MTU of 1500: two sectors."""
 
 BUSY = 0.9
-"""From such a share of the time on something is full."""
+"""Least share of the time at which something counts as full."""
 AGAIN = 1e-3
-"""From such a share of TCP segments that were sent again on it is worth a note."""
+"""Least share of retransmitted TCP segments that is worth a note."""
 
 LATE_START_NS = 1_000_000
 """A delay of starts below this is not worth a note."""
@@ -43,7 +43,7 @@ _STDIO = ("fwrite", "re_fwrite", "fread", "re_fread")
 
 
 def notes(rows: Sequence[Row], places: Mapping[str, Place]) -> tuple[str, ...]:
-    """All notes but those of `falling`, a sentence each, grouped by kind.
+    """Return all notes except those of `falling`, one sentence each, grouped by kind.
 
     Args:
         rows: All rows of the run.
@@ -51,8 +51,8 @@ def notes(rows: Sequence[Row], places: Mapping[str, Place]) -> tuple[str, ...]:
     """
     found: list[str] = []
     for kind in _PER_ROW:
-        told = (row for row in rows if not (row.machine and kind in _DISTURBED))
-        found += _capped(note for row in told for note in _as_far_as_told(kind(row, places.get(row.case.target))))
+        considered = (row for row in rows if not (row.machine and kind in _DISTURBED))
+        found += _capped(note for row in considered for note in _until_missing(kind(row, places.get(row.case.target))))
     found += trend_notes(rows)
     found += _capped(_faster_than_direct(rows))
     found += _capped(_untested_tails(rows))
@@ -60,12 +60,12 @@ def notes(rows: Sequence[Row], places: Mapping[str, Place]) -> tuple[str, ...]:
 
 
 def falling(rows: Sequence[Row]) -> tuple[str, ...]:
-    """A sentence for each axis that goes the wrong way, the worst first."""
+    """Return a sentence for each axis along which a higher value does much less, the worst first."""
     return tuple(_capped(iter(wrong_way(rows))))
 
 
-def _as_far_as_told(several: Iterator[str]) -> Iterator[str]:
-    """What asks for something that nobody has told has nothing to note."""
+def _until_missing(several: Iterator[str]) -> Iterator[str]:
+    """Yield the notes up to the first that needs a missing value."""
     with suppress(NotTold):
         yield from several
 
@@ -86,7 +86,7 @@ def _rate(per_second: float, row: Row) -> str:
 
 
 def _outliers(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
-    """More than twice or less than half the median; with 5 repeats or more also beyond 3 scaled MAD and 5 %.
+    """Note repeats above twice or below half the median; with 5 repeats or more also beyond 3 scaled MAD and 5 %.
 
     The median absolute deviation is scaled by 1.4826, which makes it the standard deviation of a normal distribution.
     """
@@ -133,7 +133,7 @@ def _uneven_lanes(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG0
 
 
 def _other_method(row: Row, place: Place | None) -> Iterator[str]:
-    """Plain system calls where io_uring was asked for, or several operations in flight."""
+    """Note plain system calls where the study requests io_uring, or several operations in flight."""
     parameters = row.case.parameters
     found = next((sample for sample in row.samples if sample.method == "sync"), None)
     without_kernel = place is not None and place.no_storage
@@ -152,9 +152,9 @@ def _other_method(row: Row, place: Place | None) -> Iterator[str]:
 def _cache_untouched(row: Row, place: Place | None) -> Iterator[str]:
     if place is not None and (place.memory_backed or place.no_storage):
         return
-    asked = row.case.parameters.cache
-    if asked in ("drop", "evict") and any(not sample.cache_done for sample in usable(row.samples)):
-        yield f"{_name(row)}: the cache should have been emptied before ({asked}), but that was not done."
+    wanted = row.case.parameters.cache
+    if wanted in ("drop", "evict") and any(not sample.cache_done for sample in usable(row.samples)):
+        yield f"{_name(row)}: the cache should have been emptied before ({wanted}), but that was not done."
 
 
 def _unstarted(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
@@ -164,9 +164,9 @@ def _unstarted(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
 
 
 def _split_requests(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
-    """Large direct operations that the kernel made several requests of, since their memory is in too many pieces.
+    """Note large direct operations that the kernel split into several requests, since their buffers are fragmented.
 
-    Source: /sys/block/DISK/queue/max_segments; the requests that iostats counts, where the device did little else.
+    Source: /sys/block/DISK/queue/max_segments; iostats counts the requests, where the device did little else.
     """
     parameters = row.case.parameters
     record = parameters.record_size or 0
@@ -188,7 +188,7 @@ def _split_requests(row: Row, place: Place | None) -> Iterator[str]:  # noqa: AR
 
 
 def _read_ahead(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
-    """Reads at scattered places for which the kernel fetched much more than they asked for."""
+    """Note scattered reads for which the kernel fetched much more than was read."""
     if row.operation.split(" ", 1)[0] not in SCATTERED or row.case.parameters.cache == "direct":
         return
     times = [
@@ -205,10 +205,10 @@ def _read_ahead(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
 
 
 def _late_starts(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
-    """Open loop: most of the tail is time before the operation was submitted."""
+    """Note an open loop in which most of the latency tail is time before the operation was submitted."""
     delay, latency = row.start_delay.get("p99.9", 0.0), row.latency.get("p99.9", 0.0)
-    told = row.verdict in (Verdict.UNSUSTAINED, Verdict.CLIENT_BOUND)
-    if delay >= LATE_START_NS and 2 * delay > latency and not told:
+    is_reported = row.verdict in (Verdict.UNSUSTAINED, Verdict.CLIENT_BOUND)
+    if delay >= LATE_START_NS and 2 * delay > latency and not is_reported:
         yield (
             f"{_name(row)}: one operation in a thousand started {about_number(delay / 1e6)} ms late or more,"
             " which is most of its"
@@ -234,9 +234,11 @@ def _cut_short(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
 
 
 def _frames_again(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
-    """Disks behind frames of the engine's own (AoE): what was lost on the way shows only in the latencies otherwise."""
-    seen = [sample.service for sample in usable(row.samples) if sample.service is not None and sample.service.frames]
-    sent, again = sum(one.frames for one in seen), sum(one.frames_again for one in seen)
+    """Note lost frames of disks behind AoE: otherwise the loss shows only in the latencies."""
+    services = [
+        sample.service for sample in usable(row.samples) if sample.service is not None and sample.service.frames
+    ]
+    sent, again = sum(one.frames for one in services), sum(one.frames_again for one in services)
     if again and again / sent >= LOST_FRAMES:
         yield (
             f"{_name(row)}: {again:,} of {sent:,} frames were sent again ({about_number(again / sent, 2)} of"
@@ -246,7 +248,7 @@ def _frames_again(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG0
 
 
 def _sessions_lost(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
-    """Connections that broke: what was under way waited for a new one, or failed."""
+    """Note broken connections: operations under way waited for a new one, or failed."""
     lost = sum(sample.service.sessions_lost for sample in usable(row.samples) if sample.service is not None)
     if lost:
         yield (
@@ -256,9 +258,9 @@ def _sessions_lost(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG
 
 
 def _stale_looks(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
-    """Objects that another client was not shown at once after they had been put."""
-    seen = [sample.service for sample in usable(row.samples) if sample.service is not None]
-    looks, stale = sum(one.looks for one in seen), sum(one.stale_looks for one in seen)
+    """Note objects that another client could not see immediately after they were put."""
+    services = [sample.service for sample in usable(row.samples) if sample.service is not None]
+    looks, stale = sum(one.looks for one in services), sum(one.stale_looks for one in services)
     if stale:
         yield (
             f"{_name(row)}: {stale:,} of {looks:,} looks of another client did not see what had been put: the service "
@@ -267,12 +269,12 @@ def _stale_looks(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG00
 
 
 def _busy_hosts(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
-    """Of hosts across a network: processors, disks and links that were full, and what was lost on the way."""
-    seen: dict[str, list[HostUse]] = {}
+    """Note processors, disks and links of other hosts that were full, and lost segments and frames."""
+    uses_by_host: dict[str, list[HostUse]] = {}
     for sample in usable(row.samples):
         for use in sample.uses:
-            seen.setdefault(use.host, []).append(use)
-    for host, uses in seen.items():
+            uses_by_host.setdefault(use.host, []).append(use)
+    for host, uses in uses_by_host.items():
         full = _full(uses)
         sent = sum(use.segments or 0 for use in uses)
         again = sum(use.segments_again or 0 for use in uses)
@@ -285,7 +287,7 @@ def _busy_hosts(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
 
 
 def _full(uses: Sequence[HostUse]) -> list[str]:
-    """What was busy for almost all of the time, in the median of the repeats."""
+    """Return what was busy for almost all of the time, in the median of the repeats."""
     found = []
     cpu = [use.cpu for use in uses if use.cpu is not None and not use.shared]
     if cpu and median(cpu) >= BUSY:
@@ -301,16 +303,16 @@ def _full(uses: Sequence[HostUse]) -> list[str]:
 
 
 def _small_frames(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
-    """Two sectors a frame, as with an MTU of 1500, where operations are larger: frames are the work then."""
-    told = [
+    """Note frames of two sectors, as with an MTU of 1500, where operations are larger: the frames are then the work."""
+    stats = [
         (sample.service.frames / seconds, (sample.read_bytes + sample.write_bytes) / sample.service.frames)
         for sample in usable(row.samples)
         if sample.service is not None and sample.service.frames and (seconds := sample.elapsed_ns / 1e9) > 0
     ]
     record = row.case.parameters.record_size
-    if told and record is not None and record > SMALL_FRAME and median(each for _, each in told) <= SMALL_FRAME:
+    if stats and record is not None and record > SMALL_FRAME and median(each for _, each in stats) <= SMALL_FRAME:
         yield (
-            f"{_name(row)}: {median(rate for rate, _ in told):,.0f} frames/s carry {SMALL_FRAME:,} bytes each at most, "
+            f"{_name(row)}: {median(one for one, _ in stats):,.0f} frames/s carry {SMALL_FRAME:,} bytes each at most, "
             "as with an MTU of 1500; with one of 9000, on the whole way, a frame carries 8,704 bytes."
         )
 
@@ -335,11 +337,11 @@ _PER_ROW: tuple[Callable[[Row, Place | None], Iterator[str]], ...] = (
 
 
 _DISTURBED = (_outliers, _slow_first_repeat, _uneven_lanes, _late_starts)
-"""What is not worth a note where the run's verdict on the machine stands for it."""
+"""Kinds that are left out for rows whose findings the run's verdict on the machine covers."""
 
 
 def _faster_than_direct(rows: Sequence[Row]) -> Iterator[str]:
-    """Through the cache more than twice as fast as the fastest direct result of that operation on that target."""
+    """Note cached results more than twice as fast as the fastest direct result of that operation on that target."""
     fastest: dict[tuple[str, str], float] = {}
     rows = [row for row in rows if row.case.parameters.tells("cache")]
     for row in rows:
@@ -360,7 +362,7 @@ def _faster_than_direct(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _untested_tails(rows: Sequence[Row]) -> Iterator[str]:
-    """Files that are no whole number of records, once a case: only whole records are written and read."""
+    """Note, once for each case, files that are no whole number of records: only whole records are written and read."""
     for case in {row.case.id: row.case for row in rows}.values():
         record, size = case.parameters.known("record_size"), case.parameters.known("file_size")
         tail = size % record if record and size is not None else 0

@@ -1,4 +1,4 @@
-"""Rates that stay the same whatever the size and the queue depth: something limits bytes per second.
+"""Finds rates that do not change with size and queue depth: something limits bytes per second.
 
 Storage itself does more bytes per second with more bytes in flight, until a link, a rate limit or the device is full.
 Reads and writes of a device are not equally fast; those through a link, or under a limit of a provider, are.
@@ -14,16 +14,16 @@ from assay.model.result.verdict import HELD, SOUND, Verdict
 from assay.model.study.names import READS, WRITES
 
 FLAT = 1.25
-"""The greatest rate of a plateau is no more than so many times the least."""
+"""Greatest ratio of the highest to the lowest rate of a plateau."""
 IN_FLIGHT = 64
-"""Its results differ by so many times in bytes in flight, or more."""
+"""Least ratio of the most to the fewest bytes in flight among its results."""
 LEAST_ROWS = 4
 _NAMED = frozenset({Verdict.NETWORK_BOUND, Verdict.THROTTLED})
 """Verdicts that name the limit already."""
 
 
 class Plateau(NamedTuple):
-    """The rates of all results of a target, in bytes per second.
+    """A range that contains the rates of all results of a target, in bytes per second.
 
     Attributes:
         low: The least median.
@@ -35,7 +35,7 @@ class Plateau(NamedTuple):
 
 
 def plateaus(rows: Iterable[Row], places: Iterable[Place]) -> dict[str, Plateau]:
-    """Target -> its plateau, for targets that have one and whose limit nothing else names; memory has no link."""
+    """Return target -> plateau, for targets whose limit no verdict names; targets in memory are left out."""
     groups: dict[str, list[Row]] = {}
     memory = {place.target for place in places if place.memory_backed}
     for row in rows:

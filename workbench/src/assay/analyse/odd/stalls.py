@@ -1,4 +1,4 @@
-"""Storage that did not answer for a while: an operation that took far longer than all others of its repeat."""
+"""Finds storage that did not answer for a while: an operation that took far longer than the others of its repeat."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -9,15 +9,15 @@ from assay.model.result.sample import Sample
 
 LEAST_NS = 500_000_000
 TIMES = 20
-"""A stall takes at least so long, and so many times as long as half of the operations."""
+"""A stall takes at least LEAST_NS, and this many times the median latency."""
 
 
 class Stall(NamedTuple):
     """The longest operation of a result.
 
     Attributes:
-        longest_ns: What it took.
-        usual_ns: What half of the operations of that repeat took less than.
+        longest_ns: Its latency.
+        usual_ns: Median latency of that repeat.
     """
 
     row: Row
@@ -26,10 +26,10 @@ class Stall(NamedTuple):
 
 
 def stalls(rows: Iterable[Row]) -> list[Stall]:
-    """One for each result that has any, the longest first.
+    """Return one stall for each result that has any, the longest first.
 
     Args:
-        rows: Of the run.
+        rows: Rows of the run.
     """
     found = [
         Stall(row, *max(pairs)) for row in rows if (pairs := [pair for one in usable(row.samples) for pair in _of(one)])
@@ -38,7 +38,7 @@ def stalls(rows: Iterable[Row]) -> list[Stall]:
 
 
 def _of(sample: Sample) -> list[tuple[float, float]]:
-    """Longest and usual latency of a repeat with a stall that this machine has no part in."""
+    """Return longest and median latency of a repeat, if it has a stall that this machine did not cause."""
     longest, usual = sample.latency.get("max", 0.0), sample.latency.get("p50", 0.0)
     here = max(sample.watch.longest_ns if sample.watch else 0, sample.cpu_wait_ns or 0)
     stalled = longest >= LEAST_NS and longest >= TIMES * usual > 0 and here < longest / 2

@@ -1,4 +1,4 @@
-"""Axes that go the wrong way: more operations in flight, lanes, hosts, or a larger record, and much less done."""
+"""Finds axes with a falling rate: more operations in flight, lanes or hosts, or a larger record, and much less done."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -15,17 +15,17 @@ AXES = {
     "record_size": "record size",
     "object_size": "object size",
 }
-"""Of which more is expected to do no less."""
+"""Axes along which a higher value is not expected to do less, with their names for people."""
 SIZES = ("record_size", "object_size")
 LEAST = 1.5
-"""So many times as much at the lower value is worth a word, if the intervals are apart."""
+"""Least ratio of the rates that is reported, if the intervals do not overlap."""
 
 
 class Fall(NamedTuple):
-    """Two points of an axis, of which the higher one has much less.
+    """Two points of an axis, of which the higher one does much less.
 
     Attributes:
-        times: How many times as much the lower one has.
+        times: Ratio of the rate at the lower value to that at the higher value.
     """
 
     axis: str
@@ -35,7 +35,7 @@ class Fall(NamedTuple):
 
     @property
     def words(self) -> str:
-        """In a sentence."""
+        """The fall as a sentence."""
         (before, fast), (after, slow) = self.low, self.high
         rest = ", ".join(
             f"{AXES.get(name, name.replace('_', ' '))} {_value(name, value)}"
@@ -51,14 +51,14 @@ class Fall(NamedTuple):
 
 
 def wrong_way(rows: Sequence[Row]) -> list[str]:
-    """A sentence for each series of results in which a higher value of an axis does much less, the worst first."""
+    """Return a sentence for each series of results in which a higher value of an axis does much less, worst first."""
     return [fall.words for fall in falls(rows)]
 
 
 def falls(rows: Sequence[Row]) -> list[Fall]:
-    """One for each series of results in which a higher value of an axis does much less, the worst first.
+    """Return one fall for each series of results in which a higher value of an axis does much less, the worst first.
 
-    What something other than the storage held says nothing of the storage, and is left out.
+    Results limited by something other than the storage say nothing about it and are left out.
     """
     return sorted(_falls(rows), key=lambda fall: -fall.times)
 
@@ -77,7 +77,7 @@ def _falls(rows: Sequence[Row]) -> Iterator[Fall]:
         axis = str(key[0]) if isinstance(key, tuple) else ""
         ordered = sorted(points, key=lambda point: point[0])
         found: list[Fall] = []
-        # Of the points before, the one that is surely the fastest: whatever is below it is below others or nothing.
+        # Comparing with the earlier point of the highest lower bound is enough: a point not below it is below none.
         fastest = ordered[0]
         for point in ordered[1:]:
             fall = _fall(axis, fastest, point)
@@ -88,7 +88,7 @@ def _falls(rows: Sequence[Row]) -> Iterator[Fall]:
 
 
 def _surely(row: Row, axis: str) -> float:
-    """The lower end of the interval; without one nothing is sure."""
+    """Return the lower end of the interval; 0 without one."""
     value = _estimate(row, axis)
     return value.low if value is not None and value.low is not None else 0.0
 
@@ -102,7 +102,7 @@ def _fall(axis: str, low: tuple[int | float, Row], high: tuple[int | float, Row]
 
 
 def _estimate(row: Row, axis: str) -> Estimate | None:
-    """Larger records are fewer operations: of sizes the bytes count."""
+    """Return the rate to compare: bytes per second along sizes, since larger records are fewer operations."""
     return row.throughput if axis in SIZES else row.rate
 
 

@@ -1,1 +1,1 @@
-"""Statistics of plain numbers, which know nothing of studies and samples."""
+"""Statistics of plain numbers, independent of studies and samples."""

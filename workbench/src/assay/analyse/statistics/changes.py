@@ -1,19 +1,19 @@
-"""Change points: where a series of numbers goes from one level to another.
+"""Finds change points: where a series of numbers moves from one level to another.
 
-E-divisive with means (Matteson and James 2014, "A nonparametric approach for multiple change point analysis of
-multivariate data", JASA 109; for performance tests Daly et al. 2020, "The use of change point detection to identify
-software performance regressions in a continuous integration system", ICPE): the series is divided where the energy
-distance between the parts is greatest, and each part again, as long as that is significant. With the exponent 2, at
-which means alone count, the distance is the squared difference of the two means times m n / (m + n).
+The method is E-divisive with means (Matteson and James 2014, "A nonparametric approach for multiple change point
+analysis of multivariate data", JASA 109; for performance tests Daly et al. 2020, "The use of change point detection to
+identify software performance regressions in a continuous integration system", ICPE): the series is divided where the
+energy distance between the parts is greatest, and each part again, while that is significant. With the exponent 2,
+which compares means only, the distance is the squared difference of the two means times m n / (m + n).
 
-A level that is left and returned to shows little in any division into two. So a stretch is also held against all that
-is before and behind it (circular binary segmentation: Olshen et al. 2004, Biostatistics 5).
+A level that is left and returned to shows little in any division into two. Therefore a stretch is also compared with
+all that is before and after it (circular binary segmentation: Olshen et al. 2004, Biostatistics 5).
 
 The statistic is the share of the variance that the best division explains, which depends neither on the unit nor on the
-size of the noise. Its p-value is the share of series of normal noise, as long as this one and as like their neighbours,
-of which the best division explains as much. They are drawn with a fixed seed, so that the same series always gives the
-same answer. Permutations of the series itself would not do: a few runs have too few of them, and the intervals of a
-disk, which resemble their neighbours, have too many.
+size of the noise. Its p-value is the share of series of normal noise, with the same length and autocorrelation, whose
+best division explains as much. They are drawn with a fixed seed, so that the same series always gives the same result.
+Permutations of the series itself would not do: a few runs have too few permutations, and those of a disk's correlated
+intervals would show too many changes.
 """
 
 import math
@@ -29,9 +29,9 @@ Floats = npt.NDArray[np.float64]
 
 SEED = 2014
 LEVEL = 0.01
-"""A division is significant below this p: of 100 series that do not change, about one shows a change."""
+"""A division is significant below this p-value: of 100 series without a change, about one shows a change."""
 LONG = 128
-"""Of longer series neighbours are averaged before they are divided, and the place is refined afterwards."""
+"""In longer series neighbours are averaged before the division, and the place is refined afterwards."""
 
 _NOISE = 1999
 _FAR, _STEP = 4.0, 2.0
@@ -39,21 +39,21 @@ _MAD_TO_SIGMA = 1.4826
 
 
 class ChangePoint(NamedTuple):
-    """The first value of a new level, and the p-value of its being one."""
+    """Index of the first value of a new level, and the p-value of the change."""
 
     at: int
     p: float
 
 
 def change_points(values: Sequence[float] | Floats, least: int = 3, level: float = LEVEL) -> tuple[ChangePoint, ...]:
-    """Where the mean changes, in order; empty if nothing shows that it does.
+    """Return where the mean changes, in order; empty if no change is significant.
 
-    Values farther from the median than 4 standard deviations (1.4826 times the median absolute deviation) count as
-    if they were just so far, so that one stall hides no change and makes none.
+    Values farther from the median than 4 standard deviations (1.4826 times the median absolute deviation) are moved to
+    that distance, so that a single stall neither hides nor causes a change.
 
     Args:
         values: In time order, any unit.
-        least: Values on each side of a change, 2 or more.
+        least: Minimum number of values on each side of a change, 2 or more.
         level: A change is reported if its p-value is below.
     """
     found: list[ChangePoint] = []
@@ -65,7 +65,7 @@ def _divide(series: Floats, offset: int, least: int, level: float, found: list[C
     if len(series) < 2 * least:
         return
     centred = series - series.mean()
-    # Equal values differ in rounding only.
+    # A series of equal values may still differ by rounding.
     if float(np.abs(centred).max()) <= 1e-12 * float(np.abs(series).max()):
         return
     width = -(-len(series) // LONG)
@@ -81,11 +81,11 @@ def _divide(series: Floats, offset: int, least: int, level: float, found: list[C
 
 
 def _best_division(series: Floats, least: int) -> tuple[list[int], float]:
-    """One place or two that part the series best, and the p-value."""
+    """Return the one or two places that divide the series best, and the p-value."""
     series = _clipped(series, _FAR)
     series = series - series.mean()
     ends, gain = _best(series, least)
-    noise = _noise_shares(len(series), least, _likeness(series, ends))
+    noise = _noise_shares(len(series), least, _correlation_tenths(series, ends))
     above = len(noise) - int(np.searchsorted(noise, gain / float(series @ series) * (1 - 1e-9)))
     return ends, (1 + above) / (1 + len(noise))
 
@@ -97,7 +97,7 @@ def _clipped(series: Floats, sigmas: float) -> Floats:
 
 
 def _best(series: Floats, least: int) -> tuple[list[int], float]:
-    """Where the energy distance is greatest, and how great; the series has the mean 0."""
+    """Return where the energy distance is greatest, and the distance; the series has the mean 0."""
     length = len(series)
     sums = _sums(series[None, :], least)[0]
     left = np.arange(least, length - least + 1)
@@ -105,35 +105,35 @@ def _best(series: Floats, least: int) -> tuple[list[int], float]:
     place = int(gains.argmax())
     ends, best = [least + place], float(gains[place])
     for inner in range(least, length - 2 * least + 1):
-        apart = np.abs(sums[inner:] - sums[:-inner])
-        place = int(apart.argmax())
-        gain = float(apart[place]) ** 2 * length / (inner * (length - inner))
+        differences = np.abs(sums[inner:] - sums[:-inner])
+        place = int(differences.argmax())
+        gain = float(differences[place]) ** 2 * length / (inner * (length - inner))
         if gain > best:
             ends, best = [least + place, least + place + inner], gain
     return ends, best
 
 
 def _gains(rows: Floats, least: int) -> Floats:
-    """Of each row, whose mean is 0, the greatest energy distance."""
+    """Return the greatest energy distance of each row; rows have the mean 0."""
     length = rows.shape[1]
     sums = _sums(rows, least)
     left = np.arange(least, length - least + 1)
     best: Floats = (sums * sums * (length / (left * (length - left)))).max(axis=1)
     for inner in range(least, length - 2 * least + 1):
-        apart = sums[:, inner:] - sums[:, :-inner]
-        reach = np.maximum(apart.max(axis=1), -apart.min(axis=1))
+        differences = sums[:, inner:] - sums[:, :-inner]
+        reach = np.maximum(differences.max(axis=1), -differences.min(axis=1))
         np.maximum(best, reach * reach * (length / (inner * (length - inner))), out=best)
     return best
 
 
 def _sums(rows: Floats, least: int) -> Floats:
-    """Sums of each row up to each place at which it may be divided."""
+    """Return the sums of each row up to each place at which it may be divided."""
     sums: Floats = np.cumsum(rows, axis=1)[:, least - 1 : rows.shape[1] - least]
     return sums
 
 
 def _refined(series: Floats, ends: list[int], width: int, least: int) -> list[int]:
-    """Each place moved by up to `width` values to where it parts its neighbourhood best."""
+    """Move each place by up to `width` values to where it divides its neighbourhood best."""
     for number, end in enumerate(ends if width > 1 else ()):
         start = ends[number - 1] if number else 0
         stop = ends[number + 1] if number + 1 < len(ends) else len(series)
@@ -144,15 +144,15 @@ def _refined(series: Floats, ends: list[int], width: int, least: int) -> list[in
     return ends
 
 
-def _likeness(series: Floats, ends: list[int]) -> int:
-    """The correlation between neighbours, in tenths, from 0 to 8: the lesser of two estimates, for each errs upwards.
+def _correlation_tenths(series: Floats, ends: list[int]) -> int:
+    """Return the correlation between neighbours, in tenths from 0 to 8: the lesser of two estimates that err upwards.
 
-    One is that of what is left when the levels between `ends` are taken away; it is too great if there are more levels.
-    The other is from the mean squares of differences at distance 1 and 2, whose ratio is 1 + r in autoregressive
-    noise; a change of level adds to few of them, which are clipped.
+    One is the correlation of the residuals about the levels between `ends`; it is too great if there are more levels.
+    The other is from the mean squares of differences at distance 1 and 2, whose ratio is 1 + r in autoregressive noise;
+    a change of level adds to few of them, which are clipped.
     """
     rest = np.concatenate([part - part.mean() for part in np.split(series, ends)])
-    # Taking away the levels and their places makes neighbours less alike by about 4 / n.
+    # Removing the levels lowers the correlation of neighbours by about 4 / n.
     by_rest = float(rest[1:] @ rest[:-1]) / max(float(rest @ rest), 1e-300) + 4 / len(series)
     near, far = (float(np.mean(_clipped(series[lag:] - series[:-lag], _STEP) ** 2)) for lag in (1, 2))
     by_steps = far / near - 1 if near > 0 else 0.0
@@ -161,7 +161,7 @@ def _likeness(series: Floats, ends: list[int]) -> int:
 
 @lru_cache(maxsize=512)
 def _noise_shares(length: int, least: int, likeness: int) -> Floats:
-    """Of series of normal noise the share of the variance that the best division explains, in ascending order."""
+    """Return the share of variance that the best division of noise explains, for many series, in ascending order."""
     fresh = np.random.default_rng(SEED).standard_normal((_NOISE, length))
     r = likeness / 10
     rows = fresh.copy()

@@ -1,18 +1,18 @@
-"""How much of the variance between repeats goes with the control that ran beside them.
+"""Estimates how much of the variance between repeats is explained by the control that ran between them.
 
-Where the control shows that something else had the CPUs, what each repeat itself got of them counts beside it: a
-control comes every few seconds, and a neighbour may come and go faster.
+Where the control shows that something else used the CPUs, each repeat's own share of CPU time counts as well: a control
+comes every few seconds, and other load may come and go faster.
 
-Each result and the control are taken as logarithms. From each result its mean and its line over the repeats are taken
-off, from the control what it was at the same moments (linear between two readings) likewise: two things that drift by
-themselves go together by chance. Results are brought to standard deviation 1, so that each counts alike, and one least
-squares fit for all of them says how they go with the parts of the control; only slopes above 0 count, since a machine
-that has less left for one has less for the other.
+Results and control are taken as logarithms. From each result its mean and its linear trend over the repeats are
+removed, and from the control at the same moments (linear between two readings) too: two things that drift by themselves
+correlate by chance. Results are scaled to standard deviation 1, so that each counts equally, and one least squares fit
+for all of them relates them to the parts of the control. Only slopes above 0 count, since a slower machine makes both
+slower.
 
-Whether that is chance is asked by exchanging whole rounds of the control (Good 2005, "Permutation, Parametric, and
-Bootstrap Tests of Hypotheses", section 3): what is alike within a round stays together. What such exchanges show on
-average is taken off the share. Its lower limit is by the jackknife over rounds (Efron and Tibshirani 1993, "An
-Introduction to the Bootstrap", chapter 11).
+Chance is excluded by exchanging whole rounds of the control (Good 2005, "Permutation, Parametric, and Bootstrap Tests
+of Hypotheses", section 3), which preserves correlation within a round. The mean share of such exchanges is subtracted
+from the share. Its lower limit is by the jackknife over rounds (Efron and Tibshirani 1993, "An Introduction to the
+Bootstrap", chapter 11).
 """
 
 import math
@@ -27,13 +27,13 @@ from assay.analyse.statistics.least_squares import not_negative
 from assay.model.result.machine import Explained, Reading
 
 LEAST_ROUNDS = 5
-"""Fewer rounds can be exchanged in too few ways for chance to be ruled out."""
+"""Fewer rounds have too few exchanges to rule out chance."""
 MOST_ROWS = 300
-"""So many results tell of the machine as much as all of a large run."""
+"""At most this many results are used; they show as much as all results of a large run."""
 GOT = "got"
-"""Name of the slope of what repeats got of the CPU time that they asked for."""
+"""Name of the slope of the share of wanted CPU time that repeats got."""
 STILL = 1e-9
-"""Squares of logarithms added up: what moves by less does not move."""
+"""Threshold for sums of squares of logarithms: below it a value counts as constant."""
 _EXCHANGES, _SEED = 499, 20261123
 _T95 = (6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812)
 """One-sided 95 % quantiles of Student's t for 1 to 10 degrees of freedom; with more, 1.812 is a little too wide."""
@@ -46,10 +46,10 @@ class Series(NamedTuple):
 
     Attributes:
         rounds: Numbers of the repeats, ascending.
-        times: Their middles, seconds since 1970.
+        times: Middles of the repeats, in seconds since 1970.
         logs: Logarithms of their rates.
-        got: Logarithms of the share that its lanes got of the CPU time they asked for; empty if that is not known, or
-            not the machine's doing.
+        got: Logarithms of the share of wanted CPU time that its lanes got; empty if unknown, or if nothing else used
+            the CPUs.
     """
 
     rounds: tuple[int, ...]
@@ -59,45 +59,45 @@ class Series(NamedTuple):
 
 
 class _Group(NamedTuple):
-    """Results with the same rounds, one a line."""
+    """Results with the same rounds, one in each row of the arrays."""
 
     rounds: tuple[int, ...]
     times: Floats
     z: Floats
     got: Floats
     off: Floats
-    """Takes mean and line off when it is multiplied from the right."""
+    """Projection that removes mean and linear trend when multiplied from the right."""
 
 
 class Clock:
-    """What the control was at any moment."""
+    """The control as a function of time."""
 
     def __init__(self, readings: Sequence[Reading], parts: Sequence[str]) -> None:
-        """Use these parts of the readings, of which all have a rate above 0."""
+        """Use these parts of the readings, which all have a rate above 0."""
         self.times = np.array([reading.at for reading in readings])
         self.logs = [np.log([reading.rates[part] for reading in readings]) for part in parts]
 
     def at(self, times: Floats) -> list[Floats]:
-        """Logarithm of the rate of each part: linear between two readings, before and after all as the nearest."""
+        """Return the logarithm of the rate of each part: linear between readings, constant before and after all."""
         return [np.interp(times, self.times, logs) for logs in self.logs]
 
 
 def parts_of(readings: Sequence[Reading]) -> list[str]:
-    """The parts that all readings have with a rate above 0."""
+    """Return the parts that all readings have with a rate above 0."""
     common = set.intersection(*(set(reading.rates) for reading in readings)) if readings else set()
     return sorted(part for part in common if all(reading.rates[part] > 0 for reading in readings))
 
 
 def explain(readings: Sequence[Reading], results: Sequence[Series]) -> tuple[Explained | None, str]:
-    """What goes with the control, or why that cannot be told.
+    """Return the explanation of the variance by the control, or None and the reason why it is unknown.
 
     Args:
-        readings: In order of time.
-        results: All of a run.
+        readings: In time order.
+        results: All results of a run.
     """
     parts = parts_of(readings)
-    told = [one for one in results if len(one.rounds) >= LEAST_ROUNDS]
-    groups = _groups(told[:: -(-len(told) // MOST_ROWS)] if told else [])
+    usable = [one for one in results if len(one.rounds) >= LEAST_ROUNDS]
+    groups = _groups(usable[:: -(-len(usable) // MOST_ROWS)] if usable else [])
     rounds = sorted({number for group in groups for number in group.rounds})
     if not parts or not groups:
         return None, f"it takes {LEAST_ROUNDS} repeats that are not all the same"
@@ -119,12 +119,12 @@ def explain(readings: Sequence[Reading], results: Sequence[Series]) -> tuple[Exp
 
 
 def _less(share: float, usual: float) -> float:
-    """A share without what chance shows."""
+    """Return the share without what chance explains."""
     return (share - usual) / (1 - usual) if usual < 1 else 0.0
 
 
 def _lower(whole: float, leaves: Sequence[float]) -> float:
-    """Lower 95 % limit by the jackknife."""
+    """Return the lower 95 % limit by the jackknife."""
     count = len(leaves)
     mean = math.fsum(leaves) / count
     error = math.sqrt((count - 1) / count * math.fsum((leaf - mean) ** 2 for leaf in leaves))
@@ -145,10 +145,10 @@ def _group(rounds: tuple[int, ...], several: Sequence[Series]) -> _Group:
     off = np.eye(len(rounds)) - basis @ basis.T
     left = np.array([one.logs for one in several]) @ off
     deviations = np.sqrt((left**2).sum(axis=1) / (len(rounds) - 2))
-    kept = deviations > 1e-9
-    times = np.array([one.times for one in several])[kept]
-    got = np.array([one.got or (0.0,) * len(rounds) for one in several])[kept]
-    return _Group(rounds, times, left[kept] / deviations[kept, None], got, off)
+    varying = deviations > 1e-9
+    times = np.array([one.times for one in several])[varying]
+    got = np.array([one.got or (0.0,) * len(rounds) for one in several])[varying]
+    return _Group(rounds, times, left[varying] / deviations[varying, None], got, off)
 
 
 Windows = dict[int, tuple[float, float]]
@@ -166,7 +166,7 @@ def _windows(groups: Sequence[_Group]) -> Windows:
 
 
 Exchange = dict[int, tuple[int, float, float, float, float]]
-"""Round -> the one whose control it is given, its own begin and end, and those of that one."""
+"""Round -> the round whose control it gets, its own begin and end, and those of that round."""
 
 
 def _moved(windows: Windows, order: Sequence[int]) -> Exchange:
@@ -174,7 +174,7 @@ def _moved(windows: Windows, order: Sequence[int]) -> Exchange:
 
 
 def _orders(rounds: Sequence[int]) -> list[tuple[int, ...]]:
-    """All other orders of few rounds, or many of many."""
+    """Return all other orders of few rounds, or a random selection for many."""
     if math.factorial(len(rounds)) <= _EXCHANGES:
         return list(permutations(rounds))[1:]
     random = np.random.default_rng(_SEED)
@@ -184,19 +184,19 @@ def _orders(rounds: Sequence[int]) -> list[tuple[int, ...]]:
 def _fit(
     groups: Sequence[_Group], clock: Clock, exchange: Exchange, without: int | None = None
 ) -> tuple[float, list[float]]:
-    """Share of the squares that goes with the control, and its slopes.
+    """Return the share of the squares that the control explains, and its slopes.
 
     Args:
         groups: All results.
         clock: The control.
-        exchange: Gives rounds the control of others; empty: each has its own.
+        exchange: Assigns to rounds the control of others; empty: each has its own.
         without: A round to leave out.
     """
     count = len(clock.logs) + 1
     products, along = np.zeros((count, count)), np.zeros(count)
     whole = 0.0
     for group in groups:
-        moves = [*clock.at(_given(group, exchange)), _got(group, exchange)]
+        moves = [*clock.at(_control_times(group, exchange)), _cpu_shares(group, exchange)]
         columns = [part @ group.off for part in moves]
         keep = np.array([number != without for number in group.rounds])
         z = group.z[:, keep]
@@ -209,8 +209,8 @@ def _fit(
     return (gone / whole if whole > 0 else 0.0), slopes.tolist()
 
 
-def _given(group: _Group, exchange: Exchange) -> Floats:
-    """When the control is looked at for each repeat."""
+def _control_times(group: _Group, exchange: Exchange) -> Floats:
+    """Return the time at which the control is read for each repeat."""
     if not exchange:
         return group.times
     times = group.times.copy()
@@ -221,8 +221,8 @@ def _given(group: _Group, exchange: Exchange) -> Floats:
     return times
 
 
-def _got(group: _Group, exchange: Exchange) -> Floats:
-    """What each repeat got of the CPU time it asked for; of a round that a result has not, what it got on average."""
+def _cpu_shares(group: _Group, exchange: Exchange) -> Floats:
+    """Return the CPU share of each repeat; for a round that a result lacks, its mean over rounds."""
     if not exchange:
         return group.got
     places = {number: place for place, number in enumerate(group.rounds)}
@@ -232,16 +232,16 @@ def _got(group: _Group, exchange: Exchange) -> Floats:
 
 
 def _above_zero(products: Floats, along: Floats) -> Floats:
-    """Least squares with slopes of 0 or more; that of a part which stands still is 0."""
+    """Return least squares with slopes of 0 or more; the slope of a constant part is 0."""
     slopes = np.zeros(len(along))
     moves = np.diag(products) > STILL
     if not moves.any():
         return slopes
     scale = np.sqrt(np.diag(products)[moves])
     values, vectors = np.linalg.eigh(products[np.ix_(moves, moves)] / np.outer(scale, scale))
-    kept = values > 1e-9
-    # The same problem in as many equations as there are slopes.
-    root = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
-    right = (vectors[:, kept].T @ (along[moves] / scale)) / np.sqrt(values[kept])
+    positive = values > 1e-9
+    # The same problem, reduced to as many equations as there are slopes.
+    root = np.sqrt(values[positive])[:, None] * vectors[:, positive].T
+    right = (vectors[:, positive].T @ (along[moves] / scale)) / np.sqrt(values[positive])
     slopes[moves] = not_negative(root, right) / scale
     return slopes

@@ -1,4 +1,4 @@
-"""Least squares with unknowns that cannot be negative."""
+"""Solves least squares with unknowns that cannot be negative."""
 
 import numpy as np
 import numpy.typing as npt
@@ -7,7 +7,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def not_negative(matrix: Floats, right: Floats) -> Floats:
-    """The x of 0 or more for which `matrix @ x` is nearest to `right`.
+    """Return the x of 0 or more for which `matrix @ x` is nearest to `right`.
 
     Source: Lawson and Hanson 1974, "Solving Least Squares Problems", chapter 23.
 
@@ -18,7 +18,7 @@ def not_negative(matrix: Floats, right: Floats) -> Floats:
     unknowns = matrix.shape[1]
     found, free = np.zeros(unknowns), np.zeros(unknowns, dtype=bool)
     least = 10 * max(matrix.shape) * np.finfo(float).eps * float(np.abs(matrix).sum(axis=0).max(initial=0.0))
-    # Each step comes nearer, so no set of free unknowns comes twice; rounding is what the bound is for.
+    # Each step comes nearer, so no set of free unknowns repeats; the bound guards against rounding errors.
     for _ in range(3 * unknowns + 10):
         gain = np.where(free, -np.inf, matrix.T @ (right - matrix @ found))
         if free.all() or gain.max() <= least:
@@ -31,7 +31,7 @@ def not_negative(matrix: Floats, right: Floats) -> Floats:
 def _step(
     matrix: Floats, right: Floats, found: Floats, free: npt.NDArray[np.bool_], least: float
 ) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Solves for the free unknowns; those that would go below 0 are held at 0."""
+    """Solve for the free unknowns; those that would go below 0 are fixed at 0."""
     while free.any():
         goal = np.zeros(len(found))
         goal[free] = np.linalg.lstsq(matrix[:, free], right, rcond=None)[0]

@@ -1,4 +1,4 @@
-"""Results that have two values instead of one: sometimes fast, sometimes slow, and hardly ever between."""
+"""Finds results with two levels instead of one: sometimes fast, sometimes slow, and hardly ever between."""
 
 import math
 from collections.abc import Sequence
@@ -9,18 +9,18 @@ from assay.model.result.result import Level
 LEAST = 8
 """Fewer values fall into two groups too often by chance."""
 _CLEAR, _CLEAR_OF_MANY, _MANY = 8.0, 5.0, 16
-"""How many times as wide as the scatter within a level the gap must be. In simulations of normal, log-normal, uniform,
-heavy-tailed and drifting values one set in 100 or fewer shows such a gap by chance."""
+"""Least ratio of the gap to the scatter within a level. In simulations of normal, log-normal, uniform, heavy-tailed
+and drifting values one set in 100 or fewer shows such a gap by chance."""
 _LEAST_GAP = math.log(1.1)
 _SHARE = 5
-"""Each level has at least a fifth of the values."""
+"""Each level has at least one in this many of the values: a fifth."""
 
 
 def levels(values: Sequence[float]) -> tuple[Level, ...]:
-    """The two levels of a set of values, the lower one first; empty if there is one only, or it cannot be told.
+    """Return the two levels of a set of values, the lower one first; empty without two clear levels.
 
     Args:
-        values: One per repeat, any unit, all above 0.
+        values: One for each repeat, any unit, all above 0.
     """
     count = len(values)
     if count < LEAST or min(values) <= 0:

@@ -1,4 +1,4 @@
-"""The rate of a phase second by second, and its moving average."""
+"""Computes the rate of a phase second by second, and its moving average."""
 
 import math
 from collections.abc import Sequence
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 SECOND = 1_000_000_000
 LEAST = 3
-"""A fastest, a median and a slowest one."""
+"""Minimum number of segments: a fastest, a median and a slowest one."""
 MOST = 600
-"""More are not kept: each is then longer."""
+"""Greatest number of segments; longer phases have longer segments."""
 REACH = 2
-"""Neighbours on either side that a moving average takes in."""
+"""Number of neighbours on either side in a moving average."""
 
 
 def segments_of(intervals: "Sequence[IntervalRate]") -> Segments | None:
-    """The seconds of a phase, from the start of the first interval on; None with fewer than three.
+    """Return the seconds of a phase, from the start of the first interval on; None with fewer than three.
 
-    An interval that two seconds share counts in both by its parts.
+    An interval across two seconds counts in both by its parts.
 
     Args:
         intervals: In time order, without gaps.
@@ -40,13 +40,13 @@ def segments_of(intervals: "Sequence[IntervalRate]") -> Segments | None:
         ([0.0], np.cumsum([interval.rate * (interval.end_ns - interval.start_ns) for interval in intervals]))
     )
     upto = np.interp(start + length * np.arange(count + 1, dtype=float), borders, done)
-    # A difference of two sums may be a little below nothing.
+    # A difference of two sums may be slightly below 0.
     rates = tuple(float(max(0.0, rate)) for rate in np.diff(upto) / length)
     return Segments(length_ns=length, rates=rates, start_ns=start)
 
 
 def moving_average(values: Sequence[float], reach: int = REACH) -> list[float]:
-    """The mean of each value and its neighbours, `reach` on either side; of fewer at the ends.
+    """Return the mean of each value and its neighbours, `reach` on either side; fewer at the ends.
 
     Args:
         values: In order.

@@ -1,7 +1,7 @@
-"""The functions that Student's and Fisher's distributions and moderated variances need.
+"""Implements the special functions for Student's and Fisher's distributions and for moderated variances.
 
-They are written here because what a base install would need for them is 140 MB, and because that of smaller libraries
-at machine precision overflows from some hundred degrees of freedom on. Tests hold them against scipy.
+They are implemented here because the usual library would add 140 MB to an installation, and smaller libraries overflow
+at machine precision from some hundred degrees of freedom on. Tests compare them with scipy.
 
 Source: NIST Digital Library of Mathematical Functions, https://dlmf.nist.gov, by section.
 """
@@ -14,14 +14,14 @@ _TINY = 1e-300
 _EPS = 1e-16
 _MOST_TERMS = 100_000
 _MANY = 1e9
-"""Degrees of freedom of a variance that is known."""
+"""Degrees of freedom that stand for an exactly known variance."""
 _FAR = 12.0
-"""From here on few terms of asymptotic series are as exact as a float."""
+"""From here on a few terms of an asymptotic series are exact to floating point."""
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
 
 
 def digamma(x: float) -> float:
-    """The derivative of ln Γ at x > 0 (section 5.11, after the recurrence of 5.5)."""
+    """Return the derivative of ln Γ at x > 0 (section 5.11, after the recurrence of 5.5)."""
     less = 0.0
     while x < _FAR:
         less += 1 / x
@@ -31,7 +31,7 @@ def digamma(x: float) -> float:
 
 
 def trigamma(x: float) -> float:
-    """The second derivative of ln Γ at x > 0 (section 5.15)."""
+    """Return the second derivative of ln Γ at x > 0 (section 5.15)."""
     more = []
     while x < _FAR:
         more.append(1 / x**2)
@@ -40,7 +40,7 @@ def trigamma(x: float) -> float:
 
 
 def tetragamma(x: float) -> float:
-    """The third derivative of ln Γ at x > 0: that of the series of `trigamma`, term by term."""
+    """Return the third derivative of ln Γ at x > 0, from the series of `trigamma`, term by term."""
     more = []
     while x < _FAR:
         more.append(2 / x**3)
@@ -51,7 +51,7 @@ def tetragamma(x: float) -> float:
 
 @lru_cache(maxsize=4096)
 def student_tail(freedom: float, t: float) -> float:
-    """Probability that Student's t is greater than this, 0 or more.
+    """Return the probability that Student's t is greater than `t`.
 
     Args:
         freedom: Degrees of freedom, above 0.
@@ -65,7 +65,7 @@ def student_tail(freedom: float, t: float) -> float:
 
 @lru_cache(maxsize=1024)
 def student_quantile(freedom: float, share: float) -> float:
-    """The value below which so much of Student's distribution lies.
+    """Return the value below which this share of Student's distribution lies.
 
     Args:
         freedom: Degrees of freedom, above 0.
@@ -80,11 +80,11 @@ def student_quantile(freedom: float, share: float) -> float:
 
 
 def fisher_tail(between: float, within: float, ratio: float) -> float:
-    """Probability that Fisher's F is greater than this ratio.
+    """Return the probability that Fisher's F is greater than this ratio.
 
     Args:
         between: Degrees of freedom of the numerator, above 0.
-        within: Those of the denominator, above 0.
+        within: Degrees of freedom of the denominator, above 0.
         ratio: 0 or more.
     """
     if ratio <= 0:
@@ -94,9 +94,10 @@ def fisher_tail(between: float, within: float, ratio: float) -> float:
 
 @lru_cache(maxsize=4096)
 def chi_square_quantile(freedom: float, share: float) -> float:
-    """The value that chi-square stays below with this probability, to 7 digits, by bisection of `fisher_tail`.
+    """Return the value that chi-square stays below with this probability, to 7 digits, by bisection of `fisher_tail`.
 
-    A ratio of variances of which one has very many degrees of freedom is chi-square by its own degrees of freedom.
+    A ratio of variances in which the denominator has very many degrees of freedom is distributed as chi-square over the
+    degrees of freedom of the numerator.
 
     Args:
         freedom: Degrees of freedom, at least 1.
@@ -112,7 +113,7 @@ def chi_square_quantile(freedom: float, share: float) -> float:
 
 
 def _upper_quantile(freedom: float, tail: float) -> float:
-    """Where so little is above, below a half: Newton's method on logarithms, kept within known bounds."""
+    """Return the quantile with this upper tail, below a half, by Newton's method on logarithms within known bounds."""
     low, high = 0.0, math.inf
     t = max(-NormalDist().inv_cdf(tail), 1e-8)
     for _ in range(500):
@@ -135,7 +136,7 @@ def _log_density(freedom: float, t: float) -> float:
 
 
 def _beta_share(a: float, b: float, odds: float) -> float:
-    """The regularised incomplete beta function I_x(a, b) at x = odds / (1 + odds) (section 8.17)."""
+    """Return the regularised incomplete beta function I_x(a, b) at x = odds / (1 + odds) (section 8.17)."""
     if odds == 0 or math.isinf(odds):
         return 1.0 if odds else 0.0
     log_x, log_y = -math.log1p(1 / odds), -math.log1p(odds)
@@ -147,7 +148,7 @@ def _beta_share(a: float, b: float, odds: float) -> float:
 
 
 def _beta_fraction(a: float, b: float, x: float) -> float:
-    """The continued fraction 8.17.22, by the method of Lentz as modified by Thompson and Barnett (section 3.10)."""
+    """Return the continued fraction 8.17.22; method of Lentz, modified by Thompson and Barnett (section 3.10)."""
     c, d = 1.0, 1 / _not_zero(1 - (a + b) * x / (a + 1))
     value = d
     for m in range(1, _MOST_TERMS):
@@ -169,7 +170,7 @@ def _not_zero(value: float) -> float:
 
 
 def _log_beta(a: float, b: float) -> float:
-    """The logarithm of B(a, b); what Stirling's formula has of both goes before rounding harms it (section 5.11)."""
+    """Return ln B(a, b); common terms of Stirling's formula are cancelled before rounding (section 5.11)."""
     a, b = max(a, b), min(a, b)
     if a < _FAR:
         return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
@@ -178,5 +179,5 @@ def _log_beta(a: float, b: float) -> float:
 
 
 def _stirling(x: float) -> float:
-    """What ln Γ is above (x - 1/2) ln x - x + ln(2π) / 2."""
+    """Return ln Γ(x) minus Stirling's approximation (x - 1/2) ln x - x + ln(2π) / 2."""
     return math.fsum(b / (2 * k * (2 * k - 1) * x ** (2 * k - 1)) for k, b in enumerate(_BERNOULLI, 1))
