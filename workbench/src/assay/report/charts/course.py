@@ -105,7 +105,7 @@ def _added(rows: Sequence[Row], shades: dict[str, str]) -> Iterator[Mark]:
         measure = measure_of(row.operation)
         if any(finding.rule in _OF_CHANGES for finding in row.findings):
             for sample, segments in _with_segments(usable(row.samples)):
-                # Segments without error counts are from old versions, which did not store when the seconds begin.
+                # Segments of old versions have no error counts, and no start of their seconds either.
                 for change in sample.course.changes if sample.course is not None and segments.errors else ():
                     at = max(0.0, (change.at_ns - segments.start_ns) / 1e9)
                     words = f"from {measure.text(change.before)} to {measure.text(change.after)}"
