@@ -100,12 +100,12 @@ def _repeat(row: Row, sample: Sample) -> str:
 
 
 def _added(rows: Sequence[Row], shades: dict[str, str]) -> Iterator[Mark]:
-    """Yield vertical lines where the rate changed, if a finding names the change, and crosses where operations failed."""
+    """Yield vertical lines where the rate changed, if a finding names this, and crosses where operations failed."""
     for row in rows:
         measure = measure_of(row.operation)
         if any(finding.rule in _OF_CHANGES for finding in row.findings):
             for sample, segments in _with_segments(usable(row.samples)):
-                # Segments of old versions have no error counts, and no start of their seconds either.
+                # Old versions stored segments without error counts and without the start of the seconds.
                 for change in sample.course.changes if sample.course is not None and segments.errors else ():
                     at = max(0.0, (change.at_ns - segments.start_ns) / 1e9)
                     words = f"from {measure.text(change.before)} to {measure.text(change.after)}"

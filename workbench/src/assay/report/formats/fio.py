@@ -156,7 +156,7 @@ def _direction(sample: Sample, direction: str) -> dict[str, Any]:
 
 
 def _latencies(sample: Sample, kinds: list[KindCounts], alone: bool = False) -> dict[str, Any]:
-    """Return least, greatest, mean, standard deviation (ns) and number of latencies; with `alone` of the whole sample."""
+    """Return least, greatest, mean, standard deviation (ns) and number of latencies; `alone`: of the whole sample."""
     histogram = _histogram(sample, kinds, alone)
     if histogram is None or not histogram.total:
         return dict(_NONE)
