@@ -51,7 +51,7 @@ def _columns(metric: Metric) -> tuple[Column, ...]:
 
 
 COST_COLUMNS = (*_HEAD, *(column for metric in METRICS for column in _columns(metric)))
-"""Columns of the table of costs."""
+"""Columns of `costs_table`."""
 
 
 def costs_table(analysis: RunAnalysis) -> Table:

@@ -228,7 +228,7 @@ class Panels:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart; `caption` says in words what is drawn."""
+    """A chart; `caption` describes what is drawn."""
 
     id: str
     title: str

@@ -1,4 +1,4 @@
-"""A run as one JSON document with a schema."""
+"""Writes a run as one JSON document, and generates its schema."""
 
 import json
 from typing import Any

@@ -64,7 +64,7 @@ def _grids(workload: Workload, operations: Sequence[str]) -> Iterator[tuple[tupl
 
 def _drawn_values(workload: Workload, axes: tuple[str, str]) -> tuple[list[AxisValue], list[AxisValue], str]:
     up, right = (thin(workload.swept[axis], _MOST_CELLS) for axis in axes)
-    left_out = [axis for axis, kept in zip(axes, (up, right), strict=True) if len(kept) < len(workload.swept[axis])]
+    left_out = [axis for axis, drawn in zip(axes, (up, right), strict=True) if len(drawn) < len(workload.swept[axis])]
     words = numbers.listing([numbers.axis_title(axis).lower() for axis in left_out])
     return up, right, f" {_MOST_CELLS} evenly spread values of {words} are drawn." if left_out else ""
 

@@ -1,4 +1,4 @@
-"""The needs of a study on the first page: a line for each, and a sentence for all."""
+"""The needs of a study on the first page: a line for each need, and a sentence for each target."""
 
 from collections.abc import Sequence
 

@@ -55,7 +55,7 @@ class Page:
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """The page as blocks of a document."""
+        """The blocks of the page."""
         rest = len(self.caveats) - CAVEATS_SHOWN
         more = (f"{rest:,} more under Evidence.",) if rest > 0 else ()
         panels: tuple[tuple[str, tuple[Text, ...]], ...] = (

@@ -15,7 +15,7 @@ from assay.report.view import View
 _MOST_ROWS = 500
 _TAIL = ("p50", "p99")
 Kinds = dict[str, list[KindRate]]
-"""Kind of operation -> what it did in each repeat."""
+"""Kind of operation -> its rates in each repeat."""
 
 
 def mixes_table(view: View) -> Table | None:
