@@ -1,15 +1,15 @@
-"""Figures that others have published, to be drawn beside those of a run.
+"""Published figures from elsewhere, to be drawn in the same charts as those of a run.
 
-A table in CSV: a line for each figure, with the names of the columns in the first line. Columns as `assay export` names
-them, or as tables of iozone do:
+They are read from a CSV file with a line for each figure and the column names in the first line. Columns have the names
+that `assay export` uses, or those of iozone's tables:
 
-    target or system                       whose figure it is
+    target or system                       the storage that the figure is of
     operation                              as in studies, or iozone's re-fwrite and re-fread
     file_size or file_kb                   bytes or text such as 64MiB; KiB
-    record_size or record_kb               likewise
+    record_size or record_kb               bytes or text such as 4KiB; KiB
     throughput or kb_per_s                 bytes per second or text such as 100 MB/s; KiB/s
 
-Further columns are passed over.
+Further columns are ignored.
 """
 
 import csv
@@ -29,7 +29,7 @@ MOST_BYTES = 64 << 20
 MOST_FIGURES = 100_000
 _HINT = "give a CSV with the columns target, operation, file_size, record_size and throughput"
 _IOZONE = {"re-fwrite": "re_fwrite", "refwrite": "re_fwrite", "re-fread": "re_fread", "refread": "re_fread"}
-"""Operation as tables of iozone have it -> as studies have it."""
+"""iozone's name of an operation -> the name in studies."""
 _ALIASES = {
     "target": ("target", "system"),
     "operation": ("operation",),
@@ -37,11 +37,11 @@ _ALIASES = {
     "record_size": ("record_size", "record_size_bytes", "record_kb"),
     "throughput": ("throughput", "throughput_bytes_per_s", "kb_per_s"),
 }
-"""What is needed -> the columns that may hold it."""
+"""Needed value -> names of the columns that may hold it."""
 
 
 class Figure(NamedTuple):
-    """A figure.
+    """A published figure.
 
     Attributes:
         file_size, record_size: In bytes.
@@ -56,10 +56,10 @@ class Figure(NamedTuple):
 
 
 class Beside(NamedTuple):
-    """Figures of others.
+    """Published figures and where they are from.
 
     Attributes:
-        source: Where they were read, for people.
+        source: The file they were read from, as shown in the report.
     """
 
     source: str
@@ -67,13 +67,14 @@ class Beside(NamedTuple):
 
 
 def read_beside(path: str) -> Beside:
-    """The figures of a table.
+    """Read published figures from a CSV file.
 
     Args:
-        path: Of the file.
+        path: The file.
 
     Raises:
-        AssayError: It cannot be read, lacks a column, or has a line that cannot be understood.
+        AssayError: The file cannot be read, lacks a column, has a line that cannot be understood, or has no figures or
+            too many.
     """
     try:
         text = read_named(path, path, _HINT, MOST_BYTES).decode("utf-8-sig")
@@ -95,11 +96,11 @@ def read_beside(path: str) -> Beside:
     return Beside(path, tuple(found))
 
 
-def _columns(path: str, there: Sequence[str]) -> dict[str, str]:
-    """What is needed -> the column that holds it."""
+def _columns(path: str, header: Sequence[str]) -> dict[str, str]:
+    """Return the column that holds each needed value."""
     found = {}
     for needed, names in _ALIASES.items():
-        column = next((name for name in names if name in there), None)
+        column = next((name for name in names if name in header), None)
         if column is None:
             raise AssayError(f"{path}:1: there is no column {' or '.join(names)}", _HINT, EXIT_USAGE)
         found[needed] = column
@@ -139,10 +140,10 @@ def _rate(text: str, column: str) -> float:
 
 
 def with_figures(analysis: RunAnalysis, beside: Beside) -> RunAnalysis | None:
-    """The run with figures of others among its rows, where they can stand beside its own; None if none can.
+    """Return the run with the published figures added as rows where they are comparable; None if none is.
 
-    That is where a workload of files sweeps file and record sizes and has the operation. A figure has no repeats and no
-    verdict, so that nothing but charts may be made of what is returned.
+    A figure is comparable with a workload that sweeps file size and record size and nothing else, and has the
+    operation. Figures have no repeats and no real verdict, so the result must be used for charts and means only.
     """
     rows = list(analysis.rows)
     for template in _templates(analysis):
@@ -153,7 +154,7 @@ def with_figures(analysis: RunAnalysis, beside: Beside) -> RunAnalysis | None:
 
 
 def _templates(analysis: RunAnalysis) -> list[Row]:
-    """A row of each workload and operation that figures can stand beside."""
+    """Return one row of each workload and operation with which figures are comparable."""
     found: dict[tuple[str, str], Row] = {}
     swept: dict[str, set[tuple[AxisValue, AxisValue]]] = {}
     for row in analysis.rows:

@@ -1,4 +1,4 @@
-"""Results in tables of a few columns, and a first page in words: the same of a report and on a terminal."""
+"""Short tables of results and the first page in words, the same in a report and on a terminal."""
 
 from collections.abc import Sequence
 
@@ -10,31 +10,34 @@ from assay.report.measure import COUNTED, DATA, Measure
 
 
 def rate_cell(per_second: float | None, measure: Measure) -> Num:
-    """A rate without its unit."""
+    """Return a rate as a cell, without its unit."""
     return Num(measure.number(per_second), per_second)
 
 
 def interval_cell(low: float | None, high: float | None, measure: Measure) -> Num:
-    """Both ends of an interval, without the unit."""
+    """Return both ends of an interval as a cell, without the unit."""
     if low is None or high is None:
         return Num(numbers.NONE, None)
     return Num(f"{measure.number(low)} – {measure.number(high)}", low)
 
 
 def ceiling_cells(name: str, share: float | None, more: str = "") -> tuple[str, Share]:
-    """The ceiling that binds, and the share of it; `more` is what else is to be said."""
+    """Return cells for the nearest ceiling and the share of it that was reached; `more` is a remark."""
     return ("none known", Share(None)) if share is None else (name, Share(share, more))
 
 
 def other_measure(measure: Measure, contents: bool) -> Column | None:
-    """The column of the measure beside: operations of data; of metadata the contents of new files, if there are any."""
+    """Return the column of the second measure: IOPS of data operations, or MB/s written to new files by metadata ones.
+
+    None for metadata operations without contents.
+    """
     if not measure.counted:
         return Column("Operations", "1/s", numeric=True, rank=5)
     return Column("Contents", "MB/s", numeric=True, rank=5) if contents else None
 
 
 def result_tables(results: Sequence[Result]) -> list[Table]:
-    """A line for each result; those of metadata operations, which are counted otherwise, in a table of their own."""
+    """Return tables with a row for each result; metadata operations, whose unit differs, have a table of their own."""
     groups = ([one for one in results if one.counted == measure.counted] for measure in (DATA, COUNTED))
     return [_table(group, measure) for group, measure in zip(groups, (DATA, COUNTED), strict=True) if group]
 
@@ -58,13 +61,13 @@ def _table(results: Sequence[Result], measure: Measure) -> Table:
 
 
 def _cells(one: Result, measure: Measure, with_other: bool, limited: bool) -> tuple[Cell, ...]:
-    rate, beside = (one.iops, one.throughput) if one.counted else (one.throughput, one.iops)
+    rate, second_rate = (one.iops, one.throughput) if one.counted else (one.throughput, one.iops)
     return (
         *(one.case, one.label, one.operation),
         rate_cell(rate, measure),
         interval_cell(one.low, one.high, measure),
         Num(str(one.n), one.n),
-        *((rate_cell(beside, DATA if one.counted else COUNTED),) if with_other else ()),
+        *((rate_cell(second_rate, DATA if one.counted else COUNTED),) if with_other else ()),
         *(ceiling_cells(one.ceiling, one.share) if limited else ()),
         Badge(one.verdicts[0], one.finding, one.verdicts[1:], one.as_far_as_seen),
     )
@@ -78,12 +81,12 @@ _CAPTIONS = (
 
 
 def line_tables(found: tuple[Line, ...], title: str, more: int | None = None) -> list[Table]:
-    """Lines as tables: those with the same columns in one.
+    """Return lines of the first page as tables, one for all lines with the same columns.
 
     Args:
         found: The lines.
-        title: Of the first column.
-        more: How many more lines there would be; None: no caption.
+        title: Title of the first column.
+        more: The number of lines left out; None: no caption.
     """
     groups: dict[tuple[str, ...], list[Line]] = {}
     for line in found:
@@ -111,15 +114,15 @@ def line_tables(found: tuple[Line, ...], title: str, more: int | None = None) ->
 
 
 def page_blocks(page: FirstPage) -> tuple[Block, ...]:
-    """What a run keeps of its first page, as blocks: the answer, its tables, cost, caveats, the next step."""
+    """Return a stored first page as blocks: the answer, its tables, cost, caveats, the next step."""
     rest = len(page.caveats) - CAVEATS_SHOWN
     more = (f"{rest:,} more: `assay report` has all.",) if rest > 0 else ()
-    minded = (*(one.words for one in page.caveats[:CAVEATS_SHOWN]), *more)
+    caveats = (*(one.words for one in page.caveats[:CAVEATS_SHOWN]), *more)
     return (
         Paragraph(page.answer),
         *line_tables(page.needs, "Needed"),
         *line_tables(page.lines, "Work", page.more),
         *((Heading("Cost", ""), Bullets((page.cost,))) if page.cost else ()),
-        *((Heading("Caveats", ""), Bullets(minded)) if minded else ()),
+        *((Heading("Caveats", ""), Bullets(caveats)) if caveats else ()),
         *((Heading("Next step", ""), Bullets((page.next,))) if page.next else ()),
     )

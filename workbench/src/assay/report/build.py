@@ -1,4 +1,4 @@
-"""From a run to the document."""
+"""Builds the report's document from a run."""
 
 from assay.model.money.price import Book
 from assay.model.result.result import RunAnalysis
@@ -40,12 +40,12 @@ SECTIONS = (
 
 
 def build_document(analysis: RunAnalysis, today: Book | None = None, beside: Beside | None = None) -> Document:
-    """The report on a run. The same run gives the same document.
+    """Build the report on a run; the same run gives the same document.
 
     Args:
         analysis: The run.
-        today: Prices to show beside those that the run carries.
-        beside: Figures of others to draw beside the run's own; none if None.
+        today: A price book to show beside the prices of the run; None: show only those of the run.
+        beside: Published figures to draw in the same charts as the run's own; None: no such section.
     """
     view = View(analysis, today)
     run = analysis.run
@@ -53,9 +53,9 @@ def build_document(analysis: RunAnalysis, today: Book | None = None, beside: Bes
     for make, after in ((load(make), after) for room in rooms() for make, after in room.sections.items()):
         if (section := make(view)) is not None:
             made = _behind(made, after, section)
-    took = f", {numbers.seconds(run.finished_at - run.created_at)}" if run.finished_at is not None else ""
+    duration = f", {numbers.seconds(run.finished_at - run.created_at)}" if run.finished_at is not None else ""
     meta = (
-        ("Measured", f"{numbers.moment(run.created_at)}{took}"),
+        ("Measured", f"{numbers.moment(run.created_at)}{duration}"),
         ("Targets", ", ".join(view.targets)),
         ("Scope", f"{numbers.plural(len(analysis.cases), 'case')}, {run.repeats_words} each"),
         ("Repeats done", f"{run.finished:,} of {run.planned:,}"),

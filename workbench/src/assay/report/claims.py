@@ -1,4 +1,4 @@
-"""What a run claims: all points of two targets in one kind of work together, from decisions and nothing else."""
+"""What a run claims about two targets in one kind of work, over all points; computed from decisions alone."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _KINDS = {
 
 
 def kind_of(operation: str) -> str:
-    """The kind of work an operation is of; the second `write` of a case is one of writing, too."""
+    """Return the kind of work of an operation; a number behind its name (`write 2`) is ignored."""
     name = operation.split(" ", 1)[0]
     return _KINDS.get(name, numbers.operation_title(name).lower())
 
@@ -30,8 +30,8 @@ class Claim:
     """All points of two targets in one kind of work.
 
     Attributes:
-        decisions: Of all operations of that kind, in all workloads.
-        where: Which part of it this is, such as `record size up to 64 KiB`; empty if it is all of it.
+        decisions: Those of all operations of the kind, in all workloads.
+        where: The part that the claim is limited to, such as `record size up to 64 KiB`; empty: no limit.
     """
 
     kind: str
@@ -42,53 +42,53 @@ class Claim:
 
     @property
     def label(self) -> str:
-        """`Random write`, and of a part `Random write, record size up to 64 KiB`."""
+        """The kind and the part in words: `Random write`, `Random write, record size up to 64 KiB`."""
         return numbers.titled(self.kind) + (f", {self.where}" if self.where else "")
 
     @property
     def points(self) -> tuple[PointDecision, ...]:
-        """All of them."""
+        """The points of all decisions."""
         return tuple(point for decision in self.decisions for point in decision.points)
 
     def of(self, outcome: Outcome) -> list[PointDecision]:
-        """The points that end so."""
+        """Return the points with this outcome."""
         return [point for point in self.points if point.outcome is outcome]
 
     def won(self, target: str) -> list[PointDecision]:
-        """The points at which a target is faster."""
+        """Return the points at which a target is faster."""
         return [point for point in self.points if point.winner == target]
 
     @property
     def counted(self) -> int:
-        """Points whose numbers are both targets' own."""
+        """The number of points at which both targets have a usable number."""
         return len(self.points) - len(self.of(Outcome.BARRED))
 
     @property
     def winner(self) -> str:
-        """The target that is faster at every point that counts; empty if there is none."""
+        """The target that is faster at every counted point; empty if there is none."""
         return next((name for name in (self.other, self.base) if 0 < self.counted == len(self.won(name))), "")
 
     @property
     def leader(self) -> str:
-        """The target that is faster at some points, while the other one is at none; empty if there is none."""
+        """The target that is faster at some points and slower at none; empty if there is none."""
         ahead = [name for name in (self.other, self.base) if self.won(name)]
         return ahead[0] if len(ahead) == 1 else ""
 
     def loser(self, target: str) -> str:
-        """The one that is not `target`."""
+        """Return the target that is not `target`."""
         return self.base if target == self.other else self.other
 
     def typical(self, target: str) -> float:
-        """How many times as fast as the other one `target` was measured wherever it is faster, in the median."""
+        """Return the median measured ratio of `target` to the other target over the points at which it is faster."""
         return median(point.ratio for point in self.won(target))
 
     def least(self, target: str) -> float:
-        """How many times as fast as the other one `target` is wherever it is faster, at least."""
+        """Return the lowest lower bound of the ratio of `target` to the other target where it is faster."""
         return min(point.at_least for point in self.won(target))
 
 
 def claims(decisions: Iterable[Decision]) -> tuple[Claim, ...]:
-    """One for each pair of targets and kind of work, in plan order."""
+    """Return one claim for each pair of targets and kind of work, in plan order."""
     groups: dict[tuple[str, str, str], list[Decision]] = {}
     for decision in decisions:
         groups.setdefault((kind_of(decision.operation), decision.base, decision.other), []).append(decision)

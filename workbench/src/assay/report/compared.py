@@ -1,4 +1,4 @@
-"""From a comparison of two runs to the document."""
+"""Builds the document on a comparison of two runs, or of the targets of one."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -49,16 +49,16 @@ _RUNS = (
 
 
 def comparison_document(found: RunsComparison) -> Document:
-    """The page on two runs, or on the targets of one. The same comparison gives the same document."""
-    one = found.before.id == found.after.id
-    if one:
+    """Build the document on two runs, or on the targets of one; the same comparison gives the same document."""
+    is_one_run = found.before.id == found.after.id
+    if is_one_run:
         meta: tuple[tuple[str, str], ...] = (("Run", _run(found, 0)),)
         title = f"The targets of {found.before.id}"
     else:
         meta = (("Before", _run(found, 0)), ("After", _run(found, 1)))
         title = f"{found.after.id} against {found.before.id}"
-    parts = [_answer(found), _differences(found), _uncompared(found), None if one else _environment(found)]
-    method = Section("method", "How it was compared", (Paragraph(RULE if one else _RUNS), Paragraph(_READING)))
+    parts = [_answer(found), _differences(found), _uncompared(found), None if is_one_run else _environment(found)]
+    method = Section("method", "How it was compared", (Paragraph(RULE if is_one_run else _RUNS), Paragraph(_READING)))
     sections = tuple(part for part in [*parts, method] if part is not None)
     return Document(f"Assay comparison · {found.after.study}", title, "", meta, sections)
 
@@ -76,7 +76,7 @@ def _answer(found: RunsComparison) -> Section:
 
 
 def counts(found: RunsComparison) -> str:
-    """How many rows differ, and how many are none."""
+    """Count in words the rows that are faster, slower, without a significant difference, and without a result."""
     sound = [row.comparison for row in found.rows if not row.no_result]
     differ = [pair for pair in sound if pair.separable]
     slower = sum(pair.ratio < 1 for pair in differ)
@@ -88,20 +88,22 @@ def counts(found: RunsComparison) -> str:
 
 
 def mean_change(rows: Sequence[ComparedRow]) -> list[str]:
-    """The geometric mean of the ratios of all comparable rows, in words; no line if there are none."""
+    """Return a line with the geometric mean of all comparable ratios; no line if there are none."""
     mean = mean_ratio(rows)
     return [] if mean is None else [f"geometric mean of {numbers.plural(mean[1], 'ratio')}: {numbers.change(mean[0])}"]
 
 
 def caveats(found: RunsComparison) -> list[str]:
-    """What tells a change from chance, and which rows call no difference or are not compared."""
+    """Return lines on how a change is told from chance, and on rows that have too few repeats or are not compared."""
     lines = []
     if found.before.id != found.after.id:
         lines += _knowledge(found)
-    few = sum(row.comparison.too_few and row.comparison.unit == "repeat" for row in found.rows if not row.no_result)
-    if few:
+    row_count = sum(
+        row.comparison.too_few and row.comparison.unit == "repeat" for row in found.rows if not row.no_result
+    )
+    if row_count:
         words = f"fewer than {LEAST_COMPARED} repeats on a side, too few to report a difference"
-        lines.append(f"{numbers.plural(few, 'row')} with {words}")
+        lines.append(f"{numbers.plural(row_count, 'row')} with {words}")
     if found.uncompared:
         lines.append(f"{numbers.plural(len(found.uncompared), 'row')} not compared, as listed below")
     return lines
@@ -138,12 +140,12 @@ def _differences(found: RunsComparison) -> Section:
 
 
 def sides_words(base: str, other: str) -> str:
-    """The heading of a pair of targets."""
+    """Return the heading of a pair of targets."""
     return base if base == other else f"{other} against {base}"
 
 
 def tables(rows: Sequence[ComparedRow], name: str) -> list[Table]:
-    """The rows of one pair of targets: those of bytes, then those of metadata operations; `name` is that of an id."""
+    """Return tables of one pair of targets: throughput first, then metadata operations; `name` begins their ids."""
     found = []
     for measure in (DATA, COUNTED):
         mine = [row for row in rows if row.counted == measure.counted]
@@ -250,7 +252,7 @@ def _rate(side: Side, operation: str) -> tuple[Cell, Cell]:
 
 
 def remarks(row: ComparedRow) -> str:
-    """Why the figures should be taken with care; empty if nothing speaks against them."""
+    """Return reasons to doubt a comparison; empty if there are none."""
     few = "too few repeats" if row.comparison.too_few and row.comparison.unit == "repeat" else ""
     return "; ".join(words for words in (row.comparison.caveat, few) if words)
 
@@ -262,7 +264,7 @@ def _percent(ratio: float | None, mark: str = "") -> Num:
 
 
 def uncompared_table(found: RunsComparison) -> Table:
-    """The rows that cannot be compared, and why."""
+    """Return the table of rows that cannot be compared, with the reasons."""
     columns = (Column("What"), Column("Before"), Column("After"), Column("Why"))
     rows: list[tuple[Cell, ...]] = [
         (

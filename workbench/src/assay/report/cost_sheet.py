@@ -1,6 +1,6 @@
-"""The sheet of costs: a bill in cells whose prices, quantities and hours of a month can be changed; totals follow.
+"""The cost sheet of the workbook: a bill whose prices, quantities and hours can be changed, with totals as formulas.
 
-Each formula has its result beside it, for viewers that do not calculate.
+Each formula is stored with its result, for viewers that do not calculate.
 """
 
 from collections.abc import Iterator
@@ -42,14 +42,14 @@ _LINES = (
 
 
 def write_cost(book: Any, analysis: RunAnalysis) -> None:
-    """Add the sheet; nothing if the run carries no prices."""
+    """Add the cost sheet to a workbook; add nothing if the run has no prices."""
     prices, costs = analysis.run.prices, target_costs(View(analysis))
     if prices is not None and costs:
         _Sheet(book, prices).write(costs)
 
 
 class _Sheet:
-    """The sheet while it is written. Rows and columns are counted from 0, as xlsxwriter does."""
+    """Writes the sheet. Rows and columns are counted from 0, as in xlsxwriter."""
 
     def __init__(self, book: Any, prices: FrozenPrices) -> None:
         self.prices = prices
@@ -60,11 +60,11 @@ class _Sheet:
         self.money = book.add_format({"num_format": "#,##0.00"})
         self.small = book.add_format({"num_format": "#,##0.00####"})
         self.plain = book.add_format({"num_format": "#,##0.########"})
-        # Blue, as is usual for what may be changed.
+        # Spreadsheets of costs usually show inputs in blue.
         self.input = book.add_format({"num_format": "#,##0.########", "font_color": "#0000FF"})
 
     def write(self, costs: list[TargetCost]) -> None:
-        """Everything."""
+        """Write the whole sheet."""
         self._top()
         for place, (name, comment, width) in enumerate(_LINES):
             self.sheet.set_column(place, place, width)
@@ -99,7 +99,7 @@ class _Sheet:
             sheet.write_number(row, 1, float(value), self.input)
 
     def _line(self, row: int, top: int, item: TargetCost, charge: Charge, tier: Tier, begin: Decimal) -> None:
-        """One price: a line of the bill, or a tier of it whose first one stands in row `top`."""
+        """Write a line of the bill, or one price tier of a line whose first tier is in row `top`."""
         line, price, sheet, n = charge.line, charge.row, self.sheet, row + 1
         factor = Decimal(UNITS[price.unit].factor)
         once = line.per == "once"
@@ -107,11 +107,12 @@ class _Sheet:
         sheet.write_string(row, 0, item.target)
         sheet.write_string(row, 1, line.what)
         values = (line.pieces, EXACT.divide(line.each, factor), price.free, begin, tier.up_to)
-        # A quantity is changed in one place: further tiers take theirs from the first, and begin where one ends.
-        taken = dict(zip((2, 3, 4, 5), (f"=C{top + 1}", f"=D{top + 1}", f"=E{top + 1}", f"=G{row}"), strict=True))
+        # So that a quantity is changed in one cell, further tiers refer to the first one; each begins where the one
+        # above ends.
+        references = dict(zip((2, 3, 4, 5), (f"=C{top + 1}", f"=D{top + 1}", f"=E{top + 1}", f"=G{row}"), strict=True))
         for place, value in enumerate(values, start=2):
-            if value is not None and row > top and place in taken:
-                sheet.write_formula(row, place, taken[place], self.plain, float(value))
+            if value is not None and row > top and place in references:
+                sheet.write_formula(row, place, references[place], self.plain, float(value))
             elif value is not None:
                 sheet.write_number(row, place, float(value), self.input)
         sheet.write_string(row, 7, price.unit)
@@ -146,7 +147,7 @@ class _Sheet:
             self.sheet.write_number(row, 11, 1)
 
     def _totals(self, row: int, costs: list[TargetCost], spans: list[tuple[int, int]]) -> None:
-        """A line for each target, and below it what a month of each measured rate costs."""
+        """Write a row of totals for each target, and below them the monthly cost per measured rate."""
         heads = (
             "Target",
             "Design",
@@ -203,7 +204,7 @@ class _Sheet:
 
 
 def _tiers(item: TargetCost) -> Iterator[tuple[Charge, Tier, Decimal]]:
-    """The prices of a bill with where each begins; one without tiers has one."""
+    """Yield each price tier of a bill with the quantity at which it begins; a price without tiers is one tier."""
     for charge in item.cost.charges:
         begin = Decimal(0)
         for tier in charge.row.tiers or (Tier(price=charge.row.price or Decimal(0)),):
@@ -212,7 +213,7 @@ def _tiers(item: TargetCost) -> Iterator[tuple[Charge, Tier, Decimal]]:
 
 
 def _amount(charge: Charge, tier: Tier, begin: Decimal) -> Decimal:
-    """What the quantity within a tier costs once."""
+    """Return the price of the quantity within a tier, for one time that it is charged."""
     row, line = charge.row, charge.line
     quantity = EXACT.subtract(EXACT.divide(line.each, Decimal(UNITS[row.unit].factor)), row.free)
     within = max(Decimal(0), EXACT.subtract(quantity if tier.up_to is None else min(quantity, tier.up_to), begin))
@@ -225,12 +226,12 @@ def _hours(charge: Charge, prices: FrozenPrices) -> Decimal:
 
 
 def _stops(charge: Charge) -> bool:
-    """It is paid for only while the design is on; a reservation always is."""
+    """Return whether a charge applies only while the design is on; a reservation is always charged."""
     return charge.line.stops and charge.row.term not in TERM_MONTHS
 
 
 def _month(charge: Charge, amount: Decimal, prices: FrozenPrices, first: bool) -> Decimal:
-    """What a tier costs in a month; a reservation's upfront price belongs to the first."""
+    """Return the cost of a tier in a month; the first tier includes the upfront price of a reservation."""
     if charge.line.per == "once":
         return EXACT.divide(amount, Decimal(charge.once_months))
     monthly = EXACT.multiply(amount, _hours(charge, prices)) if charge.line.per == "hour" else amount

@@ -1,4 +1,4 @@
-"""Costs as a flat table: a record for each target that has a design. Money is text, so that no digit is lost."""
+"""Costs as a flat table with a record for each target that has a design. Money is text, so that no digit is lost."""
 
 from decimal import Decimal
 
@@ -11,7 +11,7 @@ from assay.report.tables import Column, Record, Table, Value
 from assay.report.view import View
 
 DIGITS = 6
-"""Digits of money after the point."""
+"""Decimals of an amount of money."""
 
 _HEAD = (
     Column("target", "text", "Target"),
@@ -51,11 +51,11 @@ def _columns(metric: Metric) -> tuple[Column, ...]:
 
 
 COST_COLUMNS = (*_HEAD, *(column for metric in METRICS for column in _columns(metric)))
-"""Columns of the table of costs."""
+"""Columns of `costs_table`."""
 
 
 def costs_table(analysis: RunAnalysis) -> Table:
-    """One record for each target with a design; none if the run carries no prices."""
+    """Return one record for each target with a design; none if the run has no prices."""
     return Table("costs", COST_COLUMNS, tuple(_record(analysis, item) for item in target_costs(View(analysis))))
 
 

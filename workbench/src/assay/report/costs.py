@@ -1,4 +1,4 @@
-"""What the measured targets cost as the designs they stand for: money against what was measured."""
+"""The cost of the designs that the study assigns to its targets, set against the targets' measured rates."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,30 +21,30 @@ from assay.report.pricing import per_terabyte, what
 from assay.report.view import View, sound
 
 SMALL = 16 * 1024
-"""Operations per second are those of records and objects up to this size."""
+"""Largest record or object, in bytes, whose operations per second count as IOPS."""
 _KINDS: dict[bool, frozenset[str]] = {
     True: (READS - MIXES) | (OBJECT_READS - {"object_mix"}),
     False: (WRITES - MIXES) | (OBJECT_WRITES - SEES - {"object_mix"}),
 }
-"""Whether it is about reading -> operations that do nothing else."""
+"""True: operations that only read; False: operations that only write."""
 
 
 def scale(metric: Metric) -> float:
-    """How many bytes or operations per second cost is counted for."""
+    """Return the rate that a unit price is for, in bytes or operations per second: 1 GB/s or 1,000 IOPS."""
     return 1e3 if metric.endswith("iops") else 1e9
 
 
 def unit(metric: Metric) -> str:
-    """`GB/s` or `1,000 IOPS`."""
+    """Return the unit that a price is for: `GB/s` or `1,000 IOPS`."""
     return "1,000 IOPS" if metric.endswith("iops") else "GB/s"
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """The best sound result of a kind.
+    """The best sound result of a target for one metric.
 
     Attributes:
-        low, high: Ends of its 95 % interval; None without one, and `low` where it is not above 0.
+        low, high: Ends of its 95 % interval; None without an interval; `low` is None, too, if it is not above 0.
     """
 
     row: Row
@@ -55,18 +55,18 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """Money for a month of a rate; the ends come from those of the rate."""
+    """The cost of a month per unit of a measured rate, with the interval that follows from that of the rate."""
 
     value: Decimal
     low: Decimal | None
     high: Decimal | None
 
     def below(self, other: "Ratio") -> bool:
-        """It is less, and the intervals say so too."""
+        """Return whether this cost is lower for certain: the two intervals do not overlap."""
         return self.high is not None and other.low is not None and self.high < other.low
 
     def text(self, currency: str) -> str:
-        """`0.31 USD (0.30 to 0.33)`."""
+        """Return the cost with its interval: `0.31 USD (0.30 to 0.33)`."""
         words = money(self.value, currency)
         if self.low is None and self.high is None:
             return f"{words} (no interval)"
@@ -79,7 +79,9 @@ class TargetCost:
     """A target with the cost of its design and its best results.
 
     Attributes:
-        today: By another book; None: not asked for, or it lacks a price, and then `no_today` says which.
+        best: The best sound result for each metric that has one.
+        today: The cost by another price book; None if there is no such book, or if it lacks a price.
+        no_today: Which price the other book lacks; empty if it lacks none.
     """
 
     target: str
@@ -90,7 +92,7 @@ class TargetCost:
     no_today: str = ""
 
     def per(self, metric: Metric) -> Ratio | None:
-        """A month's cost for each unit of a measured rate; None if nothing sound was measured."""
+        """Return a month's cost per unit of a measured rate; None without a sound result."""
         found = self.best.get(metric)
         if found is None or found.value <= 0:
             return None
@@ -100,38 +102,38 @@ class TargetCost:
 
     @property
     def without_requests(self) -> bool:
-        """Its requests are paid for, but not in its cost: that is too low, and comparable with none."""
+        """Whether requests are charged but not part of the cost, which is then too low to compare with others."""
         return bool(self.item.unpriced)
 
     @property
     def hour(self) -> Decimal | None:
-        """An hour of running; None if it is never on."""
+        """The cost of an hour of running; None if the design is never on."""
         return self.cost.hour if self.cost.duty else None
 
     @property
     def per_terabyte(self) -> Decimal | None:
-        """A month of a usable terabyte (10^12 bytes)."""
+        """The cost of a usable terabyte (10^12 bytes) for a month; None if the usable bytes are not known."""
         return per_terabyte(self.cost, self.item.usable)
 
     @property
     def beyond(self) -> list[Metric]:
-        """Where more was measured than the design can do, even for a while: the target is then not such a design."""
-        found: list[Metric] = []
+        """The metrics in which the target exceeded even the burst limit of the design, so that it is no such design."""
+        exceeded: list[Metric] = []
         for metric, rate in self.best.items():
             limit = self.ceiling(metric)
             if limit is not None and (rate.value if rate.low is None else rate.low) > max(
                 limit.value, limit.burst or 0
             ):
-                found.append(metric)
-        return found
+                exceeded.append(metric)
+        return exceeded
 
     def ceiling(self, metric: Metric) -> DesignCeiling | None:
-        """What the design can do at most; None if unknown."""
+        """Return the most that the design can do; None if unknown."""
         return next((item for item in self.item.ceilings if item.metric == metric), None)
 
 
 def target_costs(view: View) -> list[TargetCost]:
-    """The targets that have a design, in the order of the study; none without prices."""
+    """Return the costs of the targets that have a design, in the order of the study; none without prices."""
     prices = view.run.prices
     found = []
     for name in view.targets:
@@ -182,8 +184,9 @@ class Point:
     """A target in the plane of cost and rate.
 
     Attributes:
-        low, high: Ends of the interval of the rate; without one anything is possible.
-        edge: By the medians alone no other one is both as cheap and as fast.
+        month: Cost of a month.
+        standing: Position relative to the other targets, judged by the intervals of the rates.
+        edge: True if, by the medians alone, no other target is at least as cheap and as fast, and better in one.
     """
 
     target: str
@@ -194,7 +197,7 @@ class Point:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Of the interval of the rate."""
+        """Both ends of the rate's interval; 0 and infinity for an end that is not known."""
         return _ends(self.rate)
 
 
@@ -203,9 +206,9 @@ def _ends(rate: Rate) -> tuple[float, float]:
 
 
 def front(costs: Sequence[TargetCost], metric: Metric) -> list[Point]:
-    """Which targets no other one beats in cost and rate both, as far as the intervals tell.
+    """Place each target relative to those that cost no more, judged by the intervals of the rates.
 
-    Those whose requests are not priced are left out: nobody knows what they cost.
+    Targets whose requests are not priced are left out, since their cost is not known.
     """
     known = [(item, item.best[metric]) for item in costs if metric in item.best and not item.without_requests]
     points = []
@@ -226,7 +229,7 @@ def front(costs: Sequence[TargetCost], metric: Metric) -> list[Point]:
 
 
 def cheapest(costs: Sequence[TargetCost], metrics: Sequence[Metric] = ("read", "write")) -> Text | None:
-    """Which target costs least for what was measured; None if nothing can be said."""
+    """Return sentences on which target costs least per measured rate; None without a sound result."""
     spans: list[Span] = []
     for metric in metrics:
         known = [(ratio, item) for item in costs if (ratio := item.per(metric)) is not None]
@@ -236,9 +239,9 @@ def cheapest(costs: Sequence[TargetCost], metrics: Sequence[Metric] = ("read", "
             spans += _uncounted([pair for pair in known if pair not in found], metric)
         if found:
             spans += _least(sorted(found, key=lambda pair: pair[0].value), metric)
-            silent = [item.target for item in costs if item.per(metric) is None]
-            if silent:
-                spans.append(f" Without a sound result of it: {numbers.listing(silent)}.")
+            without_result = [item.target for item in costs if item.per(metric) is None]
+            if without_result:
+                spans.append(f" Without a sound result of it: {numbers.listing(without_result)}.")
         beyond = [item.target for _, item in known if metric in item.beyond]
         if beyond:
             spans.append(f" But {numbers.listing(beyond)} did more than such a design can do: see Cost.")
@@ -246,7 +249,7 @@ def cheapest(costs: Sequence[TargetCost], metrics: Sequence[Metric] = ("read", "
 
 
 def _uncounted(found: list[tuple[Ratio, TargetCost]], metric: Metric) -> list[Span]:
-    """What those cost whose requests are not priced; they are compared with nothing."""
+    """Return the sentence on targets whose requests are not priced, which are not compared."""
     if not found:
         return []
     costs = [f"{item.target} (about {money(ratio.value, item.cost.currency)})" for ratio, item in found]
@@ -258,9 +261,9 @@ def _least(found: list[tuple[Ratio, TargetCost]], metric: Metric) -> list[Span]:
     words = ratio.text(item.cost.currency)
     if not others:
         return [Strong(item.target), f" costs {words} a month per {what(metric)}."]
-    open_ = [other.target for its, other in others if not ratio.below(its)]
-    if open_:
-        names = numbers.listing([item.target, *open_])
+    inseparable = [other.target for its, other in others if not ratio.below(its)]
+    if inseparable:
+        names = numbers.listing([item.target, *inseparable])
         return [f"Per {what(metric)} the costs of {names} are ", Strong("not separable"), f"; least: {words} a month."]
     second = others[0]
     rest = f"{second[1].target} {second[0].text(second[1].cost.currency)}"

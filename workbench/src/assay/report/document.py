@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Strong:
-    """Words that stand out."""
+    """Emphasised text."""
 
     text: str
 
@@ -34,9 +34,9 @@ class Badge:
     """A verdict as a coloured label.
 
     Attributes:
-        hint: Why, for a reader who points at it.
-        also: Verdicts that the same result has besides.
-        partly: It is `ok`, but not all checks could run.
+        hint: The reason, shown when a reader points at the badge.
+        also: Further verdicts of the same result.
+        partly: True if the verdict is `ok` but not all checks could run.
     """
 
     verdict: "Verdict"
@@ -47,11 +47,11 @@ class Badge:
 
 Span = str | Strong | Mono | Badge
 Text = str | tuple[Span, ...]
-"""A run of words, some of them marked."""
+"""Text, parts of which may be marked up."""
 
 
 def words(text: Text) -> str:
-    """A text without its marks, for a terminal or an export."""
+    """Return a text without its markup, for a terminal or an export."""
     if isinstance(text, str):
         return text
     return "".join(
@@ -67,11 +67,11 @@ class Num(NamedTuple):
 
 
 class Share(NamedTuple):
-    """A share of a ceiling, drawn as a bar with a mark at all of it; above 1 the bar goes past the mark.
+    """A share of a ceiling, drawn as a bar with a mark at 100 %; the bar of a share above 1 goes past the mark.
 
     Attributes:
         value: None if no ceiling is known.
-        more: What else is to be said, in few words.
+        more: A short remark, printed after the share.
     """
 
     value: float | None
@@ -79,7 +79,7 @@ class Share(NamedTuple):
 
     @property
     def words(self) -> str:
-        """`93 %`, or `130 %`."""
+        """The share in words: `93 %`, or `130 %`."""
         return numbers.share(self.value)
 
 
@@ -92,11 +92,11 @@ class Column:
 
     Attributes:
         unit: Printed under the title; empty if the column has none.
-        numeric: Right-aligned, sorts by value.
-        facet: Few different values, so that a writer can offer them as a filter.
-        detail: A page has room for it, a terminal has not.
-        rank: Of the columns that a narrow terminal has no room for, the one with the highest rank is left out first, of
-            those with the same rank the last. The first column always stays.
+        numeric: The column is right-aligned and sorts by value.
+        facet: The column has few different values, so that a page can offer them as a filter.
+        detail: The column is shown on a page, but not on a terminal.
+        rank: A narrow terminal leaves out the column with the highest rank first; of columns with equal ranks, the last
+            one. The first column always stays.
     """
 
     title: str
@@ -112,7 +112,7 @@ class Table:
     """Rows of cells.
 
     Attributes:
-        interactive: Long enough that a reader wants to sort and filter.
+        interactive: The table is so long that a page lets the reader sort and filter it.
     """
 
     id: str
@@ -129,13 +129,13 @@ class Table:
         right: Sequence[str] = (),
         least: Sequence[str] = (),
     ) -> "Table":
-        """A table of its own, outside of a page.
+        """Return a table for use outside a document; it has no id.
 
         Args:
             columns: Titles.
             rows: Cells.
             right: Titles of the columns that hold numbers.
-            least: Titles of the columns that a narrow terminal leaves out before others, in that order.
+            least: Titles of the columns that a narrow terminal leaves out first, in this order.
         """
         ranks = {title: len(least) - place for place, title in enumerate(least)}
         found = (Column(title, numeric=title in right, rank=ranks.get(title, 0)) for title in columns)
@@ -153,7 +153,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Running text; `lead` is set larger."""
+    """Running text; with `lead` it is set larger."""
 
     text: Text
     lead: bool = False
@@ -178,10 +178,11 @@ class Lane:
     """Repeats of one target, as dots along a scale.
 
     Attributes:
-        target: Its number, for its colour; None for none.
-        values: Of repeats at points that are decided.
-        open: Of repeats at points that are not.
-        middle: Where its mark is, as the text says it; None where the repeats are of points that are not alike.
+        target: Number of the target, which selects the colour; None: no colour.
+        values: One value for each repeat at a decided point.
+        open: One value for each repeat at an undecided point.
+        middle: Position of the lane's mark, the same number as in the text; None: no mark, since the points are not
+            alike.
     """
 
     name: str
@@ -201,14 +202,14 @@ class DotRow:
 
 @dataclass(frozen=True, slots=True)
 class Dots:
-    """Kinds of work, each beside the dots of all its repeats; the dots share a logarithmic scale.
+    """A row of dots for each kind of work, a dot for each repeat, all on one logarithmic scale.
 
-    A dot far from all others of its lane is an arrow at the edge.
+    A dot far from all others of its lane is drawn as an arrow at the edge.
 
     Attributes:
         title: What the scale shows, with its unit.
         caption: What a dot is, in words.
-        ratio: The values are ratios, with a mark at 1; else rates in the unit of the title.
+        ratio: The values are ratios, with a mark at 1; otherwise they are rates in the unit of the title.
     """
 
     id: str
@@ -227,7 +228,7 @@ class Panels:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart; `caption` says in words what is drawn."""
+    """A chart; `caption` describes what is drawn."""
 
     id: str
     title: str
@@ -238,7 +239,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Gallery:
-    """Figures that belong together."""
+    """Charts that are shown together."""
 
     figures: tuple[Chart, ...]
 
@@ -248,8 +249,8 @@ class PlotLine:
     """One line of a plot; it is broken where y is None.
 
     Attributes:
-        target: Number for its colour and mark.
-        strong: It stands out.
+        target: Number that selects the colour and the shape of the marks.
+        strong: The line is emphasised.
     """
 
     name: str
@@ -260,13 +261,13 @@ class PlotLine:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """Lines over two logarithmic scales; the caption says what the upright one shows.
+    """Lines over two logarithmic axes; the caption names the quantity on the vertical axis.
 
     Attributes:
-        x_ticks: Values at which the scale has a number, and these in words.
-        here: Where the reader stands on the scale, and that in words.
-        marks: Places on the scale with a sign each, which the text explains.
-        level: A height to mark, and what it is.
+        x_ticks: Labelled values of the horizontal axis, each with its label.
+        here: The reader's own value on the horizontal axis, and its label.
+        marks: Values on the horizontal axis, each with a sign that the text explains.
+        level: A value on the vertical axis to mark, and its label.
     """
 
     id: str
@@ -282,11 +283,11 @@ class Plot:
 
 @dataclass(frozen=True, slots=True)
 class Plots:
-    """Plots side by side whose lines mean the same.
+    """Plots side by side with a common legend.
 
     Attributes:
         legend: Number, name and small print of each line.
-        caption: What holds for all of them.
+        caption: Text that applies to all plots.
     """
 
     legend: tuple[tuple[int, str, str], ...]
@@ -296,12 +297,13 @@ class Plots:
 
 @dataclass(frozen=True, slots=True)
 class SpanRow:
-    """What an assumption moves a value to.
+    """How an assumption changes a value.
 
     Attributes:
-        low, high: The value at both ends of the assumption, and these ends in words; None: there is no such end.
-        strong: It stands out.
-        note: What it comes to, in words.
+        low, high: The value at the low and at the high end of the assumption, each with that end in words; None if the
+            assumption has no such end.
+        strong: The row is emphasised.
+        note: A remark at the end of the row.
     """
 
     label: str
@@ -313,11 +315,12 @@ class SpanRow:
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """Bars to both sides of a value, on a linear scale.
+    """Bars that start at a base value and go to either side, on a linear scale.
 
     Attributes:
-        base: The value as it is.
-        limit: A value to mark, and what lies beyond it.
+        base: The value under the present assumptions.
+        note_title: Title over the remarks of the rows.
+        limit: A value to mark, and what values beyond it mean.
     """
 
     id: str
@@ -347,10 +350,10 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Blocks that a reader opens when wanted, and that are not printed before.
+    """Blocks that are neither shown nor printed until the reader opens them.
 
     Attributes:
-        id: By which the contents lead to it; empty if they do not.
+        id: Anchor for the link from the table of contents; empty: there is no such link.
     """
 
     summary: str
@@ -379,8 +382,8 @@ class Document:
     Attributes:
         kicker: The small line above the title.
         title: The question.
-        meta: Name and value of what identifies the run.
-        look: Name of a style for all of it; empty: the usual one.
+        meta: Names and values that identify the run.
+        look: Name of a style for the whole page; empty: the usual style.
     """
 
     kicker: str

@@ -1,4 +1,4 @@
-"""The environment of a run in words, and what differs between those of two."""
+"""The environment of a run in words, and the differences between those of two runs."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,11 +10,11 @@ from assay.report.document import Column, Table
 _UNITS = {"bytes": 1, "KiB": 1024}
 _AMOUNT = re.compile(rf"\b([0-9]+) ({'|'.join(_UNITS)})\b")
 _IN_BYTES = re.compile(r"([a-z_]+_)?bytes")
-"""Names of items whose values are bytes; settings of the kernel have a dot in theirs, and stay as they are set."""
+"""Names of items whose values are bytes; kernel settings, whose names have a dot, are left unchanged."""
 
 
 def readable(values: Mapping[str, str]) -> dict[str, str]:
-    """The items of a section, amounts of bytes in the largest unit that fits: `23.5 GiB`, not `24684084 KiB`."""
+    """Return the items of a section with bytes in the largest unit that fits: `23.5 GiB`, not `24684084 KiB`."""
     return {name: _readable(name, value) for name, value in values.items()}
 
 
@@ -25,7 +25,7 @@ def _readable(name: str, value: str) -> str:
 
 
 def _both(item: EnvironmentDifference) -> tuple[str, str]:
-    """Both values, readable where that leaves a difference to be seen."""
+    """Return both values in readable units, or unchanged where readable units would hide the difference."""
     values = item.before or "not recorded", item.after or "not recorded"
     before, after = (_readable(item.name, value) for value in values)
     return values if before == after else (before, after)
@@ -34,12 +34,12 @@ def _both(item: EnvironmentDifference) -> tuple[str, str]:
 def differences_table(
     differences: Sequence[EnvironmentDifference], names: tuple[str, str] = ("Before", "After"), caption: str = ""
 ) -> Table:
-    """A row for each item.
+    """Return a table with a row for each difference.
 
     Args:
-        differences: Those to be shown.
-        names: What the two runs are called.
-        caption: What else is to be said.
+        differences: The differences to show.
+        names: Titles of the two runs.
+        caption: Text below the table.
     """
     columns = (
         Column("Matters", facet=True, detail=True),

@@ -1,4 +1,4 @@
-"""A table as CSV: a heading line, commas, a dot in fractions, empty for a missing value, UTF-8."""
+"""Writes a table as CSV: a heading line, commas, decimal points, empty cells for missing values, UTF-8."""
 
 import csv
 import io
@@ -10,10 +10,10 @@ from assay.report.tables import Column, Record, Table, Value
 
 
 def csv_text(table: Table) -> str:
-    """The table as CSV (RFC 4180, but with newlines as on Unix).
+    """Return a table as CSV (RFC 4180, but with newlines as on Unix).
 
     Text that a spreadsheet would take for a formula has an apostrophe before it (`assay.model.foreign.cell`).
-    Fractions are written with as many digits as it takes to read the same number back.
+    Fractions have as many digits as are needed to read the same number back.
     """
     out = io.StringIO()
     write_csv(table.columns, table.records, out)
@@ -29,7 +29,7 @@ def write_csv(columns: Sequence[Column], records: Iterable[Record], out: TextIO)
 
 
 def _cell(value: Value) -> Value:
-    """As `csv` is to have it, which writes numbers as `repr` does and leaves what is missing empty."""
+    """Return a value for `csv.writer`, which writes numbers as `repr` does and None as an empty cell."""
     if isinstance(value, str):
         return cell(value)
     return ("true" if value else "false") if isinstance(value, bool) else value

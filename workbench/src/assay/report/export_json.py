@@ -1,4 +1,4 @@
-"""A run as one JSON document with a schema."""
+"""Writes a run as one JSON document, and generates its schema."""
 
 import json
 from typing import Any
@@ -17,15 +17,15 @@ from assay.report.tables import RESULT_COLUMNS, SAMPLE_COLUMNS, Column, results_
 from assay.report.view import View
 
 SCHEMA = "assay.results/1"
-"""Name and version of the format; the number changes when a reader of the old one would be misled."""
+"""Name and version of the format; the number changes when programs that read the old one would be misled."""
 
 _TYPES = {"text": "string", "integer": "integer", "number": "number", "boolean": "boolean"}
 
 
 def json_document(analysis: RunAnalysis) -> dict[str, Any]:
-    """The run and its first page; results, samples, kinds and costs as flat records; comparisons, decisions and notes.
+    """Return a run as JSON: its first page; results, samples, kinds and costs as flat records; comparisons and notes.
 
-    Comparisons of latencies (`p50`, `p99`) stand apart from those of rates, whose p-values they do not enter.
+    Comparisons of latencies (`p50`, `p99`) are listed apart from those of rates and do not affect their p-values.
     """
     page = first_page(View(analysis)).kept(analysis.run.question or analysis.run.study)
     return {
@@ -47,12 +47,12 @@ def json_document(analysis: RunAnalysis) -> dict[str, Any]:
 
 
 def json_text(analysis: RunAnalysis) -> str:
-    """The document as text, indented."""
+    """Return the document as indented text."""
     return in_json(json.dumps(json_document(analysis), indent=1, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of the document, made from the same columns and classes."""
+    """Return the JSON Schema of the document, generated from the same columns and classes."""
     from pydantic.json_schema import models_json_schema
 
     models = (PricedRun, Comparison, Decision, Excluded, MachineFinding, FirstPage)

@@ -1,4 +1,4 @@
-"""A table as Parquet."""
+"""Writes a table as Parquet."""
 
 import json
 from pathlib import Path
@@ -9,14 +9,14 @@ from assay.report.tables import Table
 
 
 def write_parquet(table: Table, run: RunInfo, path: Path) -> None:
-    """Write the table; the run's id, study and versions go into the file's metadata under `assay`."""
+    """Write a table; the file's metadata has the run's id, study and versions under `assay`."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     types = {"text": pa.string(), "integer": pa.int64(), "number": pa.float64(), "boolean": pa.bool_()}
     fields = [pa.field(column.name, types[column.kind]) for column in table.columns]
-    about = {"schema": SCHEMA, "table": table.name, "run": run.id, "study": run.study, "versions": run.versions}
-    schema = pa.schema(fields, metadata={"assay": json.dumps(about)})
+    metadata = {"schema": SCHEMA, "table": table.name, "run": run.id, "study": run.study, "versions": run.versions}
+    schema = pa.schema(fields, metadata={"assay": json.dumps(metadata)})
     columns = [
         pa.array([record[column.name] for record in table.records], type=types[column.kind]) for column in table.columns
     ]

@@ -1,4 +1,4 @@
-"""A run as a spreadsheet: Summary, Results, Samples, Ceilings, Cost if it has prices, Environment, Study."""
+"""Writes a run as a spreadsheet: summary, results, samples, kinds, ceilings, cost (with prices), environment, study."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ OPTIONS = {
     "strings_to_formulas": False,
     "strings_to_numbers": False,
 }
-"""Nothing in text is live. The formulas of the sheet of costs are written as such."""
+"""Options of xlsxwriter: text never becomes a link, formula or number; the cost sheet writes its formulas itself."""
 _TITLE = {"bold": True, "font_size": 14}
 
 
@@ -54,11 +54,11 @@ def write_xlsx(analysis: RunAnalysis, path: Path) -> None:
 
 
 def _sheet_class() -> Any:
-    """Sheets in which text is text: control and direction characters are spelled out."""
+    """Return a worksheet class that writes control and direction characters as visible escapes."""
     from xlsxwriter.worksheet import Worksheet
 
     class Safe(Worksheet):  # type: ignore[misc]
-        """As any sheet."""
+        """A worksheet whose texts are escaped."""
 
         def _write_string(self, row: int, col: int, string: str, cell_format: Any = None) -> Any:
             return super()._write_string(row, col, lines(string), cell_format)
@@ -75,7 +75,7 @@ def _formats(book: Any) -> dict[str, Any]:
 
 
 def _write_table(book: Any, name: str, table: Table) -> None:
-    """A sheet with a frozen, filtered heading and a number format for each column."""
+    """Write a sheet with a frozen, filtered heading and a number format for each column."""
     sheet = book.add_worksheet(name)
     head = book.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"})
     formats = _formats(book)
@@ -190,7 +190,7 @@ def _verdict_chart(book: Any, sheet: Any, first: int, last: int) -> None:
 
 
 def _rate_charts(book: Any, sheet: Any, results: Table) -> None:
-    """Median throughput, and operations per second where no data is moved, as far as there are any."""
+    """Add a chart of throughput, and one of operations per second, if the run has such results."""
     kinds = {is_counted(str(record["operation"])) for record in results.records}
     place = 18
     for counted, column, title, unit in (
@@ -203,7 +203,7 @@ def _rate_charts(book: Any, sheet: Any, results: Table) -> None:
 
 
 def _rate_chart(book: Any, results: Table, column: str, title: str, unit: str) -> Any:
-    """Medians for the results in order, as many as can be read on a chart."""
+    """Return a chart of the medians of the first results, as many as can be read."""
     names = [found.name for found in results.columns]
     last = min(len(results.records), _MOST_BARS)
     middle = names.index(column)

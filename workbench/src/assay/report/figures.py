@@ -1,4 +1,4 @@
-"""Which charts a run calls for, and how many of them a page can bear."""
+"""Selects the charts of a run, and limits how many a page has."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -17,18 +17,18 @@ from assay.report.measure import measure_of, measures_of
 from assay.report.view import View, Workload, plausible, point
 
 MOST_FIGURES = 24
-"""Charts of one kind in one section."""
+"""Most charts of one kind in one section."""
 _MOST_CELLS = 24
-"""Values of one axis in a heat map."""
+"""Most values of one axis in a heat map."""
 _MOST_POINTS = 64
-"""Values of one axis in a line chart."""
+"""Most values of one axis in a line chart."""
 _MOST_DOTS = 60
 
 Slice = tuple[str, list[Row]]
 
 
 def capped(figures: Iterator[Chart], what: str) -> list[Block]:
-    """A gallery of the first figures, and a note if there would be more."""
+    """Return a gallery of the first charts, and a note if some are left out."""
     found = list(islice(figures, MOST_FIGURES + 1))
     if not found:
         return []
@@ -39,7 +39,7 @@ def capped(figures: Iterator[Chart], what: str) -> list[Block]:
 
 
 def _slices(rows: list[Row], names: list[str]) -> list[Slice]:
-    """The rows grouped by their point on the axes `names`, with the point in words."""
+    """Group rows by their point on the axes `names`; each group comes with its point in words."""
     groups: dict[tuple[AxisValue, ...], list[Row]] = {}
     for row in rows:
         groups.setdefault(tuple(row.case.axes.get(name) for name in names), []).append(row)
@@ -47,7 +47,7 @@ def _slices(rows: list[Row], names: list[str]) -> list[Slice]:
 
 
 def _title(view: View, workload: Workload, operation: str, where: str = "") -> str:
-    """The operation, where it is drawn, and the workload if there are several."""
+    """Return a chart's title: the operation, the point, and the workload if there are several."""
     words = [numbers.operation_title(operation), where, workload.name if len(view.main_workloads()) > 1 else ""]
     return " · ".join(word for word in words if word)
 
@@ -62,9 +62,9 @@ def _grids(workload: Workload, operations: Sequence[str]) -> Iterator[tuple[tupl
             yield axes, operation, place, found
 
 
-def _kept(workload: Workload, axes: tuple[str, str]) -> tuple[list[AxisValue], list[AxisValue], str]:
+def _drawn_values(workload: Workload, axes: tuple[str, str]) -> tuple[list[AxisValue], list[AxisValue], str]:
     up, right = (thin(workload.swept[axis], _MOST_CELLS) for axis in axes)
-    left_out = [axis for axis, kept in zip(axes, (up, right), strict=True) if len(kept) < len(workload.swept[axis])]
+    left_out = [axis for axis, drawn in zip(axes, (up, right), strict=True) if len(drawn) < len(workload.swept[axis])]
     words = numbers.listing([numbers.axis_title(axis).lower() for axis in left_out])
     return up, right, f" {_MOST_CELLS} evenly spread values of {words} are drawn." if left_out else ""
 
@@ -75,9 +75,9 @@ def _measured(operation: str) -> str:
 
 
 def heat_maps(view: View, workload: Workload, mark: str, operations: Sequence[str]) -> Iterator[Chart]:
-    """One heat map per operation and point of further axes."""
+    """Yield one heat map per operation and point of the other axes."""
     for axes, operation, place, (where, rows) in _grids(workload, operations):
-        up, right, words = _kept(workload, axes)
+        up, right, words = _drawn_values(workload, axes)
         targets = [target for target in view.targets if any(row.case.target == target for row in rows)]
         drawing = heat_map(rows, axes, (up, right), targets)
         caption = f"Median {_measured(operation)}; one colour scale for all panels.{words}{marked(rows)}"
@@ -88,31 +88,31 @@ def heat_maps(view: View, workload: Workload, mark: str, operations: Sequence[st
 def line_charts(
     view: View, workload: Workload, axis: str, metric: Metric, mark: str, operations: Sequence[str]
 ) -> Iterator[Chart]:
-    """One chart per operation: rate or latency against `axis`."""
+    """Yield one chart per operation: rate or latency against `axis`."""
     others = workload.independent(axis)
-    kept_x = set(thin(workload.swept[axis], _MOST_POINTS))
+    drawn_x = set(thin(workload.swept[axis], _MOST_POINTS))
     for operation in operations:
         kind = measure_of(operation).title.lower() if metric == "rate" else metric
-        rows = [row for row in workload.of(operation) if row.case.axes.get(axis) in kept_x]
+        rows = [row for row in workload.of(operation) if row.case.axes.get(axis) in drawn_x]
         slices = _slices(rows, others)
-        kept = thin(slices, MOST_SERIES)
-        chosen = [row for _, group in kept for row in group]
+        drawn_slices = thin(slices, MOST_SERIES)
+        chosen = [row for _, group in drawn_slices for row in group]
         if metric == "latency" and not any("p50" in row.latency for row in chosen):
             continue
         words = "Median and 95 % interval."
         if metric == "latency":
             words += f" Where that is wider than a factor of {WIDEST:g}: from the lowest to the highest repeat."
-        if len(kept) < len(slices):
-            words += f" Lines for {len(kept)} of {len(slices)} points of the other axes."
-        if len(kept_x) < len(workload.swept[axis]):
-            words += f" {len(kept_x)} of {len(workload.swept[axis])} values along the axis."
+        if len(drawn_slices) < len(slices):
+            words += f" Lines for {len(drawn_slices)} of {len(slices)} points of the other axes."
+        if len(drawn_x) < len(workload.swept[axis]):
+            words += f" {len(drawn_x)} of {len(workload.swept[axis])} values along the axis."
         words += _doubtful(chosen)
         drawing = line_chart(chosen, axis, others, view.targets, metric)
         yield Chart(f"{kind}-{mark}-{axis}-{operation}", _title(view, workload, operation), words, drawing)
 
 
 def plain_charts(view: View, workloads: list[Workload]) -> Iterator[Chart]:
-    """One chart of dots per measure for all workloads that sweep no number."""
+    """Yield one chart of dots per measure, for workloads without a numeric axis."""
     every = [row for workload in workloads for row in workload.rows]
     for measure in measures_of(every):
         rows = [row for row in every if row.counted is measure.counted]
@@ -125,13 +125,13 @@ def plain_charts(view: View, workloads: list[Workload]) -> Iterator[Chart]:
 
 
 def _doubtful(rows: list[Row]) -> str:
-    """What `marked` says, and where their intervals end."""
+    """Return the sentence of `marked`, with a remark on the intervals of these results."""
     words = marked(rows)
     return words and f"{words} Intervals of these may end beyond the chart."
 
 
 def percentile_charts(view: View, workload: Workload, mark: str) -> Iterator[Chart]:
-    """One chart of percentile curves per operation, at the ends of one axis."""
+    """Yield one chart of percentile curves per operation, at the ends of one axis."""
     for operation in workload.operations:
         rows = _ends(view, workload, operation)
         if rows:
@@ -142,7 +142,10 @@ def percentile_charts(view: View, workload: Workload, mark: str) -> Iterator[Cha
 
 
 def _ends(view: View, workload: Workload, operation: str) -> list[Row]:
-    """The rows at the first and last value of the last numeric axis that all targets share, other axes at their end."""
+    """Return the rows at both ends of the last numeric axis, with the other axes at their last point.
+
+    Points without curves of as many targets as elsewhere are left out.
+    """
     with_curve = [row for row in workload.of(operation) if row.curve and "p50" in row.latency and plausible(row)]
     full: dict[str, list[Row]] = {}
     for row in with_curve:

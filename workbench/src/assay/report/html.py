@@ -1,8 +1,8 @@
-"""The document as one self-contained HTML page that opens without a network.
+"""Writes a document as one self-contained HTML page that opens without a network.
 
-The page forbids itself every fetch (content security policy), and every script but its own, known by its hash;
-so a name from a study file can neither load nor run anything, even if an escape were missing. Charts are drawn already:
-they need no script.
+A content security policy forbids the page every fetch, and every script but its own, which is named by its hash. So a
+name from a study file can neither load nor run anything, even if an escape were missing. Charts are static SVG and need
+no script.
 """
 
 import base64
@@ -31,7 +31,7 @@ _FOOTER = (
 
 
 def render_html(document: doc.Document) -> str:
-    """The whole page; the same document gives the same text."""
+    """Return the whole page; the same document gives the same text."""
     body = "".join(_section(number, section) for number, section in enumerate(document.sections, 1))
     script = _asset("report.js")
     policy = (
@@ -46,7 +46,7 @@ def render_html(document: doc.Document) -> str:
         f"<title>{escape(document.title)} · Assay</title>\n"
         f"<style>\n{_asset('report.css')}{_alignments(document)}</style>\n</head>\n"
     )
-    # One page needs none.
+    # Documents with a look of their own fit on one page and need no table of contents.
     contents = "" if document.look else _contents(document)
     look = f' class="{document.look}"' if document.look else ""
     page = f"<body{look}>\n{DEFINITIONS}\n{_header(document)}\n<div class=page>\n{contents}\n<main>\n{body}</main>\n"
@@ -82,7 +82,7 @@ def _contents(document: doc.Document) -> str:
 
 
 def _parts(section: doc.Section) -> Iterator[tuple[str, str]]:
-    """Id and title of what the contents name of a section."""
+    """Yield id and title of each entry below a section in the table of contents."""
     for block in section.blocks:
         if isinstance(block, doc.Heading) and block.level == 3:
             yield block.id, block.text
@@ -116,14 +116,14 @@ def _span(span: doc.Span) -> str:
 
 def _badge(badge: doc.Badge) -> str:
     hint = f' title="{escape(badge.hint)}"' if badge.hint else ""
-    # Drawn by the style sheet, so that filters still find one verdict in the cell.
+    # The style sheet prints this attribute; so the text of the cell stays one verdict, which filters look for.
     also = f' data-also="+ {", ".join(badge.also)}"' if badge.also else ""
     partly = " partly" if badge.partly else ""
     return f'<b class="v {badge.verdict.value}{partly}"{hint}{also}>{badge.verdict.value}</b>'
 
 
 def _bar(share: doc.Share) -> str:
-    """The bar alone; the number stands beside it, so that nobody depends on seeing the bar."""
+    """Return the bar of a share; its number is printed, too, for readers who cannot see the bar."""
     if share.value is None:
         return ""
     return f'<i class="bar{" over" if share.value > 1 else ""}" style="--s:{min(100 * share.value, 999):.3g}"></i>'
@@ -187,7 +187,7 @@ def _cell(cell: doc.Cell) -> str:
 
 
 def _alignments(document: doc.Document) -> str:
-    """Right alignment of numeric columns, per table: cells stay bare, which keeps long tables small."""
+    """Return CSS that aligns numeric columns to the right; cells need no attribute, which keeps long tables small."""
     places = [
         (table.id, place)
         for table in _tables(document)

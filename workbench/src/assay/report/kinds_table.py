@@ -1,4 +1,4 @@
-"""What each kind of operation did, as a flat table: a record for each kind in each repeat of each operation."""
+"""Kinds of operation as a flat table: a record for each kind in each repeat of each operation."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -32,14 +32,14 @@ def _times(prefix: str, title: str) -> tuple[Column, ...]:
 
 
 KIND_COLUMNS = (*_HEAD, *_times("latency", "Latency"), *_times("first_byte", "Until the first byte came"))
-"""Columns of the table of kinds of operation."""
+"""Columns of `kinds_table`."""
 
 
 class KindRate(NamedTuple):
-    """What one kind of operation did in a phase; rates per second of wall time, flush included.
+    """The rates of one kind of operation in a phase, per second of wall time, flush included.
 
     Attributes:
-        throughput: Bytes per second; None if it moves none.
+        throughput: Bytes per second; None if the kind moves no data.
         iops: Operations per second.
     """
 
@@ -49,7 +49,7 @@ class KindRate(NamedTuple):
 
 
 def kind_rates(sample: Sample) -> tuple[KindRate, ...]:
-    """The kinds of operation of a phase; none where they were not told apart, or nobody told how long it took."""
+    """Return the rates of a phase's kinds of operation; none if they were not counted or its duration is unknown."""
     elapsed_ns = sample.known("elapsed_ns")
     if elapsed_ns is None:
         return ()
@@ -65,19 +65,19 @@ def kind_rates(sample: Sample) -> tuple[KindRate, ...]:
 
 
 def told_apart(sample: Sample) -> bool:
-    """Whether its kinds say more than the phase does: there are several, or the first byte of one was told."""
+    """Return whether the kinds add information to the phase: there are several, or times to the first byte."""
     return sample.mixed or any(counts.first_byte for counts in sample.kinds)
 
 
 def done_kinds(sample: Sample) -> tuple[KindRate, ...]:
-    """The kinds of operation that were done, of a phase that is `told_apart`; none of any other phase."""
+    """Return the kinds with at least one operation, for a phase that is `told_apart`; none for any other phase."""
     return tuple(rate for rate in kind_rates(sample) if rate.counts.ops) if told_apart(sample) else ()
 
 
 def mixed_kinds(samples: Sequence[Sample]) -> dict[str, list[KindRate]]:
-    """What each kind of operation did in each repeat of a case that is `told_apart`; empty of any other case.
+    """Return for each kind its rates in each repeat, for a case that is `told_apart`; empty for any other case.
 
-    A repeat that had none of a kind counts with 0.
+    A repeat without operations of a kind counts with 0.
     """
     if not any(told_apart(sample) for sample in samples):
         return {}
@@ -88,12 +88,12 @@ def mixed_kinds(samples: Sequence[Sample]) -> dict[str, list[KindRate]]:
 
 
 def kind_records(samples: Iterable[Sample]) -> Iterator[Record]:
-    """One for each kind of operation in each repeat; none of a phase that never ended."""
+    """Return a record for each kind of operation in each repeat; none for a phase that did not end."""
     return (_record(sample, rate) for sample in samples for rate in kind_rates(sample))
 
 
 def kinds_table(analysis: RunAnalysis) -> Table:
-    """All of `kind_records`."""
+    """Return the table of all `kind_records` of a run."""
     return Table("kinds", KIND_COLUMNS, tuple(kind_records(sample for row in analysis.rows for sample in row.samples)))
 
 

@@ -1,4 +1,4 @@
-"""How p50 and p99 differ between two runs, or two targets, in words."""
+"""How p50 and p99 of latency differ between two runs or two targets, in words."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,7 +13,7 @@ NAMES: tuple[Compared, ...] = ("p50", "p99")
 
 
 class LatencyRow(NamedTuple):
-    """A percentile of one row on both sides, in nanoseconds."""
+    """A percentile of one row on both sides of a comparison, in nanoseconds."""
 
     name: str
     before: float
@@ -22,12 +22,12 @@ class LatencyRow(NamedTuple):
 
 
 def pair_of(row: ComparedRow, name: Compared) -> Comparison | None:
-    """How a percentile of a row differs; None where a side has too few operations for it, or no latencies."""
+    """Return the comparison of a row's percentile; None if a side has too few operations for it, or no latencies."""
     return row.p50 if name == "p50" else row.p99
 
 
 def latency_rows(found: RunsComparison) -> dict[Compared, list[LatencyRow]]:
-    """Percentile -> the rows in which it is compared, without false results; empty if no row has latencies."""
+    """Return the rows in which each percentile is compared, without false results; empty if no row has latencies."""
     recorded = [row for row in found.rows if _recorded(row)]
     return {name: _rows(recorded, name) for name in NAMES} if recorded else {}
 
@@ -51,7 +51,7 @@ def _recorded(row: ComparedRow) -> bool:
 
 
 def row_words(row: LatencyRow) -> str:
-    """Such as `disk / grid, read: 4.08 ms -> 7.97 ms, +95.4 % (+56.1 % to 2.52x), p 0.003`."""
+    """Return a row in words: `disk / grid, read: 4.08 ms -> 7.97 ms, +95.4 % (+56.1 % to 2.52x), p 0.003`."""
     pair = row.pair
     ends = (pair.low, pair.high)
     interval = "" if None in ends else f" ({' to '.join(numbers.change(end) for end in ends if end is not None)})"
@@ -61,16 +61,16 @@ def row_words(row: LatencyRow) -> str:
 
 
 def lines(found: RunsComparison) -> list[str]:
-    """A line for each percentile that is compared."""
+    """Return a line for each percentile that is compared."""
     return [f"{name} of latency: {latency_words(found, name)}" for name in latency_rows(found)]
 
 
 def latency_words(found: RunsComparison, name: Compared) -> str:
-    """Such as `0 shorter, 2 longer, 10 without a significant difference; too few operations in 3 rows`."""
+    """Count the differences of a percentile: `0 shorter, 2 longer, 10 without a significant difference; ...`."""
     pairs = [row.pair for row in latency_rows(found).get(name, [])]
     recorded = [row for row in found.rows if _recorded(row)]
-    few = sum(pair_of(row, name) is None and not row.no_result for row in recorded)
-    false = sum(row.no_result for row in recorded)
+    too_few_operations = sum(pair_of(row, name) is None and not row.no_result for row in recorded)
+    false_results = sum(row.no_result for row in recorded)
     parts = []
     if pairs:
         differ = [pair for pair in pairs if pair.separable]
@@ -79,11 +79,13 @@ def latency_words(found: RunsComparison, name: Compared) -> str:
         parts.append(
             f"{shorter:,} shorter, {len(differ) - shorter:,} longer, {same:,} without a significant difference"
         )
-    if short := sum(pair.too_few for pair in pairs):
+    if too_few_repeats := sum(pair.too_few for pair in pairs):
         least = f"{LEAST_RUNS} runs" if pairs[0].unit == "run" else f"{LEAST_COMPARED} repeats"
-        parts.append(f"fewer than {least} on a side in {numbers.plural(short, 'row')}")
-    if few:
-        parts.append(f"too few operations in {numbers.plural(few, 'row')}")
-    if false:
-        parts.append(f"{numbers.plural(false, 'row')} left out, where a side is cached, impossible or incomplete")
+        parts.append(f"fewer than {least} on a side in {numbers.plural(too_few_repeats, 'row')}")
+    if too_few_operations:
+        parts.append(f"too few operations in {numbers.plural(too_few_operations, 'row')}")
+    if false_results:
+        parts.append(
+            f"{numbers.plural(false_results, 'row')} left out, where a side is cached, impossible or incomplete"
+        )
     return "; ".join(parts)

@@ -1,4 +1,4 @@
-"""What a result is counted in: bytes or operations per second."""
+"""The quantity that a result is given in: bytes or operations per second."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ class Measure:
     """A quantity per second.
 
     Attributes:
-        title: Its name for headings.
+        title: Name for headings.
         unit: Printed after a number or under a heading.
-        scale: How many of what is stored make one of the unit.
-        counted: It is operations, not bytes.
+        scale: Divides a stored rate to give a number in `unit`.
+        counted: It counts operations, not bytes.
     """
 
     title: str
@@ -29,15 +29,15 @@ class Measure:
 
     @property
     def axis(self) -> str:
-        """Title of an axis."""
+        """Title of an axis, with the unit."""
         return f"{self.title} ({self.unit})"
 
     def number(self, per_second: float | None) -> str:
-        """A value without its unit."""
+        """Return a rate in `unit`, without the unit."""
         return numbers.NONE if per_second is None else numbers.significant(per_second / self.scale)
 
     def text(self, per_second: float | None) -> str:
-        """A value with its unit."""
+        """Return a rate with its unit."""
         return f"{self.number(per_second)} {self.unit}"
 
 
@@ -45,21 +45,21 @@ DATA = Measure("Throughput", "MB/s", 1e6, counted=False)
 COUNTED = Measure("Rate", "operations/s", 1.0, counted=True)
 IOPS = Measure("IOPS", "IOPS", 1.0, counted=True)
 _SMALL = 16 * 1024
-"""Up to this record size, in bytes, operations per second say more than MB/s."""
+"""Up to this record size, in bytes, rates are given in operations per second."""
 
 
 def is_small(row: "Row") -> bool:
-    """It moved data in records so small that their number per second matters, not their bytes."""
+    """Return whether a result moved data in records of at most 16 KiB, so that IOPS matter more than throughput."""
     size = row.case.parameters.known("record_size")
     return not row.counted and row.iops is not None and isinstance(size, int) and size <= _SMALL
 
 
 def measure_of(operation: str) -> Measure:
-    """What an operation, or the label of a row, is counted in."""
+    """Return the measure of an operation, or of the label of a row."""
     return COUNTED if is_counted(operation) else DATA
 
 
 def measures_of(rows: "Iterable[Row]") -> list[Measure]:
-    """What these rows are counted in: at most both, data first."""
+    """Return the measures that these rows need: `DATA`, `COUNTED` or both, in this order."""
     found = {row.counted for row in rows}
     return [measure for measure in (DATA, COUNTED) if measure.counted in found]

@@ -1,4 +1,4 @@
-"""What `assay measure` prints: a table of at most 80 columns for each place, and a picture that compares them."""
+"""The output of `assay measure`: a table of at most 80 columns for each place, and bars that compare the places."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,22 +12,22 @@ from assay.report.view import View
 
 WIDTH = 80
 SURE = 0.10
-"""An interval that reaches further to either side is worth a word."""
+"""A number whose interval reaches further than this share to either side is called uncertain."""
 MISSED = 0.05
-"""How often one of the intervals, or more, may not hold its number."""
+"""Probability that at least one of the simultaneous intervals does not contain its true value."""
 NOISY = 0.995
-"""From so wide an interval on, in shares of the median, a percentage says nothing."""
+"""From this half width on, as a share of the median, an interval is printed as `> ± 100 %`."""
 _BAR = 26
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _SEQUENTIAL = ("write", "read", "rewrite", "reread")
 _SMALL = 64 << 10
 _PERCENTILES = ("p50", "p99", "p99.9")
 _WITHOUT = 53
-"""Columns of a line without latencies."""
+"""Width of a line without latencies, in columns."""
 
 
 def work_words(row: Row) -> str:
-    """Such as `random read  4 KiB x32`."""
+    """Return what was measured, padded to a fixed width: `random read  4 KiB x32`."""
     sizes = [row.case.parameters.known(name) for name in ("record_size", "object_size")]
     size = next((numbers.size(value) for value in sizes if isinstance(value, int)), "")
     depth = row.case.parameters.known("queue_depth")
@@ -35,13 +35,13 @@ def work_words(row: Row) -> str:
 
 
 def _operation(row: Row) -> str:
-    """What is done; of a file from its beginning to its end it is `seq`."""
+    """Return the operation in lower case; sequential ones begin with `seq`."""
     title = numbers.operation_title(row.operation).lower()
     return f"seq {title}" if title.split(" ", 1)[0] in _SEQUENTIAL else title
 
 
 def _rate(row: Row) -> tuple[str, Estimate | None]:
-    """Small records as operations per second, large ones as MB/s, with the estimate that is shown."""
+    """Return the rate in words and its estimate: operations per second for small records, MB/s for large ones."""
     size = row.case.parameters.known("record_size") or row.case.parameters.known("object_size") or 0
     counted = row.counted or (isinstance(size, int) and size <= _SMALL)
     value = row.iops if counted else row.throughput
@@ -53,22 +53,22 @@ def _rate(row: Row) -> tuple[str, Estimate | None]:
 
 
 def reach(value: Estimate | None, together: int) -> float | None:
-    """As `sure_within`, of an estimate."""
+    """Return `sure_within` of an estimate."""
     return None if value is None else sure_within(value.median, value.low, value.high, value.n, together)
 
 
 def sure_within(median: float | None, low: float | None, high: float | None, n: int, together: int) -> float | None:
-    """How far an interval goes from the median, as a share of it, so that all of them hold at once; None without one.
+    """Return the reach of a simultaneous 95 % interval, as a share of the median; None without an interval.
 
-    A 95 % interval by itself misses one number in twenty, and a table has more than that. It is widened as Student's
-    quantile is by Bonferroni's correction.
+    One 95 % interval in twenty misses its number, and a table may have more numbers than that. So the interval is
+    widened by the ratio of Student's quantiles with and without Bonferroni's correction.
 
     Args:
         median: The number.
         low: Lower end of its own 95 % interval.
-        high: Upper end of it.
-        n: Repeats.
-        together: How many numbers are told at once.
+        high: Upper end of its own 95 % interval.
+        n: The number of repeats.
+        together: How many numbers are reported together.
     """
     if low is None or high is None or not median or n < 2:
         return None
@@ -81,12 +81,12 @@ def _share(value: float | None) -> str:
 
 
 def table(rows: Sequence[Row], together: int, width: int = WIDTH) -> Iterator[str]:
-    """A line for each result of a place: rate, how sure it is, latencies, and the verdict if it says more than that.
+    """Yield a line for each result of a place: rate, interval, latencies, and a verdict other than ok and unstable.
 
     Args:
-        rows: Of the place.
-        together: Results of all places, whose intervals hold at once.
-        width: Columns of the terminal; the further percentiles are left out where they have no room.
+        rows: The results of the place.
+        together: The number of results of all places, for simultaneous intervals.
+        width: Columns of the terminal; the higher percentiles are left out if there is no room.
     """
     names = _PERCENTILES[: max(0, (width - _WITHOUT) // 9)]
     yield f"  {'':<26} {'rate':>13} {'':>9}{''.join(f' {name:>8}' for name in names)}"
@@ -106,12 +106,12 @@ def _latency(row: Row, name: str) -> str:
 
 
 def limits(rows: Sequence[Row], view: View) -> Iterator[str]:
-    """What binds: the ceilings that results come close to, a line for each; not those that a control group holds."""
-    held = reached_limits(view)
+    """Yield a line for each ceiling that results come close to, without results that a control group limits."""
+    reached = reached_limits(view)
     groups: dict[str, list[tuple[float, str]]] = {}
     for row in rows:
         if (
-            limit_on(row, held, view) is None
+            limit_on(row, reached, view) is None
             and row.binding is not None
             and row.binding.share >= BINDS
             and SOUND.issuperset(row.verdicts)
@@ -123,11 +123,11 @@ def limits(rows: Sequence[Row], view: View) -> Iterator[str]:
 
 
 def picture(groups: Sequence[tuple[str, Sequence[Row]]], plain: bool = False, width: int = WIDTH) -> Iterator[str]:
-    """Bars of the results with most operations in flight, one below the other for the places.
+    """Yield bars that compare the places, for the results at the greatest queue depth.
 
     Args:
-        groups: Name of a place, and its rows.
-        plain: The terminal has no letters but ASCII.
+        groups: Name and results of each place.
+        plain: The terminal can show only ASCII.
         width: Columns of the terminal.
     """
     deepest = max((row.case.parameters.known("queue_depth") or 0 for _, rows in groups for row in rows), default=0)
@@ -137,18 +137,18 @@ def picture(groups: Sequence[tuple[str, Sequence[Row]]], plain: bool = False, wi
             _, value = _rate(row)
             if (row.case.parameters.known("queue_depth") or 0) == deepest and value is not None:
                 shown.setdefault(" ".join(work_words(row).split()), []).append((name, row, value))
-    wide = min(22, max((len(name) for name, _ in groups), default=0))
-    room = max(4, min(_BAR, width - wide - 22))
+    name_width = min(22, max((len(name) for name, _ in groups), default=0))
+    room = max(4, min(_BAR, width - name_width - 22))
     for words, found in shown.items():
         greatest = max(value.median for _, _, value in found)
         yield f"  {words}"
         for name, row, value in found:
             bar = _drawn(value.median / greatest if greatest else 0.0, plain, room)
-            yield f"    {name[:wide]:<{wide}} {bar:<{room}} {_rate(row)[0].strip()}".rstrip()
+            yield f"    {name[:name_width]:<{name_width}} {bar:<{room}} {_rate(row)[0].strip()}".rstrip()
 
 
 def _drawn(share: float, plain: bool, room: int) -> str:
-    """A bar; the least that is not nothing has a mark."""
+    """Return a bar, which is never empty."""
     if plain:
         return "#" * max(1, round(share * room))
     eighths = max(1, round(share * room * 8))
@@ -156,7 +156,7 @@ def _drawn(share: float, plain: bool, room: int) -> str:
 
 
 def how_sure(rows: Sequence[Row]) -> str:
-    """One sentence on how well the numbers are known, from their intervals."""
+    """Return one sentence on how well the numbers are known, from their intervals."""
     known = [(found, row) for row in rows if (found := reach(_rate(row)[1], len(rows))) is not None]
     if not known:
         return "There are no intervals: too few repeats."
@@ -173,5 +173,5 @@ def how_sure(rows: Sequence[Row]) -> str:
 
 
 def doubtful(rows: Sequence[Row]) -> int:
-    """How many results have a verdict besides ok and unstable."""
+    """Return the number of results with a verdict other than ok and unstable."""
     return sum(not SOUND.issuperset(row.verdicts) or row.verdict is Verdict.INCOMPLETE for row in rows)

@@ -1,4 +1,4 @@
-"""Numbers as words: one way to write each unit, everywhere in the report.
+"""Formats numbers: one way to write each unit, everywhere in the report.
 
 MB and GB are powers of ten, MiB and GiB powers of two.
 """
@@ -37,7 +37,7 @@ OPERATION_TITLES = {
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """`value` with that many significant digits, thousands separated, no exponent."""
+    """Return `value` with that many significant digits, thousands separated, without an exponent."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else NONE
     decimals = digits - 1 - math.floor(math.log10(abs(value)))
@@ -47,17 +47,17 @@ def significant(value: float, digits: int = 3) -> str:
 
 
 def mb_per_s(bytes_per_s: float | None) -> str:
-    """Bytes per second as MB/s (10^6 bytes), without the unit."""
+    """Return bytes per second as MB/s (10^6 bytes), without the unit."""
     return NONE if bytes_per_s is None else significant(bytes_per_s / 1e6)
 
 
 def microseconds(nanoseconds: float | None) -> str:
-    """Nanoseconds as µs, without the unit."""
+    """Return nanoseconds as µs, without the unit."""
     return NONE if nanoseconds is None else significant(nanoseconds / 1e3)
 
 
 def latency(nanoseconds: float) -> str:
-    """Nanoseconds with the unit that fits."""
+    """Return nanoseconds in the unit that fits: `4.08 ms`."""
     for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
         if nanoseconds >= size:
             return f"{significant(nanoseconds / size)} {unit}"
@@ -65,12 +65,12 @@ def latency(nanoseconds: float) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """A p-value with three decimals, as benchstat prints it; `<0.001` below that."""
+    """Return a p-value with three decimals, as benchstat prints it; `<0.001` below that."""
     return NONE if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def signed(value: float | None, decimals: int = 2) -> str:
-    """A number with its sign: `+0.56`, `−1.00`."""
+    """Return a number with its sign: `+0.56`, `−1.00`."""
     if value is None:
         return NONE
     text = f"{abs(value):.{decimals}f}"
@@ -78,29 +78,29 @@ def signed(value: float | None, decimals: int = 2) -> str:
 
 
 MANY_TIMES = 2.0
-"""From this ratio on a difference is given as so many times, which percent would hide: `59.4×`, not `+5835.8 %`."""
+"""From this ratio on, a difference is given as a factor instead of percent: `59.4×`, not `+5835.8 %`."""
 
 
 def change(ratio: float) -> str:
-    """What a ratio of two rates or times means: `+12.3 %`, `−50.0 %`, or `59.4×` from twice as much on."""
-    # What would be rounded to twice as much is told as that.
+    """Return a ratio of two rates or times as a difference: `+12.3 %`, `−50.0 %`, or `59.4×` from a factor of 2 on."""
+    # A ratio that would be rounded to +100.0 % is written as a factor.
     if ratio >= MANY_TIMES - 0.0005:
         return f"{ratio:,.0f}×" if ratio >= 1000 else f"{about_number(ratio)}×"
     return f"{signed(100 * (ratio - 1), 1)} %"
 
 
 def repeats(before: int, after: int) -> str:
-    """The number of repeats of two sides: `10`, or `10+9` where they differ."""
+    """Return the number of repeats of two sides: `10`, or `10+9` where they differ."""
     return f"{before}" if before == after else f"{before}+{after}"
 
 
 def count(value: float) -> str:
-    """A whole number, thousands separated."""
+    """Return a whole number, thousands separated."""
     return f"{value:,.0f}"
 
 
 def size(amount: float) -> str:
-    """Bytes in the largest binary unit: `64 KiB`."""
+    """Return bytes in the largest binary unit that fits: `64 KiB`."""
     value = float(amount)
     for unit in _BINARY:
         if abs(value) < 1024 or unit == _BINARY[-1]:
@@ -110,12 +110,12 @@ def size(amount: float) -> str:
 
 
 def ratio(value: float) -> str:
-    """`8.3×`."""
+    """Return a ratio as a factor: `8.3×`."""
     return f"{significant(value, 2 if value >= 2 else 3)}×"
 
 
 def share(value: float | None) -> str:
-    """A share of a ceiling: `93 %`, `0.4 %`, `130 %`; from twice the ceiling on `5.6×`."""
+    """Return a share of a ceiling: `93 %`, `0.4 %`, `130 %`; from twice the ceiling on `5.6×`."""
     if value is None:
         return NONE
     if value >= 2:
@@ -124,7 +124,7 @@ def share(value: float | None) -> str:
 
 
 def seconds(value: float) -> str:
-    """A stretch of time: `2 min 5 s`."""
+    """Return a duration: `2 min 5 s`."""
     if value < 60:
         return f"{about_number(value)} s" if value >= 1 or value == 0 else f"{about_number(value * 1e3)} ms"
     minutes, rest = divmod(round(value), 60)
@@ -133,12 +133,12 @@ def seconds(value: float) -> str:
 
 
 def moment(since_1970: float) -> str:
-    """A point in time, UTC."""
+    """Return a point in time, in UTC."""
     return datetime.fromtimestamp(since_1970, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def axis_title(name: str) -> str:
-    """An axis by its name for people."""
+    """Return the title of an axis, for people."""
     from assay.model.study.parameters import DEFINITIONS
 
     known = DEFINITIONS.get(name)
@@ -146,7 +146,7 @@ def axis_title(name: str) -> str:
 
 
 def axis_value(name: str, value: "AxisValue") -> str:
-    """A value of the axis `name` with its unit."""
+    """Return a value of the axis `name` with its unit."""
     if value is None:
         return "none"
     if isinstance(value, bool):
@@ -162,34 +162,34 @@ def axis_value(name: str, value: "AxisValue") -> str:
 
 
 def operation_title(name: str) -> str:
-    """An operation by its name for people."""
+    """Return the title of an operation, for people."""
     return OPERATION_TITLES.get(name, name.replace("_", " ").capitalize())
 
 
 def titled(words: str) -> str:
-    """With a capital at the beginning, the rest as it is."""
+    """Return a text with a capital at the beginning, the rest unchanged."""
     return words[:1].upper() + words[1:]
 
 
 def part(count: int, total: int, noun: str = "result") -> str:
-    """`3 of 5 results`, `all 5 results`, `both results`, `the only result`."""
+    """Return a part of a total: `3 of 5 results`, `all 5 results`, `both results`, `the only result`."""
     if count < total:
         return f"{count:,} of {plural(total, noun)}"
     return f"the only {noun}" if total == 1 else f"both {noun}s" if total == 2 else f"all {total:,} {noun}s"
 
 
 def plural(number: int, one: str, many: str = "") -> str:
-    """`1 case`, `3 cases`."""
+    """Return a number with its noun: `1 case`, `3 cases`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def listing(words: list[str]) -> str:
-    """`a, b and c`."""
+    """Return a list in words: `a, b and c`."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
 
 
 def median(values: list[float]) -> float:
-    """The middle value; the mean of the two middle ones if there are two. `values` must not be empty."""
+    """Return the median of `values`, which must not be empty."""
     ordered = sorted(values)
     middle = len(ordered) // 2
     return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2

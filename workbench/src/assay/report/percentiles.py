@@ -1,4 +1,4 @@
-"""Percentiles of latency in words and in cells: never a number without what it is worth."""
+"""Percentiles of latency in words and in cells, each with a remark on how well it is known."""
 
 from assay.model.result.percentile import WIDEST, Standing
 from assay.model.result.result import Percentile
@@ -14,7 +14,7 @@ READING = (
 
 
 def words(item: Percentile) -> str:
-    """A percentile, what it is worth, and what was seen, without its name."""
+    """Return a percentile with its interval and, unless it is well known, the reason; without its name."""
     if item.value is None:
         return f"{Standing.TOO_FEW}: {item.ops:,} in all repeats, {item.name} takes {item.needed:,}"
     low, high = item.interval
@@ -27,7 +27,7 @@ def words(item: Percentile) -> str:
 
 
 def _why(item: Percentile) -> str:
-    """What makes it less than known."""
+    """Return why a percentile is not well known."""
     if item.estimate is None or item.lowest is None or item.highest is None:
         least = numbers.plural(item.least_ops, "operation")
         few = f", because one has {least}, and it takes {item.needed:,} in each"
@@ -39,11 +39,11 @@ def _why(item: Percentile) -> str:
 
 
 def cell(item: Percentile | None, interval: bool = False) -> Num:
-    """A percentile in µs for a table, with what it is worth if that is not a matter of course.
+    """Return a percentile in µs for a table, with a remark unless it is well known.
 
     Args:
-        item: None if no latencies were recorded.
-        interval: With the ends of its interval.
+        item: The percentile; None if no latencies were recorded.
+        interval: Add the ends of its interval.
     """
     if item is None:
         return Num(numbers.NONE, None)

@@ -1,4 +1,4 @@
-"""What designs cost and can do at most, as cells and tables: of a run's targets, and of `assay price` alike."""
+"""Costs and limits of designs as cells and tables, for reports and for `assay price`."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -22,17 +22,17 @@ _WHAT: dict[Metric, str] = {
 
 
 def what(metric: Metric) -> str:
-    """What a month's cost is counted for: `GB/s of reading`."""
+    """Return the unit that a month's cost is given for: `GB/s of reading`."""
     return _WHAT[metric]
 
 
 def rate(value: float, metric: Metric) -> str:
-    """Bytes or operations per second, with the unit."""
+    """Return bytes or operations per second with the unit."""
     return f"{about_size(value)}/s" if metric in ("read", "write") else f"{about_count(value)} IOPS"
 
 
 def money_cell(amount: Decimal | None, without_requests: bool = False) -> Num:
-    """An amount without its currency; one in which requests are not priced says so."""
+    """Return an amount as a cell, without its currency; the text says so if requests are not priced."""
     if amount is None:
         return Num(numbers.NONE, None)
     words = f"about {money(amount)}, without requests" if without_requests else money(amount)
@@ -40,7 +40,7 @@ def money_cell(amount: Decimal | None, without_requests: bool = False) -> Num:
 
 
 def amount_columns(currency: str) -> tuple[Column, ...]:
-    """Of what `amount_cells` says."""
+    """Return the columns of `amount_cells`."""
     return (
         *(Column(name, currency, numeric=True) for name in ("Hour", "Month", "Year", "Three years")),
         Column("Usable", "TB", numeric=True),
@@ -49,12 +49,12 @@ def amount_columns(currency: str) -> tuple[Column, ...]:
 
 
 def amount_cells(cost: Cost, usable: int | None, without_requests: bool = False) -> list[Cell]:
-    """A cost by the hour of running, month, year and three years; the bytes for data, and a month of a TB of them.
+    """Return a cost per hour of running, month, year and three years, the usable TB, and the cost of a TB for a month.
 
     Args:
         cost: The cost.
         usable: Bytes for data; None if they are not known.
-        without_requests: Requests are paid for, but are not in it.
+        without_requests: Requests are charged but not part of the cost.
     """
     amounts = (cost.hour if cost.duty else None, cost.month, cost.year, cost.three_years)
     terabytes = usable / 1e12 if usable else None
@@ -66,12 +66,12 @@ def amount_cells(cost: Cost, usable: int | None, without_requests: bool = False)
 
 
 def per_terabyte(cost: Cost, usable: int | None) -> Decimal | None:
-    """A month of a usable terabyte (10^12 bytes); None if the bytes for data are not known."""
+    """Return the cost of a usable terabyte (10^12 bytes) for a month; None if the bytes for data are not known."""
     return EXACT.divide(EXACT.multiply(cost.month, Decimal(10) ** 12), Decimal(usable)) if usable else None
 
 
 def bill_table(name: str, cost: Cost, book: Book) -> Table:
-    """What is paid for, at which price, and whence the price is known; `name` is the id of the table."""
+    """Return a bill with the price of each line and the source of that price; `name` is the id of the table."""
     columns = (
         Column("What"),
         Column("Pieces", numeric=True),
@@ -103,7 +103,7 @@ def _charge(charge: Charge, cost: Cost, book: Book) -> tuple[Cell, ...]:
 
 
 def _each(charge: Charge) -> str:
-    """The quantity of one piece, in the unit that its price is in."""
+    """Return the quantity of one piece, in the unit of its price."""
     line, unit = charge.line, charge.row.unit
     per = {"job": " for each job", "once": " once", "hour": " an hour"}.get(line.per, "")
     quantity = rounded(EXACT.divide(line.each, Decimal(UNITS[unit].factor)), 3).normalize()
@@ -111,7 +111,7 @@ def _each(charge: Charge) -> str:
 
 
 def price_words(charge: Charge, currency: str) -> str:
-    """A row's price as it is in the book: `0.119 USD per hour`, `0 to 10240, then 0.085 USD per GB`."""
+    """Return a price as the book states it: `0.119 USD per hour`, `0 to 10240, then 0.085 USD per GB`."""
     row = charge.row
     tiers = (f"{tier.price:f}" + (f" to {tier.up_to:f}" if tier.up_to else "") for tier in row.tiers)
     price = f"{row.price.normalize():f}" if row.price is not None else ", then ".join(tiers)
@@ -124,7 +124,7 @@ def price_words(charge: Charge, currency: str) -> str:
 
 
 def limit_table(name: str, ceilings: Sequence[DesignCeiling], cost: Cost) -> Table:
-    """What a design can do at most, by the catalogue; `name` is the id of the table."""
+    """Return a table of the most that a design can do by the catalogue; `name` is the id of the table."""
     columns = (
         Column("Of"),
         Column("Sustained", "at most", numeric=True),
@@ -138,27 +138,27 @@ def limit_table(name: str, ceilings: Sequence[DesignCeiling], cost: Cost) -> Tab
 
 def _limit(found: DesignCeiling, cost: Cost) -> tuple[Cell, ...]:
     burst = Num(numbers.NONE, None) if found.burst is None else Num(rate(found.burst, found.metric), found.burst)
-    long = "" if found.burst is None else "not published"
+    duration = "" if found.burst is None else "not published"
     if found.burst is not None and found.burst_seconds is not None:
-        long = numbers.seconds(found.burst_seconds)
+        duration = numbers.seconds(found.burst_seconds)
     return (
         what(found.metric),
         Num(rate(found.value, found.metric), found.value),
         burst,
-        long,
+        duration,
         found.layer,
         money_cell(per_unit(cost.month, found.value, found.metric)),
     )
 
 
 def limit_facts(ceilings: Sequence[DesignCeiling]) -> Facts:
-    """How the limits were computed, layer by layer."""
+    """Return how the limits were computed, layer by layer."""
     found = {ceiling.layer: ceiling for ceiling in ceilings if ceiling.how}
     return Facts(tuple((name, f"{one.how} ({one.source})" if one.source else one.how) for name, one in found.items()))
 
 
 def ceiling_share(value: float, limit: DesignCeiling | None) -> Share:
-    """What a rate is of a design's limit."""
+    """Return a rate as a share of a design's limit."""
     return (
         Share(None)
         if limit is None

@@ -1,4 +1,4 @@
-"""Rules that were not evaluated, by the reason: many results lack the same evidence."""
+"""Rules that were not evaluated, grouped by reason, since many results lack the same evidence."""
 
 import re
 from collections import Counter
@@ -11,14 +11,14 @@ _FIGURES = re.compile(r"[0-9][0-9.,]*(?: ?[kMGTP]?i?B\b)?")
 
 
 class Lack(NamedTuple):
-    """One reason.
+    """A reason for which rules were not evaluated.
 
     Attributes:
-        rules: Names of the rules that were not evaluated for it, in the order of their first result.
-        reason: Why, with the figures of the first result.
-        results: How many results it holds for.
-        more: Further wordings that differ in figures only.
-        applies: False if the rules have nothing to say there, so that nothing is missing.
+        rules: Names of the rules that were not evaluated for this reason, in the order of their first result.
+        reason: The reason in words, with the figures of the first result.
+        results: The number of results that it concerns.
+        more: The number of further wordings that differ only in their figures.
+        applies: False if the rules do not apply to these results, so that no evidence is missing.
     """
 
     rules: tuple[str, ...]
@@ -29,25 +29,25 @@ class Lack(NamedTuple):
 
 
 def without_figures(text: str) -> str:
-    """A text by which sentences that differ in their figures only are the same."""
+    """Return the text without its numbers and sizes, so that sentences that differ only in those become equal."""
     return _FIGURES.sub("", text)
 
 
 def grouped(rows: Iterable[Row]) -> list[Lack]:
-    """Each reason once, with the rules and the number of results: missing evidence first, the most frequent first."""
+    """Return each reason once; reasons with missing evidence come first, then the most frequent ones."""
     rules: dict[tuple[bool, str], dict[str, None]] = {}
     wordings: dict[tuple[bool, str], dict[str, None]] = {}
     results: Counter[tuple[bool, str]] = Counter()
     for row in rows:
-        seen = set()
+        keys = set()
         for each in row.not_evaluated:
             key = each.applies, without_figures(each.reason)
             rules.setdefault(key, {})[each.rule] = None
             wordings.setdefault(key, {})[each.reason] = None
-            seen.add(key)
-        results.update(seen)
-    found = [
+            keys.add(key)
+        results.update(keys)
+    reasons = [
         Lack(tuple(names), next(iter(wordings[key])), results[key], len(wordings[key]) - 1, key[0])
         for key, names in rules.items()
     ]
-    return sorted(found, key=lambda lack: (not lack.applies, -lack.results))
+    return sorted(reasons, key=lambda lack: (not lack.applies, -lack.results))

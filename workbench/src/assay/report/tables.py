@@ -1,4 +1,4 @@
-"""Results as flat tables: what all exporters write.
+"""Results as flat tables, which all exporters write.
 
 Units are in the column names: bytes, nanoseconds (`_ns`), bytes per second. A missing value is None.
 """
@@ -30,8 +30,8 @@ class Column:
 
     Attributes:
         name: Heading, with the unit.
-        kind: What its values are, if not None.
-        title: What it holds, for people.
+        kind: Type of the values that are not None.
+        title: Description for people.
     """
 
     name: str
@@ -72,9 +72,9 @@ def _latencies(of: str, field: str, delays: str) -> list[_Spec]:
     """Latencies by name; empty where the operations are too few for the percentile.
 
     Args:
-        of: What they are of, in words.
-        field: What has them, and of open loop the delays of starts.
-        delays: Likewise.
+        of: The repeats that the latencies are of, in words.
+        field: Name of the attribute with the latencies.
+        delays: Name of the attribute with the delays of starts, which only open-loop phases have.
     """
 
     def value(field: str, name: str) -> _Getter:
@@ -93,7 +93,7 @@ def _latencies(of: str, field: str, delays: str) -> list[_Spec]:
 
 
 def _percentiles() -> list[_Spec]:
-    """Percentiles over repeats, and of how many operations they are."""
+    """Percentiles over the repeats, and the number of operations behind them."""
 
     def value(name: str, get: Callable[[Percentile], Value], missing: Value = None) -> _Getter:
         return lambda row: missing if (found := row.percentile(name)) is None else get(found)
@@ -134,16 +134,16 @@ def _high(item: Percentile) -> float | None:
 
 
 def _parameters() -> list[_Spec]:
-    """Parameters of the case; empty where they make no difference to its operations."""
+    """Parameters of the case; empty where a parameter does not affect the case's operations."""
 
     def value(name: str, item: Parameter) -> _Getter:
         text = item.kind.column == "text"
-        missing, untold = ("", NOT_TOLD) if text else (None, None)
+        missing, unknown = ("", NOT_TOLD) if text else (None, None)
         is_used = cache(item.is_used)
 
         def get(row: Row) -> Value:
             case, parameters = row.case, row.case.parameters
-            found = parameters.known(name, untold)
+            found = parameters.known(name, unknown)
             if found is None or not is_used(case.operations):
                 return missing
             if item.beside and parameters.known(item.beside, NOT_TOLD) is None:
@@ -211,17 +211,17 @@ def _errors(sample: Sample) -> str:
 
 
 def _field(name: str, kind: Kind, title: str, field: str = "") -> _Spec:
-    field, untold = field or name, NOT_TOLD if kind == "text" else None
-    return (name, kind, title, lambda sample: untold if field in sample.not_told else getattr(sample, field))
+    field, unknown = field or name, NOT_TOLD if kind == "text" else None
+    return (name, kind, title, lambda sample: unknown if field in sample.not_told else getattr(sample, field))
 
 
 def _throughput(name: str, title: str, field: str) -> _Spec:
-    """Empty for operations that move no data."""
+    """A throughput column; empty for operations that move no data."""
     return (name, "number", title, lambda sample: getattr(sample, field) if sample.moves_data else None)
 
 
 def _block() -> list[_Spec]:
-    """What the block device below did, of all its users."""
+    """Counters of the block device below the target, which include all its users."""
 
     def spec(name: str, title: str) -> _Spec:
         return (
@@ -241,7 +241,7 @@ def _block() -> list[_Spec]:
 
 
 def _watch() -> list[_Spec]:
-    """When the engine was not run."""
+    """Times at which the engine did not get to run, as its watcher thread saw them."""
 
     def spec(name: str, title: str) -> _Spec:
         whole = f"Watcher thread: {title}"
@@ -257,7 +257,7 @@ def _watch() -> list[_Spec]:
 
 
 def _service() -> list[_Spec]:
-    """What a service has told."""
+    """Counters that a service reported."""
 
     def spec(name: str, kind: Kind, title: str) -> _Spec:
         return (f"service_{name}", kind, title, lambda sample: getattr(sample.service, name, None))
@@ -271,7 +271,7 @@ def _service() -> list[_Spec]:
 
 
 def _course() -> list[_Spec]:
-    """How the rate went."""
+    """How the rate changed during the phase."""
 
     def spec(name: str, kind: Kind, title: str) -> _Spec:
         return (
@@ -375,11 +375,11 @@ def _columns(specs: tuple[_Spec, ...]) -> tuple[Column, ...]:
 
 
 RESULT_COLUMNS = _columns(_RESULTS)
-"""Columns of the table of results."""
+"""Columns of `results_table`."""
 SAMPLE_COLUMNS = _columns(_SAMPLES)
-"""Columns of the table of samples."""
+"""Columns of `samples_table`."""
 CEILING_COLUMNS = _columns(_CEILINGS)
-"""Columns of the table of ceilings."""
+"""Columns of `ceilings_table`."""
 
 
 def _records(specs: tuple[_Spec, ...], items: Iterable[Any]) -> Iterator[Record]:
@@ -387,27 +387,27 @@ def _records(specs: tuple[_Spec, ...], items: Iterable[Any]) -> Iterator[Record]
 
 
 def result_records(rows: Iterable[Row]) -> Iterator[Record]:
-    """One for each operation of each case."""
+    """Return a record for each operation of each case."""
     return _records(_RESULTS, rows)
 
 
 def sample_records(samples: Iterable[Sample]) -> Iterator[Record]:
-    """One for each repeat of each operation of each case, also those that failed."""
+    """Return a record for each repeat of each operation of each case, failed ones included."""
     return _records(_SAMPLES, samples)
 
 
 def results_table(analysis: RunAnalysis) -> Table:
-    """All of `result_records`."""
+    """Return the table of all `result_records` of a run."""
     return Table("results", RESULT_COLUMNS, tuple(result_records(analysis.rows)))
 
 
 def samples_table(analysis: RunAnalysis) -> Table:
-    """All of `sample_records`."""
+    """Return the table of all `sample_records` of a run."""
     return Table(
         "samples", SAMPLE_COLUMNS, tuple(sample_records(sample for row in analysis.rows for sample in row.samples))
     )
 
 
 def ceilings_table(analysis: RunAnalysis) -> Table:
-    """One record for each ceiling that was measured or stated, also those that could not be."""
+    """Return a record for each ceiling that was measured or stated, also for those that could not be measured."""
     return Table("ceilings", CEILING_COLUMNS, tuple(_records(_CEILINGS, analysis.run.ceilings)))

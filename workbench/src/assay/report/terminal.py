@@ -1,7 +1,7 @@
-"""The document as lines of text: for a terminal, whose width it keeps to, or for a pipe, where a row is one line.
+"""Writes document blocks as text: for a terminal of a given width, or for a pipe, where each table row is one line.
 
-Columns that are marked as detail are left out, and nothing is drawn: charts are for pages. What a terminal would obey
-is spelled out, since text may come from a study file.
+Columns marked as detail and charts are left out. Control characters are written as visible escapes, since text may come
+from a study file.
 """
 
 import re
@@ -15,23 +15,23 @@ from assay.model.foreign import plain
 from assay.report import document as doc
 
 MOST = 100_000
-"""Characters of a line."""
+"""Longest line, in characters; the rest is cut off."""
 LEAST_WIDTH = 12
-"""Columns of text are not made narrower; then the terminal has to break the lines."""
+"""Least width of a text column; if the table is then still too wide, the terminal breaks its lines."""
 _GAP = "  "
 _BOLD, _END = "\x1b[1m", "\x1b[0m"
 
 Line = tuple[str, bool]
-"""Its text, and whether it stands out."""
+"""The text of a line, and whether it is set in bold."""
 
 
 def render_terminal(blocks: Iterable[doc.Block], width: int | None = None, styled: bool = False) -> str:
-    """Blocks of a document as text that ends in a line break; empty without blocks.
+    """Return blocks of a document as text that ends in a line break; empty without blocks.
 
     Args:
-        blocks: What is to be shown, one below the other.
-        width: Columns of the terminal; None: lines may be as long as they are.
-        styled: Mark headings with ANSI codes, which only a terminal understands.
+        blocks: The blocks, from top to bottom.
+        width: Columns of the terminal; None: lines are not broken.
+        styled: Print headings in bold with ANSI codes, which only a terminal understands.
     """
     found: list[Line] = []
     before: doc.Block | None = None
@@ -47,14 +47,14 @@ def render_terminal(blocks: Iterable[doc.Block], width: int | None = None, style
 
 
 def _apart(before: doc.Block, block: doc.Block) -> bool:
-    """An empty line belongs between them."""
+    """Return whether an empty line separates two blocks."""
     if isinstance(before, doc.Heading):
         return False
     return isinstance(before, doc.Table) or isinstance(block, doc.Heading | doc.Table | doc.Fold)
 
 
 def text_of(cell: doc.Cell) -> str:
-    """A cell of a table without its marks."""
+    """Return the text of a table cell without markup."""
     match cell:
         case doc.Badge():
             return ", ".join((f"{cell.verdict}{' *' if cell.partly else ''}", *cell.also))
@@ -72,12 +72,12 @@ _UNIT = re.compile(
 
 
 def joined(text: str) -> str:
-    """A text in which no line ends between a number and its unit."""
+    """Return a text with no-break spaces between numbers and their units."""
     return _UNIT.sub(_JOINT, text)
 
 
 def _folded(text: str, width: int | None, first: str = "", rest: str = "") -> list[Line]:
-    """A text in lines of at most `width` columns, broken between words only."""
+    """Return a text as lines of at most `width` columns, broken only between words."""
     line = plain(text, MOST)
     if width is None or _columns(line) + len(first) <= width:
         return [(f"{first}{line}".rstrip(), False)]
@@ -158,21 +158,21 @@ def _table(table: doc.Table, width: int | None) -> list[Line]:
 
 
 def _fitting(table: doc.Table, shown: list[int], width: int) -> tuple[list[int], list[str]]:
-    """Places of the columns that there is room for, and the titles of those that are left out."""
+    """Return the positions of the columns that fit into the width, and the titles of those that are left out."""
     least = {}
     for place in shown:
         column = table.columns[place]
         texts = (column.title, column.unit, *(text_of(row[place]) for row in table.rows))
         least[place] = _least_width([plain(text, MOST) for text in texts], column)
-    kept = list(shown)
-    while len(kept) > 1 and sum(least[place] for place in kept) + len(_GAP) * (len(kept) - 1) > width:
-        kept.remove(max(kept[1:], key=lambda place: (table.columns[place].rank, place)))
-    titles = (plain(table.columns[place].title, MOST) for place in shown if place not in kept)
-    return kept, list(dict.fromkeys(filter(None, titles)))
+    fitting = list(shown)
+    while len(fitting) > 1 and sum(least[place] for place in fitting) + len(_GAP) * (len(fitting) - 1) > width:
+        fitting.remove(max(fitting[1:], key=lambda place: (table.columns[place].rank, place)))
+    titles = (plain(table.columns[place].title, MOST) for place in shown if place not in fitting)
+    return fitting, list(dict.fromkeys(filter(None, titles)))
 
 
 def _least_width(cells: Sequence[str], column: doc.Column) -> int:
-    """How narrow a column may become: a number stays in one piece, of a text each word."""
+    """Return the least width of a column: no number is broken, and no word of a text."""
     whole = max(map(_columns, cells))
     if column.numeric:
         return whole
@@ -181,7 +181,7 @@ def _least_width(cells: Sequence[str], column: doc.Column) -> int:
 
 
 def _narrowed(widths: list[int], least: Sequence[int], width: int) -> list[int]:
-    """The widest columns made narrower until the table fits, or none can be."""
+    """Return column widths, the widest reduced until the table fits or no column can become narrower."""
     found = list(widths)
     while sum(found) + len(_GAP) * (len(found) - 1) > width:
         places = [place for place, smallest in enumerate(least) if found[place] > smallest]
@@ -192,7 +192,7 @@ def _narrowed(widths: list[int], least: Sequence[int], width: int) -> list[int]:
 
 
 def _row(cells: Sequence[str], columns: Sequence[doc.Column], widths: Sequence[int]) -> list[str]:
-    """One row, which takes several lines where a cell is wider than its column."""
+    """Return the lines of one row; there are several where a cell is wider than its column."""
     parts = [_cut(cell, width) for cell, width in zip(cells, widths, strict=True)]
     found = []
     for line in zip_longest(*parts, fillvalue=""):
@@ -205,7 +205,7 @@ def _row(cells: Sequence[str], columns: Sequence[doc.Column], widths: Sequence[i
 
 
 def _cut(text: str, width: int) -> list[str]:
-    """Pieces of a cell, broken between words, and in paths after a slash; a number or a name never is."""
+    """Return a cell as lines, broken between words and, in paths, after a slash."""
     if _columns(text) <= width:
         return [text]
     lines, line = [], ""
@@ -218,7 +218,7 @@ def _cut(text: str, width: int) -> list[str]:
 
 
 def _pieces(text: str) -> list[str]:
-    """Parts after each of which a line may end; a word takes the blank behind it along."""
+    """Return the parts of a text after which a line may end; each word includes the blank after it."""
     found = []
     for word in text.split():
         parts = re.findall("[^/]*/+|[^/]+", word) if word.count("/") > 1 else [word]
@@ -232,7 +232,7 @@ def _padded(text: str, width: int, right: bool = False) -> str:
 
 
 def _columns(text: str) -> int:
-    """How wide a terminal shows a text: East Asian letters take two columns, combining marks none.
+    """Return the columns that a text takes on a terminal: two for East Asian letters, none for combining marks.
 
     Source: Unicode Standard Annex 11.
     """

@@ -1,4 +1,4 @@
-"""A run from the sides the report looks at it: by workload, operation, axis and point."""
+"""A run indexed for the report: by workload, operation, axis and point."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,34 +14,34 @@ from assay.report import numbers
 
 _LEAST_CELLS = 6
 CHANGES = WRITES | (frozenset(METADATA) - LOOKUPS)
-"""Operations after which a flush makes a difference."""
+"""Operations that change data or names, so that a flush after them has something to write."""
 
 Axes = dict[str, AxisValue]
 
 
 def unseen(row: Row) -> str:
-    """Which rules lacked evidence, of a result that is ok; else empty."""
+    """Name the rules that lacked evidence for a result that is ok; empty for any other result."""
     names = ", ".join(rule.replace("_", " ") for rule in row.unseen)
     return f"{AS_FAR_AS_SEEN}: {names}" if row.as_far_as_seen else ""
 
 
 def sound(row: Row) -> bool:
-    """The row has a rate that is the storage's own; if it is unstable, its interval says how well it is known."""
+    """Return whether the row has a rate and all its verdicts are ok or unstable."""
     return row.rate is not None and SOUND.issuperset(row.verdicts)
 
 
 def false(row: Row) -> bool:
-    """One of its verdicts says that its rate is not the storage's, though another one may be worse."""
+    """Return whether one of the row's verdicts is cached or impossible, though another one may be worse."""
     return not FALSE.isdisjoint(row.verdicts)
 
 
 def plausible(row: Row) -> bool:
-    """The row has a rate that is the storage's, however doubtful."""
+    """Return whether the row has a rate that is neither cached nor impossible, however doubtful."""
     return row.rate is not None and not false(row)
 
 
 def numeric(values: Iterable[AxisValue]) -> bool:
-    """All values are numbers (and not truth values)."""
+    """Return whether all values are numbers; booleans are not."""
     return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
 
 
@@ -52,7 +52,7 @@ def _order(value: AxisValue) -> tuple[bool, float, str]:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """The rows of one workload and the axes that really vary in it.
+    """The rows of one workload and the axes that vary in it.
 
     Attributes:
         swept: Axis name -> its values in ascending order; only axes with at least two.
@@ -64,12 +64,12 @@ class Workload:
     swept: dict[str, tuple[AxisValue, ...]]
 
     def numeric_axes(self) -> list[str]:
-        """The swept axes that hold numbers, file size and record size first."""
+        """Return the swept axes that hold numbers, file size and record size first."""
         names = [name for name, values in self.swept.items() if numeric(values)]
         return sorted(names, key=lambda name: {"file_size": 0, "record_size": 1}.get(name, 2))
 
     def independent(self, axis: str) -> list[str]:
-        """The other swept axes, without those that advance together with `axis`."""
+        """Return the other swept axes, without those whose values change only together with those of `axis`."""
         return [name for name in self.swept if name != axis and not self._tied(axis, name)]
 
     def _tied(self, first: str, second: str) -> bool:
@@ -77,10 +77,10 @@ class Workload:
         return len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
 
     def grid(self) -> tuple[str, str] | None:
-        """The pair of axes (rows, columns) that spans a grid; None if there is none.
+        """Return the pair of axes (rows, columns) that spans a grid; None if there is none.
 
-        File size x record size if both are swept, else the first pair more than half of whose points exist. Two by two
-        points are no grid: lines show them better.
+        It is file size and record size if both are swept, else the first pair for which more than half of the points
+        were measured. Fewer than 6 points are no grid: lines show them better.
         """
         names = self.numeric_axes()
         for place, first in enumerate(names):
@@ -92,26 +92,26 @@ class Workload:
         return None
 
     def of(self, operation: str) -> list[Row]:
-        """The rows of one operation."""
+        """Return the rows of one operation."""
         return [row for row in self.rows if row.operation == operation]
 
     def shows_cache(self) -> bool:
-        """Its results belong beside those of the storage, not among them.
+        """Return whether the workload shows a cache, so that its results are kept apart from those of the storage.
 
-        Either the cache was kept on purpose and did answer, or on some target nothing but a cache answered. Metadata
-        operations keep the caches as a rule, which answer those that look at names but not those that change them;
-        objects are in no cache of this machine.
+        That is so if the study kept the cache on purpose and the cache answered, or if every result on some target is
+        cached or impossible. The first reason applies to data only: metadata operations keep the caches by default,
+        and objects are in no cache of this machine.
         """
-        untrue = [row for row in self.rows if false(row)]
+        false_rows = [row for row in self.rows if false(row)]
         data = all(row.case.group == "data" for row in self.rows)
-        if untrue and data and all(row.case.parameters.known("cache") == "keep" for row in self.rows):
+        if false_rows and data and all(row.case.parameters.known("cache") == "keep" for row in self.rows):
             return True
         rest = {row.case.target for row in self.rows if not false(row)}
-        return any(row.case.target not in rest for row in untrue)
+        return any(row.case.target not in rest for row in false_rows)
 
 
 def point(axes: Axes, names: Iterable[str]) -> str:
-    """A point in few words: `64 MiB / 4 KiB`; sizes speak for themselves, other axes are named."""
+    """Return a point in few words: `64 MiB / 4 KiB`; values of axes other than sizes have the axis name before them."""
     words = []
     for name in names:
         text = numbers.axis_value(name, axes.get(name))
@@ -120,12 +120,12 @@ def point(axes: Axes, names: Iterable[str]) -> str:
 
 
 class View:
-    """All indexes over one run.
+    """One run with lookups by workload, operation, target and point.
 
     Attributes:
         targets: Names in the study's order.
-        workloads: In plan order.
-        today: Prices to show beside those of the run; None: only those.
+        workloads: The workloads with results, in plan order.
+        today: A price book to show beside the prices of the run; None: show only those of the run.
     """
 
     def __init__(self, analysis: RunAnalysis, today: Book | None = None) -> None:
@@ -159,37 +159,37 @@ class View:
 
     @property
     def flushes(self) -> bool:
-        """A flush is asked for after something was changed in files or on devices, or nobody has told."""
+        """Whether any result on files or devices includes a flush after changes, or it is unknown whether it does."""
         return any(
             not CHANGES.isdisjoint(row.case.operations) and row.case.parameters.known("sync", NOT_TOLD) != "none"
             for row in self.analysis.rows
         )
 
     def row(self, workload: str, operation: str, target: str, axes: Axes) -> Row | None:
-        """The row of one operation at one point on one target."""
+        """Return the row of one operation at one point on one target; None if there is none."""
         return self._rows.get(self._key(workload, operation, target, axes))
 
     def sides(self, pair: Comparison) -> tuple[Row | None, Row | None]:
-        """The rows of the base and of the other target of a comparison."""
+        """Return the rows of the base and of the other target of a comparison; None for a row that is missing."""
         base = self.row(pair.workload, pair.operation, pair.base, pair.axes)
         return base, self.row(pair.workload, pair.operation, pair.other, pair.axes)
 
     def comparable(self, pair: Comparison) -> bool:
-        """Both sides have a rate that is the storage's, however doubtful."""
+        """Return whether both sides have a rate that is neither cached nor impossible, however doubtful."""
         return all(row is not None and plausible(row) for row in self.sides(pair))
 
     def swept_of(self, workload: str) -> list[str]:
-        """Names of the axes that vary in a workload."""
+        """Return the names of the axes that vary in a workload."""
         return list(self._swept.get(workload, ()))
 
     def point_of(self, row: Row) -> str:
-        """Where on the swept axes a row is, in few words."""
+        """Return the position of a row on the swept axes, in few words."""
         return point(row.case.axes, self.swept_of(row.case.workload))
 
     def place(self, target: str) -> Place | None:
-        """Where a target turned out to be."""
+        """Return what the run found out about a target's place; None if it found nothing."""
         return next((place for place in self.run.places if place.target == target), None)
 
     def main_workloads(self) -> list[Workload]:
-        """The workloads whose charts show storage, not a cache."""
+        """Return the workloads whose charts show storage, not a cache."""
         return [workload for workload in self.workloads if not workload.shows_cache()]

@@ -1,1 +1,1 @@
-"""Advice as one page."""
+"""The page that `assay advise` writes."""

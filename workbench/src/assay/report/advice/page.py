@@ -1,4 +1,4 @@
-"""Advice as one page: the answer, why, what one accepts, what would change it, what is not known, which books."""
+"""Builds the advice page: answer, reasons, drawbacks, what would change it, what is unknown, price books."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -37,11 +37,11 @@ TITLES = {
 
 
 def build_page(advice: Advice, today: dt.date) -> Document:
-    """The page; the same answer and day give the same page.
+    """Build the page; the same advice and day give the same page.
 
     Args:
-        advice: The answer, with its picture.
-        today: From which the age of prices counts.
+        advice: The advice, with its curves and sensitivities if it has any.
+        today: The day against which the age of prices is counted.
     """
     next_one = words.next_one(advice)
     first: list[Block] = [Paragraph(words.answer(advice), lead=True)]
@@ -67,9 +67,9 @@ def _change(advice: Advice) -> Iterator[Block]:
         relaxed = tuple(words.sentence(f"{item.text} ({item.lacks})") for item in advice.relaxed)
         yield Bullets(relaxed or ("Giving up one requirement alone allows nothing that is known to meet the rest.",))
         return
-    said = list(_said(advice, found))
-    more = [f"{len(said) - MOST_SAID} more: see --json."] if len(said) > MOST_SAID else []
-    yield Bullets((*said[:MOST_SAID], *more))
+    sentences = list(_change_sentences(advice, found))
+    more = [f"{len(sentences) - MOST_SAID} more: see --json."] if len(sentences) > MOST_SAID else []
+    yield Bullets((*sentences[:MOST_SAID], *more))
     legend = tuple(
         (number, each.design, ", ".join(f"{key} {value}" for key, value in each.values.items()))
         for number, each in enumerate(found.designs)
@@ -87,8 +87,8 @@ def _change(advice: Advice) -> Iterator[Block]:
         yield Paragraph(f"At both ends of these nothing changes: {', '.join(found.idle)}.")
 
 
-def _said(advice: Advice, found: Picture) -> Iterator[Text]:
-    """Crossings, assumptions that turn the choice, and changes that the picture does not show."""
+def _change_sentences(advice: Advice, found: Picture) -> Iterator[Text]:
+    """Yield sentences on crossings of curves, assumptions that change the choice, and changes that no chart shows."""
     best = found.designs[0].design
     for axis, _, sign, text in words.crossings(found):
         yield (Strong(f"{sign} "), f"{axis.replace('_iops', ' operations')}: {text}.")
@@ -146,7 +146,7 @@ def _plot(advice: Advice, found: Picture, curves: Curves) -> Plot:
 
 
 def _spans(found: Picture) -> Spans:
-    """The tornado: by how much the best of the others is dearer; without others what the choice costs."""
+    """Return the tornado chart: how much more the next best option costs; without one, the cost of the choice."""
     gap = found.gap is not None
     rows = tuple(_row(each, found) for each in found.tornado[:MOST_ROWS])
     more = len(found.tornado) - MOST_ROWS
@@ -176,7 +176,7 @@ def _row(each: Assumption, found: Picture) -> SpanRow:
 
 
 def _label(each: Assumption) -> str:
-    """`price of st1, 20 % less or more`, `months: 12 months, or 10 months to 14 months`."""
+    """Name an assumption: `price of st1, 20 % less or more`, `months: 12 months, or 10 months to 14 months`."""
     low, high = each.low, each.high
     if low is not None and high is not None and low.value.endswith(" less"):
         return f"{each.name}, {low.value} or more"
@@ -185,7 +185,7 @@ def _label(each: Assumption) -> str:
 
 
 def _costs(each: Assumption, found: Picture) -> str:
-    """What the choice costs at the ends."""
+    """Return the cost of the choice at both ends of an assumption."""
     costs = [None if end.month is None else rounded(end.month, 0) for end in (each.low, each.high) if end is not None]
     if all(cost == rounded(found.month, 0) for cost in costs):
         return "the same"

@@ -1,4 +1,4 @@
-"""The sentences of the page of advice; each follows from the answer, its rows and its picture."""
+"""The sentences of the advice page."""
 
 import datetime as dt
 from collections.abc import Iterable, Iterator
@@ -14,24 +14,24 @@ from assay.report.document import Mono, Strong, Text
 RATES = ("read", "write", "read_iops", "write_iops", "p99")
 MOST_REASONS, MOST_ACCEPTED, MOST_UNKNOWN = 3, 6, 9
 LONG = 230
-"""Characters of a sentence."""
+"""Longest sentence, in characters."""
 
 
 def chosen(advice: Advice) -> Option | None:
-    """The option that is named first."""
+    """Return the option that is recommended first; None if none is."""
     label = advice.recommended[0] if advice.recommended else None
     return next((item for item in (*advice.options, *advice.unproven) if item.label == label), None)
 
 
 def runner_up(advice: Advice, best: Option) -> Option | None:
-    """The other one that cannot be told apart, else the best of another design."""
+    """Return the second recommended option, which is not separable from the first, else the best of another design."""
     pool = advice.options if best in advice.options else advice.unproven
-    beside = next((item for item in pool if item.label in advice.recommended[1:]), None)
-    return beside or next((item for item in pool if item.design != best.design), None)
+    inseparable = next((item for item in pool if item.label in advice.recommended[1:]), None)
+    return inseparable or next((item for item in pool if item.design != best.design), None)
 
 
 def answer(advice: Advice) -> Text:
-    """The answer in one sentence with the price."""
+    """Return the answer in one sentence with the price."""
     best = chosen(advice)
     if best is None:
         return (Strong("Nothing meets this need"), f": {counted(advice.counts.enumerated, 'variant')} were tried.")
@@ -49,13 +49,13 @@ def answer(advice: Advice) -> Text:
 
 
 def _about(advice: Advice, option: Option) -> str:
-    kept = advice.picture.designs if advice.picture is not None else ()
-    found = next((each.about for each in kept if each.design == option.design and each.about), option.design)
+    designs = advice.picture.designs if advice.picture is not None else ()
+    found = next((each.about for each in designs if each.design == option.design and each.about), option.design)
     return found.split("; ", 1)[0].rstrip(".")
 
 
 def next_one(advice: Advice) -> Text:
-    """The runner-up and what it costs more."""
+    """Return a sentence on the runner-up and its difference in cost; empty without a choice."""
     best = chosen(advice)
     other = runner_up(advice, best) if best is not None else None
     if best is None:
@@ -78,7 +78,10 @@ def _difference(more: Decimal, best: Option) -> str:
 
 
 def why(advice: Advice) -> Iterator[str]:
-    """Three reasons with numbers: the cost, the rate, and why nothing cheaper; others where these are not there."""
+    """Yield up to three reasons with numbers, first on cost, then on rates, then why nothing cheaper was chosen.
+
+    Without a choice, yield the requirements that conflict.
+    """
     best = chosen(advice)
     if best is None:
         for conflict in advice.conflicts[:MOST_REASONS]:
@@ -104,7 +107,7 @@ def _ranked(advice: Advice) -> list[str]:
 
 
 def accepted(advice: Advice) -> Iterator[str]:
-    """What one takes with it: conditions, and what speaks against it."""
+    """Yield the conditions of the choice and the reasons against it."""
     best = chosen(advice)
     if best is None:
         return
@@ -114,16 +117,16 @@ def accepted(advice: Advice) -> Iterator[str]:
         texts.append(f"{best.price.term}, {best.price.payment}: it is paid for {months} months, used or not")
     if best.price.once:
         texts.append(f"{money(best.price.once, best.price.currency)} of it are paid once for moving the data in")
-    kept = list(dict.fromkeys(sentence(text) for text in texts))
-    yield from kept[:MOST_ACCEPTED]
-    if len(kept) > MOST_ACCEPTED:
-        yield f"{len(kept) - MOST_ACCEPTED} more: see --all."
-    if not kept:
+    sentences = list(dict.fromkeys(sentence(text) for text in texts))
+    yield from sentences[:MOST_ACCEPTED]
+    if len(sentences) > MOST_ACCEPTED:
+        yield f"{len(sentences) - MOST_ACCEPTED} more: see --all."
+    if not sentences:
         yield f"Nothing: no condition of {best.design} is on record, and no rule speaks against it."
 
 
 def unknown(advice: Advice, today: dt.date) -> Iterator[str]:
-    """What the answer does not know, or takes for granted."""
+    """Yield what the advice does not know or assumes."""
     best = chosen(advice)
     if best is not None:
         yield from _of_option(advice, best)
@@ -170,12 +173,12 @@ def _of_option(advice: Advice, best: Option) -> Iterator[str]:
 
 
 def amount_words(advice: Advice, metric: str) -> str:
-    """`read 3 GB/s`."""
+    """Return a requirement in words: `read 3 GB/s`."""
     return f"{metric.removesuffix('_iops')} {amount(metric, getattr(advice.need, metric))}"
 
 
 def dates(advice: Advice, today: dt.date) -> str:
-    """From when the prices are that were used, and how old the oldest is."""
+    """Return the dates of the prices that were used, and the age of the oldest."""
     found = [row.date or advice.prices.date for row in advice.rows] or [advice.prices.date]
     first, last = min(found), max(found)
     span = f"of {first}" if first == last else f"of {first} to {last}"
@@ -195,7 +198,7 @@ def _power(advice: Advice) -> str:
 
 
 def books(advice: Advice) -> Iterator[Text]:
-    """The price books, and what of the answer each prices."""
+    """Yield the price books, each with the options it was used for."""
     best = chosen(advice)
     other = runner_up(advice, best) if best is not None else None
     for book in advice.books or (advice.prices,):
@@ -209,14 +212,14 @@ def books(advice: Advice) -> Iterator[Text]:
 
 
 def sentence(text: str) -> str:
-    """One sentence: the first part of a remark, ended with a full stop; of a very long one the bracketed parts go."""
+    """Return the first part of a remark as one sentence; one longer than `LONG` loses its brackets, then its end."""
     first = _part(text)
     if len(first) > LONG:
         first = _without_brackets(first)
     if len(first) > LONG:
         first = f"{first[:LONG].rsplit(' ', 1)[0]} …"
     if first.split(" ", 1)[0].rstrip(":,").isalpha():
-        # A label stays as it is written.
+        # The first word of a label, such as `st1:`, keeps its case.
         first = first[:1].upper() + first[1:]
     return first if first.endswith((".", "…")) else f"{first}."
 
@@ -231,21 +234,21 @@ def _part(text: str) -> str:
 
 
 def _without_brackets(text: str) -> str:
-    kept, depth = [], 0
+    outside, depth = [], 0
     for sign in text:
         depth += sign == "("
         if depth <= 0:
-            kept.append(sign)
+            outside.append(sign)
         depth -= sign == ")"
-    return " ".join("".join(kept).split()).replace(" ,", ",")
+    return " ".join("".join(outside).split()).replace(" ,", ",")
 
 
 def meta(advice: Advice) -> Iterable[tuple[str, str]]:
-    """What identifies the answer."""
+    """Yield names and values that identify the need."""
     need = advice.need
-    asked = [f"{need.access}, {about_size(need.capacity)}"]
-    asked += [amount_words(advice, metric) for metric in RATES[:4] if getattr(need, metric) is not None]
-    yield "Need", ", ".join(asked)
+    demands = [f"{need.access}, {about_size(need.capacity)}"]
+    demands += [amount_words(advice, metric) for metric in RATES[:4] if getattr(need, metric) is not None]
+    yield "Need", ", ".join(demands)
     more = [counted(need.clients, "client")] if need.clients else []
     more += [f"durability {need.durability}"] if need.durability else []
     more += [f"availability {need.availability:g} %"] if need.availability else []
@@ -263,7 +266,7 @@ def meta(advice: Advice) -> Iterable[tuple[str, str]]:
 
 
 def crossings(found: Picture) -> Iterator[tuple[str, float, str, str]]:
-    """Axis, place, sign and sentence of each crossing; signs are numbers through both plots."""
+    """Yield axis, position, sign and sentence of each crossing; signs are numbered through both plots."""
     number = 0
     for curves in (found.capacity, found.rate):
         if curves is not None:

@@ -1,8 +1,8 @@
 (() => {
   "use strict";
-  const PAGE = 200; // rows of a long table that are laid out at first
+  const PAGE = 200; // rows of a long table that are shown at first
 
-  // Tables: sort by a click on a heading, filter by words and by choice.
+  // Tables: sort by a click on a heading, filter by text and by value.
   function key(cell, number) {
     if (!number) return cell.textContent.toLowerCase();
     const value = cell.dataset.v === undefined ? parseFloat(cell.textContent.replaceAll(",", "")) : Number(cell.dataset.v);
@@ -91,7 +91,7 @@
     show();
   }
 
-  // Contents: mark the section in view; folded on small screens.
+  // Contents: mark the section in view, and fold the list on small screens.
   function follow() {
     if (document.querySelector("nav") === null) return;
     const links = new Map([...document.querySelectorAll("nav a")].map((a) => [a.hash.slice(1), a]));
@@ -105,7 +105,7 @@
     for (const section of document.querySelectorAll("main>section")) watch.observe(section);
   }
 
-  // A fold that a link leads to is opened.
+  // Open the fold that a link leads to.
   function unfold() {
     const found = location.hash && document.getElementById(location.hash.slice(1));
     if (found && found.tagName === "DETAILS") found.open = true;

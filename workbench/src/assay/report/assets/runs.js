@@ -1,6 +1,6 @@
 (() => {
   "use strict";
-  // Two runs at most are ticked: a third one takes the place of the first.
+  // At most two runs are ticked: a third one replaces the first.
   let order = [];
 
   function ticked() {
@@ -24,7 +24,7 @@
   for (const box of ticked()) settle(box);
   settle(null);
 
-  // News replace the table, and what is ticked stays so.
+  // Replace the table when it has changed; ticks stay.
   let due = Number(document.body.dataset.every) * 1000;
 
   async function look() {
@@ -44,7 +44,7 @@
         due = Number(next.body.dataset.every) * 1000 || due;
       }
     } catch {
-      // The server is away; it may come back.
+      // The server does not answer now; it may later.
     }
     setTimeout(look, due);
   }

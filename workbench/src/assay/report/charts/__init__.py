@@ -1,1 +1,1 @@
-"""Which axes and marks each kind of chart has, one module per kind."""
+"""Axes and marks of each kind of chart, one module per kind."""

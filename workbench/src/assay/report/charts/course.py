@@ -1,4 +1,4 @@
-"""Rate and latency against time: every second of every repeat, and the moving average of its rate."""
+"""Rate and latency against time: each second of each repeat, and the moving average of the rate."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,15 +15,15 @@ from assay.report.measure import measure_of
 
 _TIME = "Time since all lanes were at work (s)"
 _OF_CHANGES = ("bursting",)
-"""Rules whose findings speak of moments at which the rate changed."""
+"""Rules whose findings are about moments at which the rate changed."""
 
 
 def course_chart(rows: Sequence[Row], targets: Sequence[str]) -> Drawing:
-    """The chart of one operation's rates.
+    """Return the chart of one operation's rates.
 
     Args:
-        rows: Of one operation at one point of the axes; those without seconds are left out.
-        targets: One colour each.
+        rows: Results of one operation at one point of the axes; results without rates per second are left out.
+        targets: All targets; each has its own colour.
     """
     measure, shades = measure_of(rows[0].operation), colours(targets)
     dots: list[Mark] = []
@@ -35,18 +35,18 @@ def course_chart(rows: Sequence[Row], targets: Sequence[str]) -> Drawing:
             dots.append(Dot(at, rate / measure.scale, shade, pointed(repeat, measure.text(rate)), look="small"))
         averages = (rate / measure.scale for rate in moving_average(segments.rates))
         lines.append(Path(tuple(zip(times, averages, strict=True)), shade, pointed(repeat, row.verdict.value)))
-    # From 0 on, where a second in which nothing was done has its place.
+    # The axis begins at 0, so that seconds without any operation are visible.
     top = max((dot.y for dot in dots if isinstance(dot, Dot)), default=0.0)
     y = on_ticks(from_zero(top * 1.04), measure.axis)
     return _drawing(rows, targets, y, [*dots, *lines], [])
 
 
 def latency_chart(rows: Sequence[Row], targets: Sequence[str]) -> Drawing | None:
-    """The chart of one operation's latencies; None if none were kept second by second.
+    """Return the chart of one operation's latencies; None if none were stored per second.
 
     Args:
-        rows: As of `course_chart`.
-        targets: One colour each.
+        rows: The same as for `course_chart`.
+        targets: All targets; each has its own colour.
     """
     shades = colours(targets)
     lines: list[Path] = []
@@ -69,27 +69,29 @@ def _drawing(
     rows: Sequence[Row], targets: Sequence[str], y: Axis, marks: Sequence[Mark], more: list[Legend]
 ) -> Drawing:
     added = list(_added(rows, colours(targets)))
-    ends = [segments.length_ns / 1e9 * len(segments.rates) for row in rows for _, segments in _kept(row.samples)]
-    present = {row.case.target for row in rows if any(True for _ in _kept(row.samples))}
+    ends = [
+        segments.length_ns / 1e9 * len(segments.rates) for row in rows for _, segments in _with_segments(row.samples)
+    ]
+    present = {row.case.target for row in rows if any(True for _ in _with_segments(row.samples))}
     x = time_axis([*ends, *(mark.value for mark in added if isinstance(mark, Rule))], _TIME)
     return Drawing(x, y, (*marks, *added), (*of_targets(targets, present), *more), height=180)
 
 
-def _kept(samples: Sequence[Sample]) -> Iterator[tuple[Sample, Segments]]:
+def _with_segments(samples: Sequence[Sample]) -> Iterator[tuple[Sample, Segments]]:
     for sample in samples:
         if sample.course is not None and sample.course.segments is not None:
             yield sample, sample.course.segments
 
 
 def _each(rows: Sequence[Row]) -> Iterator[tuple[Row, Sample, Segments]]:
-    """The repeats that count."""
+    """Yield the usable repeats that have rates per second."""
     for row in rows:
-        for sample, segments in _kept(usable(row.samples)):
+        for sample, segments in _with_segments(usable(row.samples)):
             yield row, sample, segments
 
 
 def _times(segments: Segments) -> list[float]:
-    """The middle of each segment, in seconds."""
+    """Return the middle of each segment, in seconds."""
     return [(number + 0.5) * segments.length_ns / 1e9 for number in range(len(segments.rates))]
 
 
@@ -98,20 +100,20 @@ def _repeat(row: Row, sample: Sample) -> str:
 
 
 def _added(rows: Sequence[Row], shades: dict[str, str]) -> Iterator[Mark]:
-    """Upright lines where the rate changed, if a finding speaks of that; crosses below where operations failed."""
+    """Yield vertical lines where the rate changed, if a finding names this, and crosses where operations failed."""
     for row in rows:
         measure = measure_of(row.operation)
         if any(finding.rule in _OF_CHANGES for finding in row.findings):
-            for sample, segments in _kept(usable(row.samples)):
-                # Without these it was kept by a version that did not say when the seconds begin.
+            for sample, segments in _with_segments(usable(row.samples)):
+                # Old versions stored segments without error counts and without the start of the seconds.
                 for change in sample.course.changes if sample.course is not None and segments.errors else ():
                     at = max(0.0, (change.at_ns - segments.start_ns) / 1e9)
                     words = f"from {measure.text(change.before)} to {measure.text(change.after)}"
                     title = pointed(_repeat(row, sample), words)
                     yield Rule(at, "change", shade=shades[row.case.target], title=title)
     for row in rows:
-        # A repeat in which an operation failed does not count, and has no line: all the more it must be seen.
-        for sample, segments in _kept(row.samples):
+        # A repeat with failed operations does not count and has no line, so these crosses are its only trace.
+        for sample, segments in _with_segments(row.samples):
             for number, count in enumerate(segments.errors):
                 if count:
                     at = (number + 0.5) * segments.length_ns / 1e9

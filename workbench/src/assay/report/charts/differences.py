@@ -1,4 +1,4 @@
-"""Differences between two runs with their intervals, on a common scale."""
+"""Differences between two runs, with their intervals, on a common scale."""
 
 from collections.abc import Sequence
 
@@ -11,12 +11,12 @@ from assay.report.measure import measure_of
 from assay.report.view import point
 
 _STEP = 30
-"""Two lines of a name fit in."""
+"""Height of a row in pixels: two lines of a name fit in."""
 _KINDS = {"faster": "good", "slower": "bad", "no significant difference": "soft"}
 
 
 def difference_chart(rows: Sequence[ComparedRow]) -> Drawing:
-    """Difference of each row, its 95 % interval, a mark at none; coloured where it is significant."""
+    """Draw each row's difference with its 95 % interval and a line at no difference; significant ones are coloured."""
     names = {row.what: _name(row) for row in rows}
     places = {what: place + 0.5 for place, what in enumerate(names)}
     marks: list[Mark] = [Rule(1.0, "one")]
@@ -35,7 +35,7 @@ def difference_chart(rows: Sequence[ComparedRow]) -> Drawing:
 
 
 def _axis(ratios: Sequence[float]) -> Axis:
-    """Percent where nothing is twice or half as fast; ratios on a logarithmic scale where something is."""
+    """Return an axis in percent if all ratios are between a half and 2, else a logarithmic axis of ratios."""
     if max(ratios) < numbers.MANY_TIMES and min(ratios) > 1 / numbers.MANY_TIMES:
         percent = spread([100 * (ratio - 1) for ratio in ratios])
         ticks = tuple((1 + tick / 100, f"{'+' if tick > 0 else ''}{amount(tick)}") for tick in percent.ticks())
@@ -45,7 +45,7 @@ def _axis(ratios: Sequence[float]) -> Axis:
 
 
 def _name(row: ComparedRow) -> str:
-    """The operation first: what does not fit is cut off at the end."""
+    """Name a row, the operation first, since the end of a long name is cut off."""
     pair = row.comparison
     where = point(pair.axes, pair.axes)
     return f"{numbers.operation_title(pair.operation)}, {pair.workload}{f': {where}' if where else ''}"

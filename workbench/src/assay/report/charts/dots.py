@@ -1,4 +1,4 @@
-"""Dots with intervals on a common scale: plain results, ratios between targets."""
+"""Dots with intervals on a common scale: rates, and ratios between targets."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ _APART = "no clear difference"
 
 
 def plain_chart(rows: Sequence[Row], view: View) -> Drawing:
-    """The rate per workload, operation and target, for workloads without a numeric axis; all of one measure."""
+    """Draw the rate per workload, operation and target, for workloads without a numeric axis; all of one measure."""
     shades = colours(view.targets)
     drawn = [row for row in rows if rate_of(row) is not None]
     present = [target for target in view.targets if any(row.case.target == target for row in drawn)]
@@ -53,10 +53,10 @@ def plain_chart(rows: Sequence[Row], view: View) -> Drawing:
 
 
 def ratio_chart(pairs: Sequence[Comparison], view: View) -> Drawing:
-    """Ratio of rates with its 95 % interval, one line per point, a mark at 1.
+    """Draw the ratio of rates with its 95 % interval, one row per point, and a line at 1.
 
-    Coloured after the faster target where the difference is significant, grey where it is not; hollow where a side's
-    verdict speaks against comparing; without a dot where a side is no result of the storage at all.
+    A dot has the colour of the faster target if the difference is significant, else it is grey. It is hollow if a
+    side's verdict makes the comparison doubtful, and missing if a side has no rate or is cached or impossible.
     """
     names = list(dict.fromkeys(_where(pair, view) for pair in pairs))
     drawn = [pair for pair in pairs if view.comparable(pair)]
@@ -93,7 +93,7 @@ def _where(pair: Comparison, view: View) -> str:
 
 
 def _worst(pair: Comparison, view: View) -> Verdict:
-    """The verdict that speaks against comparing a pair; ok if none does."""
+    """Return the verdict that makes a comparison doubtful; ok if there is none."""
     verdicts = (row.verdict for row in view.sides(pair) if row is not None and row.verdict is not Verdict.OK)
     return next(verdicts, Verdict.OK) if pair.caveat else Verdict.OK
 

@@ -1,4 +1,4 @@
-"""Heat maps: two swept axes, the rate as colour, targets side by side on one colour scale."""
+"""Heat maps of the rate over two swept axes, targets side by side on one colour scale."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,22 +14,22 @@ from assay.report.view import plausible, sound
 
 _PANEL_WIDTH = 380
 _WORDS_FROM = 36
-"""Narrowest cell, in pixels, that a number still fits in."""
+"""Least width of a cell, in pixels, that has room for a number."""
 
 
 def heat_map(
     rows: Sequence[Row], axes: tuple[str, str], values: tuple[list[Any], list[Any]], targets: Sequence[str]
 ) -> HeatMap:
-    """One operation's heat map.
+    """Return one operation's heat map.
 
-    Cells of rows that a cache (or an error of measurement) made stay white and never set the colour scale; those that
-    are not sound are hatched. Both carry their verdict; unstable ones, half their interval.
+    Cells of cached or impossible rows stay white and do not affect the colour scale. Cells of other rows that are not
+    sound are hatched. Both name their verdict; cells of unstable rows have half their interval instead.
 
     Args:
-        rows: Of one operation, at one point of all other axes.
-        axes: The axis that runs up, the axis that runs right.
-        values: Their values to draw, ascending.
-        targets: One panel each.
+        rows: Results of one operation, at one point of all other axes.
+        axes: The vertical axis and the horizontal axis.
+        values: Values to draw on each axis, ascending.
+        targets: The targets, a panel for each.
     """
     places = [{value: number for number, value in enumerate(some)} for some in values]
     shown = [row for row in rows if row.case.axes.get(axes[0]) in places[0] and row.case.axes.get(axes[1]) in places[1]]
@@ -75,7 +75,7 @@ def _cell(row: Row, axes: tuple[str, str], places: list[dict[Any, int]]) -> Cell
 
 
 def _remark(row: Row) -> str:
-    """The verdict; of an unstable result half its interval: the number is the storage's, known less well."""
+    """Return the verdict; for an unstable result half its interval, since the number is still the storage's own."""
     value = row.rate
     if not sound(row) or value is None:
         return row.verdict.value

@@ -38,15 +38,15 @@ class _Point:
 def line_chart(
     rows: Sequence[Row], axis: str, others: Sequence[str], targets: Sequence[str], metric: Metric
 ) -> Drawing:
-    """One operation's line chart.
+    """Return one operation's line chart.
 
     Args:
-        rows: Of one operation.
-        axis: Runs right.
-        others: The axes whose points give a line each.
-        targets: One colour each.
-        metric: rate: median and 95 % interval in the operation's measure; latency: likewise of p50, in µs, with the
-            range of the repeats where the interval would set the scale for all.
+        rows: Results of one operation.
+        axis: The horizontal axis.
+        others: The other axes; each point on them has its own line.
+        targets: All targets; each has its own colour.
+        metric: `rate`: median and 95 % interval in the operation's measure. `latency`: median and 95 % interval of p50,
+            in µs; if the interval is too wide, the range of the repeats instead.
     """
     points = [found for row in rows if (found := _point(row, axis, others, metric)) is not None]
     series = list(dict.fromkeys(found.series for found in points))
@@ -72,7 +72,7 @@ def _dot(found: _Point, names: Sequence[str], shades: dict[str, str], shape: int
 
 
 def _lines(points: Sequence[_Point], series: Sequence[str], shades: dict[str, str]) -> list[Mark]:
-    """Lines through what is the storage's, and its intervals."""
+    """Return lines and intervals of the results that are neither cached nor impossible."""
 
     def line(found: _Point) -> tuple[str, str]:
         return found.row.case.target, found.series

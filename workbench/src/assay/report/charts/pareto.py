@@ -1,4 +1,4 @@
-"""Cost against measured rate: dots with intervals, and the front that no other one beats."""
+"""Cost against measured rate: dots with intervals, and the Pareto front."""
 
 from collections.abc import Sequence
 
@@ -15,14 +15,14 @@ _SHAPES = {"on the front": 0, "not separable from it": 3, "dominated": 4}
 def pareto_chart(
     points: Sequence[Point], designs: dict[str, str], metric: Metric, currency: str, targets: Sequence[str]
 ) -> Drawing:
-    """Months' costs upwards, the rate with its interval to the right; the line joins the front by the medians.
+    """Draw monthly cost against the rate with its interval; the line joins the front by the medians.
 
     Args:
-        points: At least one.
+        points: At least one point.
         designs: Target -> its design in words.
-        metric: What was measured.
-        currency: Of the costs.
-        targets: For the colours.
+        metric: The measured rate.
+        currency: Currency of the costs.
+        targets: All targets; each has its own colour.
     """
     size, shades = scale(metric), colours(targets)
     edge = sorted((point.rate.value / size, float(point.month)) for point in points if point.edge)

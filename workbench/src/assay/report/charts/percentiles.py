@@ -21,17 +21,17 @@ _NINES = {
     1_000_000: "99.9999",
 }
 _BETWEEN = {4: "75", 20: "95"}
-"""Percentiles that have a place, too, where all curves end before 99 %."""
+"""Further ticks for charts in which all curves end before 99 %."""
 
 
 def percentile_chart(rows: Sequence[Row], view: View) -> Drawing:
-    """Pooled latency against 1 / (1 - p): each nine of the percentile takes the same room.
+    """Draw pooled latency against 1 / (1 - p), so that each nine of the percentile takes the same room.
 
-    Up to the last percentile that can be said of so many operations.
+    A curve ends at the last percentile for which there are enough operations.
 
     Args:
-        rows: Of one operation, at a few points, on all targets.
-        view: For names and colours.
+        rows: Results of one operation, at a few points, on all targets.
+        view: The run, for names and colours.
     """
     shades = colours(view.targets)
     series = list(dict.fromkeys(_series(row, view) for row in rows if _curve(row)))
@@ -44,7 +44,7 @@ def percentile_chart(rows: Sequence[Row], view: View) -> Drawing:
         words = pointed(row.case.target, name, row.verdict.value)
         points = tuple((x, y) for x, y, _ in curve)
         paths.append(Path(points, shade, words, series.index(name) % _DASHES, step="after"))
-        dots += [Dot(x, y, shade, pointed(row.case.target, said), look="unseen") for x, y, said in curve]
+        dots += [Dot(x, y, shade, pointed(row.case.target, title), look="unseen") for x, y, title in curve]
     far = max((dot.x for dot in dots), default=10.0)
     heights = [dot.y for dot in dots] or [1.0]
     places = _NINES if far >= 100 else _NINES | _BETWEEN
@@ -63,7 +63,7 @@ def _series(row: Row, view: View) -> str:
 
 
 def _curve(row: Row) -> list[tuple[float, float, str]]:
-    """Places along x, latencies in µs, and both in words."""
+    """Return 1 / (1 - p), latency in µs and both in words for each point of a curve."""
     half = row.percentile("p50")
     operations = 0 if half is None else half.ops
     return [

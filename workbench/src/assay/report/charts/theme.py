@@ -1,4 +1,4 @@
-"""What all charts share: colours, axes, the way a doubtful result is drawn."""
+"""Parts that all charts share: colours, axes, legends, marks of doubtful results."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,18 +17,18 @@ from assay.report.measure import measure_of
 T = TypeVar("T")
 
 _MOST_LABELS = 6
-"""Doubtful results in a chart that are labelled each; beyond it only the worst are, and the caption counts the rest."""
+"""Most doubtful results that are all labelled; if there are more, only those that are no result of the storage are."""
 _LOG_FROM = 20
-"""Measured values that span this factor are drawn on a logarithmic axis."""
+"""Measured values that span at least this factor have a logarithmic axis."""
 _MOST_SWEPT = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A rate or latency as it is drawn, in the unit of its axis, with both ends of its interval.
+    """A rate or latency to draw, in the unit of its axis, with both ends of its interval.
 
     Attributes:
-        words: The same as text.
+        words: The figure as text.
     """
 
     middle: float
@@ -37,9 +37,9 @@ class Figure:
     words: str
 
     def setting(self, verdict: Verdict, plausible: bool) -> list[float]:
-        """The values that a scale must hold: the whole interval of a sound result, the median of a doubtful one.
+        """Return the values that a scale must hold: the whole interval of an ok result, the median of a doubtful one.
 
-        Nothing of a result that is not the storage's. Longer intervals end at the edge.
+        There are none for a result that is not plausible. Intervals that go beyond the scale end at its edge.
         """
         if not plausible:
             return []
@@ -48,7 +48,7 @@ class Figure:
 
 
 def rate_of(row: Row) -> Figure | None:
-    """A row's rate in the unit of its operation."""
+    """Return a row's rate in the unit of its operation; None if it has no rate."""
     value, scale = row.rate, measure_of(row.operation).scale
     if value is None:
         return None
@@ -57,30 +57,30 @@ def rate_of(row: Row) -> Figure | None:
 
 
 def colours(targets: Sequence[str]) -> dict[str, str]:
-    """The colour of each target, the same in every chart."""
+    """Return the colour of each target, the same in every chart."""
     return {target: shade(number) for number, target in enumerate(targets)}
 
 
 def of_targets(targets: Sequence[str], present: Iterable[str]) -> list[Legend]:
-    """The legend of those targets that are drawn; none if it is one."""
+    """Return the legend of the targets that are drawn; none for a single one."""
     drawn = set(present)
     keys = tuple(Key(target, colour) for target, colour in colours(targets).items() if target in drawn)
     return [Legend("Target", keys)] if len(keys) > 1 else []
 
 
 def of_lines(title: str, names: Sequence[str], dashes: int, shapes: bool = False) -> list[Legend]:
-    """The legend of patterns and shapes; none if there is one name."""
+    """Return the legend of dash patterns and shapes; none for a single name."""
     keys = tuple(Key(name, "soft", place if shapes else None, place % dashes) for place, name in enumerate(names))
     return [Legend(title, keys)] if len(names) > 1 else []
 
 
 def on_ticks(scale: Scale, title: str, most: int = 5) -> Axis:
-    """An axis with round numbers."""
+    """Return an axis with round numbers."""
     return Axis(title, scale, tuple((tick, amount(tick)) for tick in scale.ticks(most)))
 
 
 def measured_axis(values: Sequence[float], title: str) -> Axis:
-    """An axis of measured values: linear from 0, logarithmic if they span a factor of 20 and more."""
+    """Return an axis of measured values: linear from 0, or logarithmic if they span a factor of 20 or more."""
     positive = [value for value in values if value > 0]
     low, high = (min(positive), max(positive)) if positive else (0.1, 1.0)
     if high / low >= _LOG_FROM:
@@ -89,21 +89,21 @@ def measured_axis(values: Sequence[float], title: str) -> Axis:
 
 
 def share_axis(high: float, title: str) -> Axis:
-    """An axis of shares from 0, in percent."""
+    """Return an axis of shares from 0, in percent."""
     scale = from_zero(100 * high)
     ticks = scale.ticks()
     return Axis(title, Scale(0.0, scale.high / 100), tuple((tick / 100, f"{amount(tick)} %") for tick in ticks))
 
 
 def time_axis(values: Iterable[float], title: str) -> Axis:
-    """An axis of seconds from 0."""
+    """Return an axis of seconds from 0."""
     scale = Scale(0.0, max([*values, 1.0]))
     ticks = [tick for tick in scale.ticks(6) if tick == round(tick)]
     return Axis(title, scale, tuple((tick, amount(tick)) for tick in ticks), grid=False)
 
 
 def swept_axis(name: str, values: Sequence[AxisValue]) -> Axis:
-    """A swept axis: its own values as ticks, logarithmic if they span a factor of 8."""
+    """Return a swept axis with its own values as ticks; it is logarithmic if they span a factor of 8 or more."""
     found = sorted({float(value) for value in values if isinstance(value, int | float)}) or [1.0]
     low, high = found[0], found[-1]
     logarithmic = low > 0 and high / low >= 8
@@ -120,24 +120,24 @@ def swept_axis(name: str, values: Sequence[AxisValue]) -> Axis:
 
 
 def _apart(values: list[float], scale: Scale) -> list[float]:
-    """At most 8 of the values, so far apart that their words have room, both ends among them."""
+    """Return at most 8 of the values, far enough apart for their labels; both ends are among them."""
     room = 0.999 * (scale.place(values[-1]) - scale.place(values[0])) / (_MOST_SWEPT - 1)
-    kept = values[:1]
+    chosen = values[:1]
     for value in values[1:]:
-        if scale.place(value) - scale.place(kept[-1]) >= room:
-            kept.append(value)
-    return kept if kept[-1] == values[-1] else [*(kept[:-1] or kept), values[-1]]
+        if scale.place(value) - scale.place(chosen[-1]) >= room:
+            chosen.append(value)
+    return chosen if chosen[-1] == values[-1] else [*(chosen[:-1] or chosen), values[-1]]
 
 
 def thin(values: Sequence[T], most: int) -> list[T]:
-    """At most `most` of the values, evenly spread, both ends among them."""
+    """Return at most `most` of the values, evenly spread; both ends are among them."""
     if len(values) <= most:
         return list(values)
     return [values[round(place * (len(values) - 1) / (most - 1))] for place in range(most)]
 
 
 def measured(row: Row) -> str:
-    """A row's rate with interval and n, for tooltips."""
+    """Return a row's rate with interval and n, for tooltips."""
     value, measure = row.rate, measure_of(row.operation)
     if value is None:
         return "no result"
@@ -148,14 +148,14 @@ def measured(row: Row) -> str:
 
 
 def pointed(*words: str) -> str:
-    """What is said of a mark when it is pointed at, a line each."""
+    """Return the tooltip of a mark, a line for each text that is not empty."""
     return "\n".join(word for word in words if word)
 
 
 def marked_dots(dots: Sequence[tuple[Dot, Verdict]]) -> list[Dot]:
-    """The dots: as they are where the verdict is ok, hollow and labelled where it is not.
+    """Return the dots, hollow and labelled with the verdict if it is not ok.
 
-    Of many only those are labelled that are no result of the storage.
+    If there are many such dots, only cached, impossible and incomplete ones are labelled.
     """
     doubtful = sum(verdict is not Verdict.OK for _, verdict in dots)
     found = []
@@ -169,6 +169,6 @@ def marked_dots(dots: Sequence[tuple[Dot, Verdict]]) -> list[Dot]:
 
 
 def marked(rows: Iterable[Row]) -> str:
-    """Which verdicts the hollow or hatched marks of a chart have, as a sentence; empty if there are none."""
+    """Return a sentence that counts the verdicts of hollow or hatched marks; empty if there are none."""
     counts = count_verdicts(row.verdicts for row in rows if row.verdict is not Verdict.OK)
     return f" Not ok: {counts.words}." if counts.total else ""

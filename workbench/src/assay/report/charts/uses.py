@@ -1,4 +1,4 @@
-"""How busy links, CPUs and disks of hosts were while a phase went on."""
+"""How busy links, CPUs and disks of hosts were during a phase."""
 
 from assay.model.result.uses import HostUse
 from assay.report.charts.theme import share_axis, time_axis
@@ -7,10 +7,9 @@ from assay.report.draw.svg import shade
 
 
 def uses_chart(uses: tuple[HostUse, ...]) -> Drawing | None:
-    """The chart of one phase; None if its course is too short.
+    """Return the chart of one phase; None if it was too short.
 
-    Lines are shares of what there is: of the time of CPUs and of the busiest disk, and of a link's speed where that is
-    known.
+    Lines are shares: of the time of CPUs and of the busiest disk, and of the speed of links if that is known.
     """
     lines: dict[str, list[tuple[float, float]]] = {}
     for use in uses:

@@ -1,1 +1,1 @@
-"""Charts as SVG in HTML: no script, no library; they keep to any width, follow light and dark, and print."""
+"""Charts as SVG in HTML, without script or library; they fit any width, follow light and dark mode, and print."""

@@ -1,4 +1,4 @@
-"""Axes of charts: numbers, lines and titles."""
+"""Draws axes of charts: numbers, lines and titles."""
 
 from assay.report.draw.drawing import Axis, Rows
 from assay.report.draw.svg import classes, escape, percent, pixel, upright
@@ -8,18 +8,18 @@ TOP, BELOW = 22, 38
 _LETTER = 6.3
 _LEAST_GUTTER = 26
 _LONG = 26
-"""Letters of a title that a narrow area has no room for."""
+"""Titles with more letters than this have no room below a narrow chart."""
 _ROOMS = (("wide", 330), ("middling", 230), ("narrow", 150))
-"""Numbers that take more room than this, in pixels, are thinned out where the chart is narrower (`report.css`)."""
+"""CSS class -> width of all numbers, in pixels, above which every second one is hidden in a narrower chart."""
 
 
 def gutter(axis: Axis) -> int:
-    """Width that the numbers of an upright axis take, in pixels."""
+    """Return the width of the numbers of a vertical axis, in pixels."""
     return max([_LEAST_GUTTER, *(round(_LETTER * len(words)) + 10 for _, words in axis.ticks)])
 
 
 def across(axis: Axis, height: float, beside: bool) -> str:
-    """The lower axis of a drawn area of some height, which has less room beside names of rows."""
+    """Draw the horizontal axis below an area of this height; with `beside`, names of rows are on its left."""
     bottom = TOP + height
     room = sum(_LETTER * len(words) + 16 for _, words in axis.ticks)
     thinned = next((kind for kind, least in _ROOMS if room > least), "")
@@ -30,14 +30,14 @@ def across(axis: Axis, height: float, beside: bool) -> str:
             parts.append(upright("grid", at, TOP, bottom))
         kind = classes(thinned if number % 2 else "")
         parts.append(f'<text x="{percent(at)}" y="{pixel(bottom + 15)}"{kind}>{escape(words)}</text>')
-    # A long one may reach below the names on the left, and not over the edge on the right.
+    # A long title ends at the right edge; to the left it may extend below the names of rows.
     place = ' x="100%" text-anchor="end"' if beside and len(axis.title) > _LONG else ' x="50%"'
     title = f'<text class=title{place} y="{pixel(bottom + 32)}">{escape(axis.title)}</text>' if axis.title else ""
     return f"{''.join(parts)}{_edge(bottom)}{title}"
 
 
 def up(axis: Axis, height: float) -> str:
-    """The left axis; its title stands above it, so that it is read without turning the head."""
+    """Draw the vertical axis; its title is horizontal, above the axis."""
     parts = []
     for value, words in axis.ticks:
         y = pixel(TOP + height * (1 - axis.scale.place(value)))
@@ -49,13 +49,13 @@ def up(axis: Axis, height: float) -> str:
 
 
 def row_names(rows: Rows) -> str:
-    """The names of rows, beside the drawing: long ones go over two lines, or are cut off."""
+    """Return the list of row names, left of the drawing; long names take two lines or are cut off."""
     names = "".join(f'<li title="{escape(name)}"><span>{escape(name)}</span></li>' for name in rows.names)
     return f'<ul class=names aria-hidden="true" style="--step:{rows.step}px;--top:{TOP}px">{names}</ul>'
 
 
 def row_lines(rows: Rows) -> str:
-    """A line between two rows."""
+    """Draw lines between the rows."""
     places = [pixel(TOP + rows.step * number) for number in range(1, len(rows.names))]
     return "".join(f'<line class=grid x2="100%" y1="{y}" y2="{y}"/>' for y in places)
 

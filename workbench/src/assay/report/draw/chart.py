@@ -1,4 +1,4 @@
-"""A chart as HTML: its legends, and one SVG whose drawn area is as wide as the page allows."""
+"""Writes a chart as HTML: its legends, and an SVG that is as wide as the page allows."""
 
 from assay.report.draw.axes import BELOW, TOP, across, gutter, row_lines, row_names, up
 from assay.report.draw.drawing import Drawing, Key, Legend, Rows
@@ -16,15 +16,15 @@ DEFINITIONS = (
     '<path id="to-top" d="M0 0 3.6 6H-3.6Z"/><path id="to-bottom" d="M0 0 3.6-6H-3.6Z"/>'
     "</defs></svg>"
 )
-"""What charts refer to: once on a page that has any."""
+"""Patterns and shapes that charts refer to; a page contains them once."""
 
 
 def chart_html(drawing: Drawing, label: str) -> str:
-    """The chart.
+    """Return a chart as HTML.
 
     Args:
-        drawing: What it holds.
-        label: Id of the element that says what it shows.
+        drawing: The contents of the chart.
+        label: Id of the element that describes the chart.
     """
     area = area_of(drawing)
     rows = isinstance(drawing.y, Rows)
@@ -39,7 +39,7 @@ def chart_html(drawing: Drawing, label: str) -> str:
 
 
 def legends_html(legends: tuple[Legend, ...]) -> str:
-    """One list of all entries; a legend's title is in its first, so that no line ends with it."""
+    """Return all legends as one list; a legend's title is part of its first entry, so that no line ends with it."""
     items = []
     for legend in legends:
         items += [_key(key, "" if place else legend.title) for place, key in enumerate(legend.keys)]

@@ -1,4 +1,4 @@
-"""Dots along a scale: kinds of work with all their repeats."""
+"""Draws kinds of work with all their repeats as dots along a scale."""
 
 from collections.abc import Sequence
 
@@ -11,20 +11,20 @@ _HEIGHT = 17
 _RADIUS = 2.2
 _GOLDEN = 0.618
 _FAR = 10.0
-"""A dot this many times as far out as the next one of its lane does not set the scale for all others."""
+"""The outermost dot of a lane does not affect the scale if its value differs from the next one by this factor."""
 _LEAST_DOTS = 4
-"""A lane with fewer dots shows no rest that one of them could be far from."""
+"""Lanes with fewer dots have no outliers."""
 MOST_DOTS = 500
-"""Of one lane; of more, evenly spread ones are drawn."""
+"""Most dots that are drawn in one lane; if it has more, evenly spread ones are drawn."""
 
 
 def dots_html(block: Dots) -> str:
-    """The block as HTML; empty if there is nothing to draw."""
+    """Return the block as HTML; empty if there is nothing to draw."""
     values = [value for row in block.rows for lane in row.lanes for value in (*lane.values, *lane.open)]
     if not values:
         return ""
-    kept = [value for row in block.rows for lane in row.lanes for value in _set_scale(lane)]
-    scale = decades([*kept, 1.0] if block.ratio else kept)
+    inliers = [value for row in block.rows for lane in row.lanes for value in _set_scale(lane)]
+    scale = decades([*inliers, 1.0] if block.ratio else inliers)
     title = f"{block.title}, log scale{_beyond(values, scale, block.ratio)}"
     rows = "".join(_row(row, scale, block.ratio) for row in block.rows)
     cut = any(len(lane.values) + len(lane.open) > MOST_DOTS for row in block.rows for lane in row.lanes)
@@ -35,7 +35,7 @@ def dots_html(block: Dots) -> str:
 
 
 def _set_scale(lane: Lane) -> Sequence[float]:
-    """A lane's values that set the scale: all but one at an end that is far from all others there."""
+    """Return the values of a lane that determine the scale: all except a single outlier at each end."""
     values = sorted((*lane.values, *lane.open))
     if len(values) < _LEAST_DOTS:
         return values
@@ -45,7 +45,7 @@ def _set_scale(lane: Lane) -> Sequence[float]:
 
 
 def _beyond(values: Sequence[float], scale: Scale, ratio: bool) -> str:
-    """Which values the scale has no room for, in words."""
+    """Return in words which values are beyond the scale."""
     sign = "×" if ratio else ""
     found = [f"{numbers.significant(value)}{sign}" for value in sorted(values) if scale.beyond(value)]
     if len(found) > 2:
@@ -61,7 +61,7 @@ def _row(row: DotRow, scale: Scale, ratio: bool) -> str:
 def _lane(lane: Lane, scale: Scale, ratio: bool) -> str:
     shown = _HEIGHT - 2 * _RADIUS - 2
     kinds = (("", _thinned(lane.values)), (" class=open", _thinned(lane.open)))
-    # Spread over the height of the lane, so that dots of the same value can be distinguished.
+    # Dots are spread over the height of the lane, so that equal values can be distinguished.
     places = (
         (kind, value, 1 + _RADIUS + shown * (number * _GOLDEN % 1))
         for kind, values in kinds
@@ -79,7 +79,7 @@ def _lane(lane: Lane, scale: Scale, ratio: bool) -> str:
 
 
 def _dot(kind: str, value: float, scale: Scale, y: float) -> str:
-    """A dot; an arrow at the edge where its value lies beyond it."""
+    """Draw a dot, or an arrow at the edge if its value is beyond the scale."""
     x = scale.place(value)
     if side := scale.beyond(value):
         return f'<use{kind} href="#to-{"right" if side > 0 else "left"}" x="{percent(x)}" y="{y:.1f}"/>'

@@ -1,4 +1,4 @@
-"""What a chart holds: axes, marks and legends, without a word of how they are written."""
+"""The contents of a chart: axes, marks and legends, independent of the output format."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeVar
@@ -13,8 +13,8 @@ class Axis:
     """A scale with its title.
 
     Attributes:
-        ticks: Values at which it has a number, and these in words.
-        grid: A line goes through the chart at each of them.
+        ticks: Labelled values, each with its label.
+        grid: A line goes through the chart at each tick.
     """
 
     title: str
@@ -25,7 +25,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """In place of an upright axis: a row for each name; the first one is between 0 and 1.
+    """Named rows in place of a vertical axis; the first row is between 0 and 1.
 
     Attributes:
         step: Height of a row in pixels.
@@ -40,10 +40,11 @@ class Dot:
     """A point.
 
     Attributes:
-        shade: Its colour, a class of the style sheet.
-        title: What is said of it when pointed at.
-        shape: Number of its shape; 0 is a circle.
-        look: `open` (hollow), `small`, `large`, `unseen` (only pointed at), `failed` (a cross); empty: plain.
+        shade: Colour, as a class of the style sheet.
+        title: Text shown when the reader points at the dot.
+        shape: Number of the shape; 0 is a circle.
+        look: `open` (hollow), `small`, `large`, `unseen` (invisible, but with its title), `failed` (a cross); empty:
+            plain.
         label: Words above it.
     """
 
@@ -61,9 +62,9 @@ class Path:
     """A line through points; it is broken where y is None.
 
     Attributes:
-        dash: Number of its pattern; 0 is a whole line.
+        dash: Number of the dash pattern; 0 is a solid line.
         look: `thin`, `strong`, `ideal`, `front`; empty: plain.
-        step: Where it goes up or down between two points; empty: it goes straight.
+        step: Draw steps: the line goes up or down before or after the horizontal part; empty: a straight line.
     """
 
     points: tuple[Place, ...]
@@ -76,7 +77,7 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A straight line between two points: an interval, or with the look `join` what belongs together."""
+    """A straight line between two points: an interval, or with the look `join` a connection of two marks."""
 
     x: tuple[float, float]
     y: tuple[float, float]
@@ -89,9 +90,10 @@ class Rule:
     """A line through the whole chart at one value.
 
     Attributes:
-        value: Along x if it is upright, else along y.
+        value: On the x axis if the line is vertical, else on the y axis.
         look: A class of the style sheet: `one`, `change`, `here`, `cross`, `level`, `mark`.
-        label: Words at it; of a `cross` the sign.
+        upright: The line is vertical.
+        label: Words at the line; for a `cross`, the sign.
     """
 
     value: float
@@ -104,7 +106,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Words to the right of a point."""
+    """A text to the right of a point."""
 
     x: float
     y: float
@@ -118,7 +120,7 @@ M = TypeVar("M", Dot, Path, Interval, Rule, Words)
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An entry of a legend: its colour, and its shape or pattern or both; None: it has none of these."""
+    """An entry of a legend: name, colour, shape and dash pattern; None: no shape or no line."""
 
     name: str
     shade: str = ""
@@ -137,10 +139,10 @@ class Legend:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A chart over two axes; later marks lie on top of earlier ones.
+    """A chart over two axes; later marks are drawn over earlier ones.
 
     Attributes:
-        height: Of the drawn area, in pixels; rows have their own.
+        height: Height of the drawn area in pixels; ignored if `y` is rows, which have a height of their own.
     """
 
     x: Axis
@@ -150,7 +152,7 @@ class Drawing:
     height: int = 210
 
     def of(self, kind: type[M]) -> list[M]:
-        """Its marks of one kind."""
+        """Return the marks of one kind."""
         return [mark for mark in self.marks if isinstance(mark, kind)]
 
 
@@ -159,11 +161,11 @@ class Cell:
     """One field of a heat map.
 
     Attributes:
-        column, row: Its place, from the left and from below.
-        value: What its colour says; None: none, and it stays white.
+        column, row: Position, from the left and from below.
+        value: The value that sets the colour; None: the field is white.
         text: The value in words.
-        remark: In small type below it.
-        doubtful: It is hatched.
+        remark: Text in small type below the value.
+        doubtful: The field is hatched.
         look: Colour of the words where there is no value, a class of the style sheet.
     """
 
@@ -182,10 +184,11 @@ class HeatMap:
     """Fields over two axes, a panel for each target, on one logarithmic scale of colours.
 
     Attributes:
-        columns, rows: Labels along x, from the left; along y, from below.
-        panels: Name and fields of each.
-        width: Of a field where there is room, in pixels.
-        words: Fields are wide enough for words.
+        columns, rows: Labels along x, from the left, and along y, from below.
+        panels: Name and fields of each panel.
+        width: Preferred width of a field, in pixels.
+        height: Height of a field, in pixels.
+        words: Fields are wide enough for text.
     """
 
     x_title: str

@@ -1,4 +1,4 @@
-"""Heat maps as SVG: panels of coloured fields with their values, and the scale of colours."""
+"""Draws heat maps as SVG: panels of coloured fields with their values, and the scale of colours."""
 
 import math
 from collections.abc import Sequence
@@ -11,18 +11,18 @@ _COLOURS = (
     *((68, 1, 84), (72, 36, 117), (65, 68, 135), (53, 95, 141), (42, 120, 142), (33, 145, 140)),
     *((34, 168, 132), (68, 191, 112), (122, 209, 81), (189, 223, 38), (253, 231, 37)),
 )
-"""Viridis at each tenth: as light as it is high, also in print and for colour-blind readers."""
+"""Viridis at each tenth: higher values are lighter, also in print and for colour-blind readers."""
 _DARK_UP_TO = 0.62
-"""Words on lower colours are white."""
+"""Up to this share of the scale, text on a field is white."""
 _LETTER = 6.3
 _HEAD, _FOOT = 20, 38
 _NARROWEST = 34
-"""Of a field with words, in pixels; a map that has less room is scrolled."""
+"""Least width of a field with text, in pixels; a map with less room is scrolled."""
 BAR = 220
 
 
 def colour(share: float) -> str:
-    """The colour at a share of the scale, 0 to 1."""
+    """Return the colour at a share of the scale, 0 to 1."""
     place = min(max(share, 0.0), 1.0) * (len(_COLOURS) - 1)
     low = min(int(place), len(_COLOURS) - 2)
     parts = (round(a + (b - a) * (place - low)) for a, b in zip(_COLOURS[low], _COLOURS[low + 1], strict=True))
@@ -30,11 +30,11 @@ def colour(share: float) -> str:
 
 
 def heat_html(heat: HeatMap, label: str) -> str:
-    """The map.
+    """Return a heat map as HTML.
 
     Args:
-        heat: What it holds.
-        label: Id of the element that says what it shows.
+        heat: The contents of the map.
+        label: Id of the element that describes the map.
     """
     left = max(round(_LETTER * max(len(name) for name in heat.rows)) + 10, 40)
     panels = "".join(_panel(name, cells, heat, left, label) for name, cells in heat.panels)
@@ -49,7 +49,7 @@ def _panel(name: str, cells: Sequence[Cell], heat: HeatMap, left: int, label: st
     svg = f'<svg role="img" aria-label="{escape(name)}" aria-describedby="{label}" {size}>{fields}{names}</svg>'
     wide = heat.width * len(heat.columns)
     narrowest = min(_NARROWEST if heat.words else 10, heat.width)
-    # The name of a narrow column reaches over its edges, of the last one over that of the map.
+    # Names may be wider than narrow columns; that of the last column needs room right of the map.
     right = max(4, math.ceil((_LETTER * max(map(len, heat.columns)) - narrowest) / 2))
     sides, least = left + right, narrowest * len(heat.columns)
     style = f"padding:0 {right}px 0 {left}px;width:{wide + sides}px;min-width:{least + sides}px"
@@ -98,7 +98,7 @@ def _row_names(heat: HeatMap, left: int) -> str:
 
 
 def _bar(heat: HeatMap) -> str:
-    """The scale of colours: fields of its own, since it is a logarithmic one."""
+    """Draw the scale of colours as a row of fields, each of its own colour."""
     steps = 32
     fields = "".join(
         f'<rect fill="{colour((number + 0.5) / steps)}" x="{number * BAR / steps:g}" width="{BAR / steps + 0.5:g}" '

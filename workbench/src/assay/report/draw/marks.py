@@ -1,4 +1,4 @@
-"""Marks of charts as SVG: places along x are shares of the width, along y pixels."""
+"""Draws marks of charts as SVG: positions along x are shares of the width, along y pixels."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,18 +10,18 @@ from assay.report.draw.drawing import Axis, Dot, Drawing, Interval, Mark, Path, 
 from assay.report.draw.svg import anchor, classes, escape, percent, pixel, title, upright
 
 _ACROSS = 1000
-"""Units that the width has in paths, which have no percentages; they are stretched to it."""
+"""Width of a path's view box, which is stretched to the chart, since paths cannot use percentages."""
 SHAPES = ("", "square", "triangle", "diamond", "cross", "upside")
 _APART = 0.052
-"""Least distance of two signs, as a share of the width."""
+"""Least distance between two signs, as a share of the width."""
 
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """Where a drawing's values are.
+    """Converts values of a drawing into positions.
 
     Attributes:
-        height: Of the drawn area, in pixels.
+        height: Height of the drawn area, in pixels.
     """
 
     across: Axis
@@ -29,24 +29,24 @@ class Area:
     height: float
 
     def x(self, value: float) -> float:
-        """The share of the width."""
+        """Return the position of a value along x, as a share of the width."""
         return self.across.scale.place(value)
 
     def y(self, value: float) -> float:
-        """Pixels from the top."""
+        """Return the position of a value along y, in pixels from the top."""
         if isinstance(self.up, Rows):
             return TOP + self.up.step * value
         return TOP + self.height * (1 - self.up.scale.place(value))
 
 
 def area_of(drawing: Drawing) -> Area:
-    """The area of a drawing; rows say how high it is."""
+    """Return the area of a drawing; named rows determine its height."""
     height = drawing.y.step * len(drawing.y.names) if isinstance(drawing.y, Rows) else drawing.height
     return Area(drawing.x, drawing.y, height)
 
 
 def marks_svg(marks: Sequence[Mark], area: Area) -> str:
-    """All marks in their order; signs above the drawn area stand beside each other."""
+    """Draw all marks in their order, except crossings, which are first and whose signs do not overlap."""
     crossings = sorted((mark for mark in marks if _is_crossing(mark)), key=lambda rule: rule.value)
     others = (mark for mark in marks if not _is_crossing(mark))
     parts = [_signs(crossings, area)]
@@ -57,7 +57,7 @@ def marks_svg(marks: Sequence[Mark], area: Area) -> str:
 
 
 def shape(number: int, attributes: str, inner: str = "") -> str:
-    """A mark by the number of its shape; the page defines all but the circle (`SHAPES`)."""
+    """Draw a shape by its number; the page defines all shapes except the circle (`DEFINITIONS` of `chart.py`)."""
     name = SHAPES[number % len(SHAPES)]
     return f"<circle{attributes}>{inner}</circle>" if not name else f'<use href="#{name}"{attributes}>{inner}</use>'
 
@@ -67,7 +67,7 @@ def _is_crossing(mark: Mark) -> TypeGuard[Rule]:
 
 
 def _look(mark: Mark) -> tuple[type, str]:
-    """What marks in a row have in common, so that it is written once."""
+    """Return class and attributes of a mark; consecutive marks with the same ones share a group element."""
     match mark:
         case Dot():
             return Dot, classes(mark.shade, mark.look or "dot")
@@ -101,7 +101,7 @@ def _path(path: Path, area: Area) -> str:
 
 
 def _stretched(paths: str, area: Area) -> str:
-    """Paths, stretched to the width; the style sheet keeps the strokes as they are."""
+    """Return paths stretched to the width of the chart; the style sheet keeps the width of their strokes."""
     height = pixel(TOP + area.height)
     box = f'viewBox="0 0 {_ACROSS} {height}" preserveAspectRatio="none"'
     return f'<svg width="100%" height="{height}" {box}>{paths}</svg>'
@@ -115,7 +115,7 @@ def _leg(last: tuple[float, float] | None, place: tuple[float, float], step: str
 
 
 def _interval(interval: Interval, area: Area) -> str:
-    """A line; where it is cut off at an edge of the drawn area it ends in an arrowhead."""
+    """Draw a line; an end beyond the drawn area is an arrowhead at its edge."""
     (x1, x2), (y1, y2) = (tuple(map(area.x, interval.x)), tuple(map(area.y, interval.y)))
     ends = f' x1="{percent(x1)}" x2="{percent(x2)}" y1="{pixel(y1)}" y2="{pixel(y2)}"'
     return f"<line{ends}/>{_arrows(interval, area)}"
@@ -146,7 +146,7 @@ def _rule(rule: Rule, area: Area) -> str:
 
 
 def _signs(rules: Sequence[Rule], area: Area) -> str:
-    """Crossings, each with its sign above the drawn area, none over another."""
+    """Draw crossings, each with its sign above the drawn area; signs do not overlap."""
     parts, last = [], -1.0
     for rule in rules:
         share = area.x(rule.value)

@@ -1,4 +1,4 @@
-"""Plots of costs: lines over two logarithmic scales, with where the reader stands and where the choice changes."""
+"""Draws plots of costs: lines over two logarithmic scales, with the reader's need and the points of change marked."""
 
 from assay.report.document import Plot, Plots
 from assay.report.draw.chart import chart_html, legends_html
@@ -12,7 +12,7 @@ _SHAPES = len(SHAPES) - 1
 
 
 def plots_html(block: Plots) -> str:
-    """The block as HTML."""
+    """Return the block as HTML."""
     keys = (Key(name, shade(number), number % _SHAPES, 0, detail) for number, name, detail in block.legend)
     figures = "".join(_figure(plot) for plot in block.figures)
     caption = f"<p class=caption>{escape(block.caption)}</p>" if block.caption else ""
@@ -26,7 +26,7 @@ def _figure(plot: Plot) -> str:
 
 
 def drawing(plot: Plot) -> Drawing:
-    """What a plot holds; each line has a shape of its own, so that they differ without colours, too."""
+    """Return the contents of a plot; each line has its own shape, so that lines differ without colours, too."""
     xs = [x for line in plot.lines for x, _ in line.points]
     ys = [y for line in plot.lines for _, y in line.points if y]
     shown = plot.level is not None and bool(ys) and min(ys) / 3 < plot.level[0] < max(ys) * 3
@@ -35,7 +35,7 @@ def drawing(plot: Plot) -> Drawing:
     marks: list[Mark] = [Rule(value, "cross", label=sign) for value, sign in plot.marks]
     marks += [Rule(plot.here[0], "here", label=plot.here[1])]
     marks += [Rule(value, "level", upright=False, label=words) for value, words in level]
-    # The strong one lies on top.
+    # The emphasised line is drawn last, over the others.
     for line in sorted(plot.lines, key=lambda line: line.strong):
         points = tuple((x, y or None) for x, y in line.points)
         marks.append(Path(points, shade(line.target), line.name, look="strong" if line.strong else ""))

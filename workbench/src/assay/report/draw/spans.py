@@ -1,4 +1,4 @@
-"""Bars to both sides of a value: what each assumption moves it to."""
+"""Draws bars to both sides of a value, which show how each assumption changes it."""
 
 from assay.report.document import SpanRow, Spans
 from assay.report.draw.scales import Scale, amount, spread
@@ -8,11 +8,7 @@ LANE = 15
 
 
 def spans_html(block: Spans) -> str:
-    """The block as HTML.
-
-    Args:
-        block: What is to be drawn.
-    """
+    """Return the block as HTML."""
     values = [end[0] for row in block.rows for end in (row.low, row.high) if end is not None]
     values += [block.base, *([block.limit[0]] if block.limit is not None else [])]
     scale = spread(values)
@@ -49,7 +45,7 @@ def _row(row: SpanRow, block: Spans, scale: Scale) -> str:
 def _bar(kind: str, end: tuple[float, str], base: float, scale: Scale) -> str:
     value, words = end
     low, high = sorted((scale.place(base), scale.place(value)))
-    # Two bars to one side share the height.
+    # The bars of both ends may go to the same side, so each takes half of the height.
     y = 1.5 if kind == "low" else LANE / 2
     width = percent(max(high - low, 0.0025))
     box = f'x="{percent(low)}" y="{y:g}" width="{width}" height="{LANE / 2 - 1.5:g}"'

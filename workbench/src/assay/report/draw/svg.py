@@ -1,4 +1,4 @@
-"""Text of SVG elements."""
+"""Text and attributes of SVG elements."""
 
 import html
 
@@ -6,42 +6,42 @@ from assay.model.foreign import lines
 
 
 def escape(text: str) -> str:
-    """Text as HTML that shows it: no tag, no control character, nothing that turns the direction of writing round."""
+    """Escape a text for HTML: no tags, no control characters, none that change the direction of writing."""
     return html.escape(lines(text))
 
 
 def shade(number: int | None) -> str:
-    """The class with the colour of a target or line by its number; empty: none."""
+    """Return the CSS class with the colour of a target or line; empty for None."""
     return "" if number is None else f"t{number % 8}"
 
 
 def classes(*names: str) -> str:
-    """The attribute with the names that are not empty, with a space before it."""
+    """Return a class attribute with the names that are not empty and a space before it; empty without names."""
     found = " ".join(name for name in names if name)
     return "" if not found else f' class="{found}"' if " " in found else f" class={found}"
 
 
 def percent(share: float) -> str:
-    """A share of the width, as an attribute has it; a tenth of a percent is less than a pixel."""
+    """Return a share of the width in percent, to a tenth, which is less than a pixel."""
     return f"{round(100 * share, 1):g}%"
 
 
 def pixel(value: float) -> str:
-    """A length in pixels, to a tenth."""
+    """Return a length in pixels, to a tenth."""
     return f"{round(value, 1):g}"
 
 
 def title(text: str) -> str:
-    """What a browser shows beside the pointer; nothing of an empty text."""
+    """Return a title element, which browsers show at the pointer; nothing for an empty text."""
     return f"<title>{escape(text)}</title>" if text else ""
 
 
 def upright(kind: str, share: float, top: float, bottom: float) -> str:
-    """A vertical line at a share of the width."""
+    """Return a vertical line at a share of the width."""
     x = percent(share)
     return f'<line{classes(*kind.split())} x1="{x}" x2="{x}" y1="{pixel(top)}" y2="{pixel(bottom)}"/>'
 
 
 def anchor(share: float, width: float = 0.04) -> str:
-    """Text near an end of the drawn area must not reach over it; the style sheet sets all other in the middle."""
+    """Return the text-anchor of a text near an end of the drawn area, so that it stays inside; empty elsewhere."""
     return ' text-anchor="start"' if share < width else ' text-anchor="end"' if share > 1 - width else ""

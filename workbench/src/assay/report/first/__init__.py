@@ -1,1 +1,1 @@
-"""The first page of a report: the question, the answer, what decides it, the cost, what to mind, what to do next."""
+"""The first page of a report: the answer, what it follows from, the cost, caveats and the next step."""

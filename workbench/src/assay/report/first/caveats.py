@@ -1,4 +1,4 @@
-"""What a reader must mind who acts on the answer: the gravest first, each from the run's own data."""
+"""Caveats on the answer, the gravest first, each from the run's own data."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -31,20 +31,20 @@ from assay.report.first.places import (
 from assay.report.first.words import reasons
 from assay.report.view import View, sound
 
-Said = list[Caveat]
+Caveats = list[Caveat]
 _HOLDS = " Which one is faster holds all the same; by how much may be otherwise when nothing disturbs it."
 
 
 def caveats(view: View, found: Sequence[Claim], growth: Sequence[Scaling]) -> list[Caveat]:
-    """All of them, a sentence or two each and what to do; the page shows the first ones.
+    """Return all caveats of a run, each with a remedy; the first page shows the first ones.
 
     Args:
         view: The run.
-        found: What it claims.
-        growth: How totals grow with the number of hosts, if that is the question.
+        found: The run's claims.
+        growth: How totals grow with the number of hosts, if the run measures that.
     """
     answered = {Verdict.NETWORK_BOUND} if growth else set()
-    kinds: tuple[Callable[[], Said], ...] = (
+    kinds: tuple[Callable[[], Caveats], ...] = (
         lambda: _unfinished(view),
         lambda: _absent(view),
         lambda: without_barriers(view),
@@ -71,7 +71,7 @@ def caveats(view: View, found: Sequence[Claim], growth: Sequence[Scaling]) -> li
     return [caveat for kind in kinds for caveat in kind()]
 
 
-def _unfinished(view: View) -> Said:
+def _unfinished(view: View) -> Caveats:
     run = view.run
     if run.finished >= run.planned:
         return []
@@ -83,65 +83,67 @@ def _unfinished(view: View) -> Said:
     ]
 
 
-def _absent(view: View) -> Said:
-    """Targets that were to be measured and have no number."""
-    gone = absent(view)
-    if not gone:
+def _absent(view: View) -> Caveats:
+    """Warn of targets that have no result."""
+    unmeasured = absent(view)
+    if not unmeasured:
         return []
-    texts = [finding.text for row in view.analysis.rows if row.case.target in gone for finding in row.findings]
+    texts = [finding.text for row in view.analysis.rows if row.case.target in unmeasured for finding in row.findings]
     why = f": {texts[0]}" if texts else ""
-    text = f"Nothing could be measured on {numbers.listing(gone)}{why}."
+    text = f"Nothing could be measured on {numbers.listing(unmeasured)}{why}."
     return [Caveat(text=text, remedy="Fix the cause of that error, and run again.")]
 
 
 def absent(view: View) -> list[str]:
-    """Targets without any rate."""
+    """Return the targets without any rate."""
     measured = {row.case.target for row in view.analysis.rows if row.rate is not None}
     return [name for name in view.targets if name not in measured]
 
 
 def not_sound(view: View, answered: set[Verdict]) -> list[Row]:
-    """Results that are neither known, nor lower bounds, nor part of the answer: where a network binds, say."""
+    """Return results that are not known, no lower bounds, and whose verdicts are not part of the answer."""
     return [row for row in view.analysis.rows if not (_known(row) or is_held(row) or answered.issuperset(row.verdicts))]
 
 
 def _known(row: Row) -> bool:
-    """Its rate is known, though perhaps not what answered."""
+    """Return whether a result's rate is known, though it may be unverified."""
     return row.rate is not None and (SOUND | {Verdict.UNVERIFIED}).issuperset(row.verdicts) and not row.vague
 
 
-def _few_sound(view: View, answered: set[Verdict]) -> Said:
-    """A warning if fewer than half of the results are sound, with what helps most."""
+def _few_sound(view: View, answered: set[Verdict]) -> Caveats:
+    """Warn if more than half of the results are not usable, with the remedy for most of them."""
     rows = view.analysis.rows
     bad = not_sound(view, answered)
     if 2 * len(bad) <= len(rows):
         return []
-    left = len(rows) - len(bad)
+    usable_count = len(rows) - len(bad)
     common = commonest(bad)
     if common is not None and common[0] is Verdict.INCOMPLETE and _unfinished(view):
         return []
     which = "" if common is None else count_verdicts(row.verdicts for row in bad).of(common[0])
-    if not left:
+    if not usable_count:
         none = f"None of {numbers.plural(len(rows), 'result')} is usable"
         return [Caveat(text=f"{none}: {which}." if which else f"{none}.", remedy=remedy_of(bad))]
-    few = f"Only {left:,} of {numbers.plural(len(rows), 'result')} {'is' if left == 1 else 'are'} usable"
+    few = (
+        f"Only {usable_count:,} of {numbers.plural(len(rows), 'result')} {'is' if usable_count == 1 else 'are'} usable"
+    )
     return [Caveat(text=f"{few}; {which}." if which else f"{few}.", remedy=remedy_of(bad))]
 
 
 def held(view: View, answered: set[Verdict]) -> list[Row]:
-    """Results that are lower bounds, but for those in which what holds them is the answer."""
+    """Return results that are lower bounds, except those whose limit is part of the answer."""
     return [row for row in view.analysis.rows if is_held(row) and not answered.issuperset(row.verdicts)]
 
 
-def _held(view: View, answered: set[Verdict], compared: bool) -> Said:
-    """Beside comparisons, that many rates are lower bounds; where nothing is compared the answer says so itself."""
+def _held(view: View, answered: set[Verdict], compared: bool) -> Caveats:
+    """Warn if most rates are lower bounds in a run that compares targets; in other runs the answer says so itself."""
     if not compared or 2 * len(held(view, answered)) <= len(view.analysis.rows):
         return []
     return [Caveat(text=f"{limit_sentences(view.analysis.rows)} These rates are lower bounds.")]
 
 
 def commonest(bad: Sequence[Row]) -> tuple[Verdict, int] | None:
-    """The verdict that keeps most results out, and how many have it; None if none has one that does."""
+    """Return the most frequent verdict that makes results unusable, with its count; None if there is none."""
     verdicts = (
         verdict
         for row in bad
@@ -152,11 +154,11 @@ def commonest(bad: Sequence[Row]) -> tuple[Verdict, int] | None:
 
 
 def remedy_of(rows: Sequence[Row], verdict: Verdict | None = None) -> str:
-    """What helps most of these results, from the findings; empty if nothing is known.
+    """Return the remedy that the findings name most often; empty if there is none.
 
     Args:
         rows: The results.
-        verdict: Against which; None: against the one that most of them have.
+        verdict: The verdict to remedy; None: the most frequent one.
     """
     against = verdict or next(iter(commonest(rows) or ()), None)
     each = [{finding.remedy for finding in row.findings if finding.verdict is against} for row in rows]
@@ -165,11 +167,11 @@ def remedy_of(rows: Sequence[Row], verdict: Verdict | None = None) -> str:
 
 
 def _decided(found: Sequence[Claim]) -> bool:
-    """Something is called faster or equal."""
+    """Return whether any point is decided as faster or equal."""
     return any(claim.counted > len(claim.of(Outcome.OPEN)) for claim in found)
 
 
-def _disturbed(view: View, found: Sequence[Claim]) -> Said:
+def _disturbed(view: View, found: Sequence[Claim]) -> Caveats:
     words = busy_words(view.run.controls) if view.analysis.machine is not None else ""
     if not words:
         return []
@@ -178,8 +180,8 @@ def _disturbed(view: View, found: Sequence[Claim]) -> Said:
     return [Caveat(text=f"{words}{holds}", remedy=remedy)]
 
 
-def _limited(view: View) -> Said:
-    """Limits that a control group of this machine sets to the engine or to the devices that it used."""
+def _limited(view: View) -> Caveats:
+    """Warn of limits that a control group of this machine sets to the engine or to the devices it used."""
     environment, places = view.run.environment, view.run.places
     if view.run.hosts:
         return []
@@ -195,8 +197,8 @@ def _limited(view: View) -> Said:
     return [Caveat(text=text, remedy=f"To measure the storage itself, lift it ({files_of(limits)}).")]
 
 
-def _little_memory(view: View) -> Said:
-    """A control group that leaves less memory than buffered data takes."""
+def _little_memory(view: View) -> Caveats:
+    """Warn of a control group that allows less memory than the buffered data needs."""
     limit = None if view.run.hosts else memory_limit(view.run.environment)
     buffered = [case.parameters for case in view.analysis.cases if case.parameters.known("cache") in ("keep", "limit")]
     data = max((parameters.data_set_bytes for parameters in buffered), default=0)
@@ -209,8 +211,8 @@ def _little_memory(view: View) -> Said:
     ]
 
 
-def _compressed(view: View) -> Said:
-    """File systems that store less than they are given, as far as the data allow."""
+def _compressed(view: View) -> Caveats:
+    """Warn of file systems that compress, with the share of the run's data that is compressible."""
     found: list[Caveat] = []
     for place in view.run.places:
         layer = next((layer for layer in place.layers if layer.compresses == "does"), None)
@@ -224,7 +226,7 @@ def _compressed(view: View) -> Said:
     return found
 
 
-def _stalled(view: View) -> Said:
+def _stalled(view: View) -> Caveats:
     found = stalls(view.analysis.rows)
     if not found:
         return []
@@ -236,13 +238,13 @@ def _stalled(view: View) -> Said:
     return [Caveat(text=text, remedy="Look at the network, the device's log and its other users at that time.")]
 
 
-def _served_from_memory(view: View) -> Said:
-    """Reads of what the run has just written, from a server whose cache was not dropped."""
-    away = {place.target for place in view.run.places if place.remote or place.servers}
+def _served_from_memory(view: View) -> Caveats:
+    """Warn of reads of data that the run has just written, from a server whose cache was not dropped."""
+    remote = {place.target for place in view.run.places if place.remote or place.servers}
     names = [
         row.case.target
         for row in view.analysis.rows
-        if row.case.target in away
+        if row.case.target in remote
         and row.case.group == "data"
         and WORK[row.operation.split(" ", 1)[0]].reads
         and row.case.parameters.known("server_cache") == "keep"
@@ -254,7 +256,7 @@ def _served_from_memory(view: View) -> Said:
     return [Caveat(text=text, remedy="Use `server_cache: drop`, or files larger than the server's memory.")]
 
 
-def _unverified(view: View) -> Said:
+def _unverified(view: View) -> Caveats:
     rows = [row for row in view.analysis.rows if Verdict.UNVERIFIED in row.verdicts]
     if not rows:
         return []
@@ -267,7 +269,7 @@ def _unverified(view: View) -> Said:
     return [Caveat(text=text, remedy=remedy_of(rows, Verdict.UNVERIFIED))]
 
 
-def _left_out(view: View, found: Sequence[Claim]) -> Said:
+def _left_out(view: View, found: Sequence[Claim]) -> Caveats:
     points = [point for claim in found for point in claim.of(Outcome.BARRED)]
     every = sum(len(claim.points) for claim in found)
     if not points or all(row.no_result for row in view.analysis.rows):
@@ -276,7 +278,7 @@ def _left_out(view: View, found: Sequence[Claim]) -> Said:
     return [Caveat(text=text, remedy=remedy_of([row for row in view.analysis.rows if row.no_result]))]
 
 
-def _still_open(found: Sequence[Claim]) -> Said:
+def _still_open(found: Sequence[Claim]) -> Caveats:
     points = [point for claim in found for point in claim.of(Outcome.OPEN)]
     every = sum(claim.counted for claim in found)
     if not points:
@@ -288,20 +290,20 @@ def _still_open(found: Sequence[Claim]) -> Said:
     return [Caveat(text=text, remedy=f"More repeats are likely to decide {them}." if near else "")]
 
 
-def _odd(view: View) -> Said:
-    """What falls where it should rise; of sizes the answer says it."""
+def _odd(view: View) -> Caveats:
+    """Warn of a rate that falls where it should rise along an axis other than a size."""
     found = [fall.words for fall in falls(view.analysis.rows) if fall.axis not in SIZES][:1]
     return [Caveat(text=text, remedy="Prefer the lower setting on this storage.") for text in found]
 
 
-def _in_memory(view: View, found: Sequence[Claim]) -> Said:
-    """Who is fast because nothing of it outlives a restart; without a comparison, every such target."""
+def _in_memory(view: View, found: Sequence[Claim]) -> Caveats:
+    """Warn of faster targets that are in RAM, whose files a restart loses; without claims, of all such targets."""
     ahead = {name for claim in found for name in (claim.base, claim.other) if claim.won(name)}
-    ahead, gone = ahead if found else set(view.targets), absent(view)
+    ahead, unmeasured = ahead if found else set(view.targets), absent(view)
     names = [
         place.target
         for place in view.run.places
-        if place.memory_backed and place.target in ahead and place.target not in gone and not place.started
+        if place.memory_backed and place.target in ahead and place.target not in unmeasured and not place.started
     ]
     if not names:
         return []
@@ -311,7 +313,7 @@ def _in_memory(view: View, found: Sequence[Claim]) -> Said:
 
 
 def started(view: View) -> list[str]:
-    """What the numbers of servers that Assay started are about."""
+    """Return a sentence for each server that Assay started on this machine."""
     found: dict[str, list[str]] = {}
     for place in view.run.places:
         if place.started:
@@ -323,11 +325,11 @@ def started(view: View) -> list[str]:
     ]
 
 
-def _started(view: View) -> Said:
+def _started(view: View) -> Caveats:
     return [Caveat(text=text, remedy="Name its endpoint to measure a service of your own.") for text in started(view)]
 
 
-def _unstable(view: View, found: Sequence[Claim]) -> Said:
+def _unstable(view: View, found: Sequence[Claim]) -> Caveats:
     counts = count_verdicts(row.verdicts for row in view.analysis.rows)
     count = counts.each.get(Verdict.UNSTABLE, 0) + counts.also.get(Verdict.UNSTABLE, 0)
     if 4 * count < counts.total or not count or not any(_known(row) for row in view.analysis.rows):

@@ -6,7 +6,7 @@ from assay.report.view import View
 
 
 def reached_limits(view: View) -> Limited:
-    """Those of this machine; of a run on other hosts none is known."""
+    """Return the limits of this machine's control groups that results reached; none for a run on other hosts."""
     run = view.run
     if run.hosts:
         return Limited(None, ())
@@ -14,11 +14,11 @@ def reached_limits(view: View) -> Limited:
 
 
 def limit_on(row: Row, found: Limited, view: View) -> DeviceLimit | None:
-    """The limit that holds a result, of those that results have reached."""
+    """Return the reached device limit that applies to a result; None if none does."""
     return next((limit for limit in found.devices if limit.concerns(row, view.run.places)), None)
 
 
 def files_of(found: Limited) -> str:
-    """The files in which such limits are set, of both versions of control groups (Linux, cgroup-v2.rst, cgroup-v1)."""
+    """Return the files that set these limits, in both versions of control groups (Linux, cgroup-v2.rst, cgroup-v1)."""
     cpu = ["cpu.max or cpu.cfs_quota_us"] if found.cpus is not None else []
     return ", ".join(cpu + (["io.max or blkio.throttle.*"] if found.devices else []))

@@ -1,4 +1,4 @@
-"""Results that something other than the storage held: how much it does at least, and what the limit was."""
+"""Results that are lower bounds, since something other than the storage was the limit, and what that limit was."""
 
 from collections.abc import Sequence
 
@@ -13,14 +13,14 @@ _LIMITS: dict[Verdict, str] = {
     Verdict.CLIENT_BOUND: "the client's CPU",
     Verdict.CONTENDED: "other load on the device",
 }
-"""Verdict -> what held the rate, where nothing more is known."""
+"""Verdict -> the limit in words, if nothing more is known."""
 _VERBS = {
     _LIMITS[Verdict.CLIENT_BOUND]: "held back",
     THROTTLE: "held back",
     GROUP: "held back",
     _LIMITS[Verdict.CONTENDED]: "disturbed",
 }
-"""What is no limit that was reached -> what it did to results; others are the limit of them."""
+"""Limit -> verb for its effect on results; limits not listed here are `the limit of` them."""
 _LINKS = {
     "link": "the link",
     "client link": "the client's link",
@@ -30,9 +30,9 @@ _LINKS = {
 
 
 def is_held(row: Row) -> bool:
-    """It has a rate, which is a lower bound of what the storage does: nothing speaks against it.
+    """Return whether the rate of a row is a lower bound of what the storage can do.
 
-    What a cache may have answered is no bound: the storage may be slower. Nor is a rate that the study sets.
+    It is none if a cache may have answered, since the storage may be slower, or if the study sets the rate.
     """
     verdicts = set(row.verdicts)
     known = row.rate is not None and row.case.parameters.known("rate") is None
@@ -40,16 +40,14 @@ def is_held(row: Row) -> bool:
 
 
 def limit_sentences(rows: Sequence[Row], throttle: str = THROTTLE) -> str:
-    """What held the rates, and how many of them.
-
-    Such as `The client's link is the limit of 4 of 9 results (91 to 100 % of it).`
+    """Return what limited the rates, and how many: `The client's link is the limit of 4 of 9 results (91 % of it).`.
 
     Args:
         rows: All results that count.
-        throttle: What throttles them, if that is known.
+        throttle: The name for what throttles them.
 
     Returns:
-        Empty if nothing held any of them. A result that two things held counts for the first of them.
+        The sentences; empty if no result is a lower bound. A result with two limits counts for the first of them.
     """
     limits: dict[str, list[float | None]] = {}
     for row in rows:
@@ -64,7 +62,7 @@ def limit_sentences(rows: Sequence[Row], throttle: str = THROTTLE) -> str:
 
 
 def limit_of(row: Row, throttle: str = THROTTLE) -> tuple[str, float | None] | None:
-    """What held a rate, and the share of that limit which it reached if it is known; None if nothing held it."""
+    """Return what limited a rate and the share of it that was reached, if known; None if the rate is no lower bound."""
     if not is_held(row):
         return None
     finding = next(finding for finding in row.findings if finding.verdict in HELD)
@@ -75,10 +73,10 @@ def limit_of(row: Row, throttle: str = THROTTLE) -> tuple[str, float | None] | N
 
 
 def _range(shares: Sequence[float | None]) -> str:
-    """Which part of the limit the results reach: ` (91 to 100 % of it)`; empty if it is not known of each."""
+    """Return the shares of the limit that results reach: ` (91 to 100 % of it)`; empty unless each share is known."""
     known = [share for share in shares if share is not None]
     if not known or len(known) < len(shares):
         return ""
-    # What a short measurement of a link has not shown is more of the same link.
+    # A share above 100 % only means that the short measurement of the link was too low.
     low, high = (f"{min(100, round(100 * share)):,}" for share in (min(known), max(known)))
     return f" ({low} % of it)" if low == high else f" ({low} to {high} % of it)"

@@ -1,4 +1,4 @@
-"""The lines of the first page: what is said of each kind of work, and the dots of all repeats that it rests on."""
+"""The lines of the first page, one for each kind of work, and charts of the repeats behind them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -28,16 +28,16 @@ from assay.report.measure import IOPS, Measure, is_small, measure_of
 from assay.report.view import View
 
 MOST = 6
-"""Lines on the page."""
+"""Most lines on the page."""
 LIKELY = "likely a link or a rate limit"
-"""What limits rates that do not change with size and queue depth."""
+"""The limit, in words, of rates that do not change with size and queue depth."""
 _COUNTS = 5
-"""So many numbers of hosts have a column."""
+"""Most numbers of hosts that have a column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Lines, their pictures, and how many more lines there would be."""
+    """Lines, charts of their repeats, and the number of lines left out."""
 
     lines: tuple[Line, ...] = ()
     dots: tuple[Dots, ...] = ()
@@ -48,12 +48,12 @@ class Said:
 
 
 def compared(found: Sequence[Claim], view: View, most: int = MOST) -> Said:
-    """A line for each kind of work, or for each part of one in which the targets change places.
+    """Return a line for each kind of work that compares targets, or for each part of one if the lead changes in it.
 
     Args:
         found: All claims.
         view: The run.
-        most: So many lines.
+        most: Most lines to return.
     """
     kinds: dict[str, list[Claim]] = {}
     for claim in found:
@@ -72,14 +72,14 @@ def compared(found: Sequence[Claim], view: View, most: int = MOST) -> Said:
 
 
 def _uncompared(found: Sequence[Claim], view: View) -> int:
-    """Kinds of work of targets that are compared with no other."""
+    """Return the number of kinds of work of targets that are compared with no other, counted per target."""
     names = {name for claim in found for name in (claim.base, claim.other)}
     rest = [row for row in view.analysis.rows if row.case.target not in names and answers(row)]
     return len({(kind_of(row.operation), row.case.target) for row in rest})
 
 
 def _kind(claims: Sequence[Claim], view: View) -> Iterator[tuple[Line, DotRow]]:
-    """One pair of targets may be split into parts; several pairs stand in one line."""
+    """Yield the lines of one kind of work: one for each part of a single pair of targets, or one for several pairs."""
     if len(claims) == 1:
         for part in parts(claims[0]):
             yield _line(part.label, result_words(part), [part], view)
@@ -114,21 +114,21 @@ def _line(label: str, text: str, claims: Sequence[Claim], view: View) -> tuple[L
 
 
 def _measure(rows: Sequence[Row]) -> Measure:
-    """Operations per second where all records are small, else bytes."""
+    """Return the measure of these rows: IOPS if all records are small, else that of the operation."""
     if not rows:
         return measure_of("read")
     return IOPS if all(map(is_small, rows)) else measure_of(rows[0].operation)
 
 
 def _rate(row: Row, measure: Measure) -> tuple[float, float | None, float | None]:
-    """Median and interval in the measure's base unit."""
+    """Return median and interval, in bytes or operations per second."""
     estimate = row.iops if measure.counted else row.throughput
     assert estimate is not None
     return estimate.median, estimate.low, estimate.high
 
 
 def _shape(rows: Sequence[Row], measure: Measure) -> str:
-    """What all of these have in common that a rate means nothing without: `, 4 KiB, queue depth 1`."""
+    """Return the sizes and queue depth that all rows have in common: `, 4 KiB, queue depth 1`."""
     names = ("record_size", "object_size", *(("queue_depth",) if measure is IOPS else ()))
     found = {name: {row.case.parameters.known(name) for row in rows} for name in names}
     alike = {name: value for name, values in found.items() if len(values) == 1 and (value := next(iter(values)))}
@@ -150,37 +150,37 @@ def _rows(claims: Sequence[Claim], target: str, view: View) -> list[Row]:
 
 
 def _range(rows: Sequence[Row], measure: Measure) -> str:
-    """Of one point its median and interval, of several the least and the greatest median."""
+    """Return the median and interval of a single point, or the least and the greatest median of several."""
     if not rows:
         return numbers.NONE
     if len(rows) == 1:
         (row,) = rows
         middle, low, high = _rate(row, measure)
-        # "At least" is about the storage; an interval beside it would be about this measurement.
+        # "At least" is a statement on the storage; an interval after it would be one on this measurement.
         ends = "" if is_held(row) else _interval(measure.number(middle), measure.number(low), measure.number(high))
-        return f"{_held(row)}{measure.number(middle)}{ends}{_latency(row, measure)}"
+        return f"{_at_least(row)}{measure.number(middle)}{ends}{_latency(row, measure)}"
     ordered = sorted(rows, key=lambda row: _rate(row, measure)[0])
-    least, most = (f"{_held(row)}{measure.number(_rate(row, measure)[0])}" for row in (ordered[0], ordered[-1]))
+    least, most = (f"{_at_least(row)}{measure.number(_rate(row, measure)[0])}" for row in (ordered[0], ordered[-1]))
     return least if least == most else f"{least} to {most}"
 
 
 def _interval(middle: str, low: str, high: str) -> str:
-    """` (112 to 117)`; empty if it is not known, or no wider than what is written."""
+    """Return an interval: ` (112 to 117)`; empty if it is unknown or its rounded ends equal the median."""
     return "" if numbers.NONE in (low, high) or low == high == middle else f" ({low} to {high})"
 
 
-def _held(row: Row) -> str:
+def _at_least(row: Row) -> str:
     return "at least " if is_held(row) else ""
 
 
 def _latency(row: Row, measure: Measure) -> str:
-    """Beside operations of small records the percentile that is asked for most."""
+    """Return p99 of latency for a rate in operations per second; empty for other rates."""
     found = percentiles_of(row).get("p99") if measure.counted else None
     return "" if found is None or found.estimate is None else f", p99 {about_latency(found.estimate.median)}"
 
 
 def rows_of(claim: Claim, target: str, view: View) -> list[Row]:
-    """The target's rows at the points of a claim that count."""
+    """Return the target's rows at the counted points of a claim."""
     found = (
         view.row(decision.workload, decision.operation, target, point.axes)
         for decision in claim.decisions
@@ -190,28 +190,28 @@ def rows_of(claim: Claim, target: str, view: View) -> list[Row]:
 
 
 def _ratios(claims: Sequence[Claim], view: View) -> tuple[Lane, ...]:
-    """The repeats of each target at the points that count, divided by the median of the first one there."""
+    """Return each target's repeats at counted points, divided by the median of the base target at the same point."""
     base = claims[0].base
     values: dict[str, tuple[list[float], list[float]]] = {}
-    seen: set[tuple[str, int]] = set()
+    done: set[tuple[str, int]] = set()
     for claim in claims:
         for decision in claim.decisions:
             for point in decision.counted:
-                under = view.row(decision.workload, decision.operation, base, point.axes)
-                if under is None or under.no_result or under.rate is None or not under.rate.median:
+                base_row = view.row(decision.workload, decision.operation, base, point.axes)
+                if base_row is None or base_row.no_result or base_row.rate is None or not base_row.rate.median:
                     continue
                 for target in (claim.base, claim.other):
                     row = view.row(decision.workload, decision.operation, target, point.axes)
-                    if row is not None and (target, id(row)) not in seen:
-                        seen.add((target, id(row)))
+                    if row is not None and (target, id(row)) not in done:
+                        done.add((target, id(row)))
                         lane = values.setdefault(target, ([], []))[point.outcome is Outcome.OPEN]
-                        lane += [sample.rate / under.rate.median for sample in usable(row.samples)]
+                        lane += [sample.rate / base_row.rate.median for sample in usable(row.samples)]
     lanes = (_lane(target, view, *values[target]) for target in view.targets if target in values)
     return tuple(replace(lane, middle=_typical(lane.name, claims, base) or lane.middle) for lane in lanes)
 
 
 def _typical(target: str, claims: Sequence[Claim], base: str) -> float | None:
-    """Times as fast as the first target, in the median over the points that are decided, as the text says it."""
+    """Return a target's median ratio to the base over the points with a winner, as in the text; None without any."""
     ratios = [
         point.ratio if point.winner == target else 1 / point.ratio
         for claim in claims
@@ -224,13 +224,13 @@ def _typical(target: str, claims: Sequence[Claim], base: str) -> float | None:
 
 def _lane(target: str, view: View, values: Sequence[float], still_open: Sequence[float] = ()) -> Lane:
     every = [value for value in (*values, *still_open) if value > 0]
-    settled = tuple(value for value in values if value > 0)
-    left = tuple(value for value in still_open if value > 0)
-    return Lane(target, view.targets.index(target), settled, left, numbers.median(every) if every else 0.0)
+    decided = tuple(value for value in values if value > 0)
+    undecided = tuple(value for value in still_open if value > 0)
+    return Lane(target, view.targets.index(target), decided, undecided, numbers.median(every) if every else 0.0)
 
 
 def alone(view: View, most: int = MOST) -> Said:
-    """Where nothing is compared: what each target reaches in each kind of work."""
+    """Return what each target reaches in each kind of work, for runs that compare nothing."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in view.analysis.rows:
         if answers(row):
@@ -252,7 +252,7 @@ def alone(view: View, most: int = MOST) -> Said:
         )
         rates = [_of_sample(sample, measure) for row in rows for sample in usable(row.samples)]
         lane = _lane(target, view, rates)
-        # One mark for several points would be the middle of what is not alike.
+        # A median over different points would mean nothing, so their lane has no mark.
         lane = replace(lane, middle=lane.middle if len(rows) == 1 else None)
         by_unit.setdefault(measure.unit, []).append(DotRow(label, (lane,)))
     return Said(tuple(found), tuple(_charts(by_unit)), max(0, len(groups) - most))
@@ -268,18 +268,18 @@ def _of_sample(sample: Sample, measure: Measure) -> float:
 
 
 def answers(row: Row) -> bool:
-    """Its rate says what the storage does, or does at least; an unverified one is named as such."""
+    """Return whether a result is usable: known, a lower bound, or unverified, which the text then states."""
     known = row.rate is not None and not row.vague
     return known and (SOUND | HELD | {Verdict.UNVERIFIED}).issuperset(row.verdicts)
 
 
 def _where(rows: Sequence[Row], measure: Measure, view: View) -> str:
-    """The rate; of several points the least and the greatest with their points: a mean of unlike ones means nothing."""
+    """Return the rate of a single point, or the least and the greatest of several with their points."""
     if len(rows) == 1:
         return _range(rows, measure)
     ordered = sorted(rows, key=lambda row: _rate(row, measure)[0])
     ends = [
-        f"{_held(row)}{measure.number(_rate(row, measure)[0])}{f' ({at})' if (at := view.point_of(row)) else ''}"
+        f"{_at_least(row)}{measure.number(_rate(row, measure)[0])}{f' ({at})' if (at := view.point_of(row)) else ''}"
         for row in (ordered[0], ordered[-1])
     ]
     return f"{ends[0]} to {ends[1]}"
@@ -291,15 +291,15 @@ def _unverified(rows: Sequence[Row]) -> str:
 
 
 def span(rows: Sequence[Row]) -> str:
-    """`114 MB/s`, or of several points `11.2 to at least 120 MB/s`."""
+    """Return the rates of these rows: `114 MB/s`, or for several points `11.2 to at least 120 MB/s`."""
     measure = _measure(rows)
     ordered = sorted(rows, key=lambda row: _rate(row, measure)[0])
-    ends = [f"{_held(row)}{measure.number(_rate(row, measure)[0])}" for row in (ordered[0], ordered[-1])]
+    ends = [f"{_at_least(row)}{measure.number(_rate(row, measure)[0])}" for row in (ordered[0], ordered[-1])]
     return f"{ends[0] if ends[0] == ends[1] else f'{ends[0]} to {ends[1]}'} {measure.unit}"
 
 
 def _binding(rows: Sequence[Row]) -> str:
-    """What limits most of these results; empty if nothing is known to limit them."""
+    """Return what limits more than half of these results; empty if nothing is known to."""
     limits = [limit for row in rows if (limit := limit_of(row)) is not None]
     return _commonest(limits, len(rows)) if 2 * len(limits) > len(rows) else ""
 
@@ -311,29 +311,31 @@ def _commonest(limits: Sequence[tuple[str, float | None]], rows: int) -> str:
 
 
 def _group(rows: Sequence[Row], limits: Limited, view: View) -> str:
-    """The limit of a control group on all of these results; empty if there is none."""
+    """Return the control group's limit that applies to all of these results; empty if there is none."""
     found = dict.fromkeys(limit_on(row, limits, view) for row in rows)
     words = [limit.words for limit in found if limit is not None]
     return f"{GROUP} ({', '.join(words)})" if len(words) == len(found) else ""
 
 
-def _far(row: Row, view: View) -> tuple[str, None] | None:
-    """The round trip of the network, where it is most of the latency."""
+def _network_limit(row: Row, view: View) -> tuple[str, None] | None:
+    """Return the network's round trip as a limit, if it is most of the latency; else None."""
     seconds = round_trip(row, view)
     return None if seconds is None else (f"the network's round trip of {about_latency(1e9 * seconds)}", None)
 
 
 def _close(row: Row) -> tuple[str, float] | None:
-    """The ceiling that a result comes close to."""
+    """Return the ceiling that a result comes close to, with the share reached; None if it comes close to none."""
     near = row.binding is not None and row.binding.share >= BINDS
     return (row.binding.name, row.binding.share) if near and row.binding is not None else None
 
 
 def _nearest(rows: Sequence[Row], view: View) -> str:
-    """What limits some of these results, or the ceiling that most of them are closest to."""
+    """Return what limits some of these results, or else the ceiling that most of them are closest to."""
     if all(row.case.parameters.known("rate") is not None for row in rows):
         return "the study's own rate"
-    if limits := [limit for row in rows if (limit := _far(row, view) or limit_of(row) or _close(row)) is not None]:
+    if limits := [
+        limit for row in rows if (limit := _network_limit(row, view) or limit_of(row) or _close(row)) is not None
+    ]:
         return _commonest(limits, len(rows))
     found = [row.binding for row in rows if row.binding is not None and row.binding.name not in OF_CPU]
     if not found:
@@ -346,7 +348,7 @@ def _nearest(rows: Sequence[Row], view: View) -> str:
 
 
 def _limit_words(name: str, shares: Sequence[float | None], rows: int) -> str:
-    """`device read (98 % of it)`, of several `device read (62 to 98 % of it, 3 of 4)`."""
+    """Return a limit in words: `device read (98 % of it)`, or `device read (62 to 98 % of it, 3 of 4)`."""
     known = sorted(share for share in shares if share is not None)
     ends = list(dict.fromkeys(numbers.share(share) for share in known[:1] + known[-1:]))
     of = [f"{' to '.join(ends)} of it"] if len(known) == len(shares) else []
@@ -355,9 +357,9 @@ def _limit_words(name: str, shares: Sequence[float | None], rows: int) -> str:
 
 
 def grown(found: Sequence[Scaling], view: View, most: int = MOST) -> Said:
-    """Where hosts are added: what the total does, with the repeats of each number of hosts."""
+    """Return a line for each total that grows with hosts, tasks or lanes, with the repeats at each number."""
     by_unit: dict[str, list[DotRow]] = {}
-    said: list[Line] = []
+    lines: list[Line] = []
     for one in found[:most]:
         measure = measure_of(one.operation)
         shade = view.targets.index(one.target)
@@ -375,7 +377,7 @@ def grown(found: Sequence[Scaling], view: View, most: int = MOST) -> Said:
         )
         by_unit.setdefault(measure.unit, []).append(DotRow(label, lanes))
         values = {counted(one.axis, point.number): measure.number(point.rate) for point in _columns(one)}
-        said.append(
+        lines.append(
             Line(
                 label=f"{label}, {measure.unit}",
                 values=values,
@@ -384,11 +386,11 @@ def grown(found: Sequence[Scaling], view: View, most: int = MOST) -> Said:
                 points=0,
             )
         )
-    return Said(tuple(said), tuple(_charts(by_unit)), max(0, len(found) - most))
+    return Said(tuple(lines), tuple(_charts(by_unit)), max(0, len(found) - most))
 
 
 def _columns(one: Scaling) -> Sequence[Point]:
-    """The numbers of hosts that have a column: all of a few, else the first, the last, and those between evenly."""
+    """Return the points that have a column: all if they are few, else evenly spread ones from first to last."""
     points = one.points
     if len(points) <= _COUNTS:
         return points
@@ -396,11 +398,11 @@ def _columns(one: Scaling) -> Sequence[Point]:
 
 
 def stops(one: Scaling, short: bool = False) -> str:
-    """Where a total stops growing: `Write, store: flat (within 5 %) from 4 hosts on, at 231 MB/s`.
+    """Return where a total stops growing: `Write, store: flat (within 5 %) from 4 hosts on, at 231 MB/s`.
 
     Args:
         one: The total.
-        short: Without what it is of.
+        short: Leave out operation and target.
     """
     head = "" if short else f"{scaled_where(one)}: "
     measure, last, top = measure_of(one.operation), one.points[-1], one.greatest

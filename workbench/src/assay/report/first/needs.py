@@ -1,4 +1,4 @@
-"""The needs of a study on the first page: a line for each, and a sentence for all."""
+"""The needs of a study on the first page: a line for each need, and a sentence for each target."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from assay.report.view import View
 
 
 def need_lines(view: View, found: Sequence[Answer]) -> tuple[Line, ...]:
-    """For each need what each target reaches, and whether that is enough."""
+    """Return a line for each need: what each target reaches, and whether that is enough."""
     return tuple(
         Line(
             label=numbers.titled(need_words(need)),
@@ -30,13 +30,13 @@ def need_lines(view: View, found: Sequence[Answer]) -> tuple[Line, ...]:
 
 
 def needs_sentence(view: View, found: Sequence[Answer]) -> str:
-    """Which targets reach everything that is needed; empty if the study needs nothing, or nothing was measured."""
+    """Return a sentence for each target on which needs it meets; empty without needs or without results."""
     parts = [_of_target(target, mine) for target in view.targets if (mine := [a for a in found if a.target == target])]
     return " ".join(parts)
 
 
 def need_words(need: Need) -> str:
-    """`read at least 500 MB/s`, `fsync p99 at most 10 ms`."""
+    """Return a need in words: `read at least 500 MB/s`, `fsync p99 at most 10 ms`."""
     name = need.operation.replace("_", " ")
     where = f" ({need.workload})" if need.workload else ""
     if need.at_most:
@@ -45,14 +45,14 @@ def need_words(need: Need) -> str:
 
 
 def _amount(need: Need, value: float) -> str:
-    """With its unit."""
+    """Return a value with the unit of the need."""
     if need.at_most:
         return about_latency(value)
     return f"{about_number(value)} IOPS" if need.measure == "iops" else f"{about_size(value)}/s"
 
 
 def _of_target(target: str, found: Sequence[Answer]) -> str:
-    by = {met: [answer for answer in found if answer.met is met] for met in Met}
+    by = {other_needs: [answer for answer in found if answer.met is other_needs] for other_needs in Met}
     if len(by[Met.YES]) == len(found):
         every = "the need" if len(found) == 1 else "both needs" if len(found) == 2 else f"all {len(found)} needs"
         return f"Yes: {target} meets {every}{_margin(found)}."
@@ -62,18 +62,18 @@ def _of_target(target: str, found: Sequence[Answer]) -> str:
         rest = f" Undecided: {'; '.join(unknown)}." if unknown else ""
         return f"No: {target} misses: {'; '.join(missed)}.{rest}"
     others = len(by[Met.YES])
-    met = f" It meets the other {'need' if others == 1 else f'{others} needs'}." if others else ""
-    return f"Undecided for {target}: {'; '.join(unknown)}.{met}"
+    other_needs = f" It meets the other {'need' if others == 1 else f'{others} needs'}." if others else ""
+    return f"Undecided for {target}: {'; '.join(unknown)}.{other_needs}"
 
 
 def _margin(found: Sequence[Answer]) -> str:
-    """By how much at least each of them is met."""
+    """Return the smallest margin by which the needs are met."""
     least = min(answer.worst.margin(answer.need) for answer in found)
     return f", {'each ' if len(found) > 1 else ''}with a margin of at least {bound(least)}"
 
 
 def _short(answer: Answer) -> str:
-    """What it does, or why that is not known."""
+    """Return what was measured, or why nothing is known."""
     one = answer.worst
     if one.value is None:
         return one.why
@@ -81,7 +81,7 @@ def _short(answer: Answer) -> str:
 
 
 def _cell(answer: Answer, view: View) -> str:
-    """`yes: 612 MB/s (598 to 630)`, of several points at the worst of them."""
+    """Return a table cell: `yes: 612 MB/s (598 to 630)`; with several points, that of the worst one."""
     one = answer.worst
     what = "" if one.value is None else f"{_amount(answer.need, one.value)}{_interval(answer.need, one)}"
     why = f", {one.why}" if one.why and one.value is not None else one.why

@@ -1,4 +1,4 @@
-"""The first page: the question, the answer with what decides it, caveats, and what to do next."""
+"""Builds the first page: the answer, what it follows from, caveats and the next step."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,17 +31,17 @@ from assay.report.view import View
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What stands on it.
+    """The contents of the first page.
 
     Attributes:
-        lead: The answer in a sentence or a few.
+        lead: The answer in one or a few sentences.
         needs: A line for each need of the study.
-        lines: What is said of each kind of work.
-        dots: The repeats that the lines rest on; one picture for each unit.
-        more: How many more lines there would be.
-        cost: What it costs; empty if nothing is known of it.
-        caveats: All of them, the gravest first.
-        step: What to do next.
+        lines: A line for each kind of work.
+        dots: The repeats behind the lines; one chart for each unit.
+        more: The number of lines left out.
+        cost: Which target costs least per measured rate; empty without prices.
+        caveats: All caveats, the gravest first.
+        step: What to do next, with the command for it.
     """
 
     lead: Text
@@ -55,7 +55,7 @@ class Page:
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """The page as blocks of a document."""
+        """The blocks of the page."""
         rest = len(self.caveats) - CAVEATS_SHOWN
         more = (f"{rest:,} more under Evidence.",) if rest > 0 else ()
         panels: tuple[tuple[str, tuple[Text, ...]], ...] = (
@@ -72,7 +72,7 @@ class Page:
         )
 
     def kept(self, question: str) -> FirstPage:
-        """Its words, as a run keeps them."""
+        """Return the page as text, in the form that a run stores."""
         return FirstPage(
             question=question,
             answer=words(self.lead).strip(),
@@ -86,24 +86,24 @@ class Page:
 
 
 def first_page(view: View) -> Page:
-    """The page of a run."""
+    """Build the first page of a run."""
     found, growth = claims(view.analysis.decisions), scalings(view.analysis.rows)
     served = growths(view.analysis.rows, view.run.places)
     if served and set(view.targets) <= set(served[0].targets.values()):
-        # Which of one server and four is faster nobody asks: how much the four add is the question.
+        # That four servers are faster than one needs no claim: the question is how much they add.
         found = ()
     answered = {Verdict.NETWORK_BOUND} if growth else set()
     answered_needs = answers(view.run.needs, view.analysis.rows)
-    needs, needed = need_lines(view, answered_needs), needs_sentence(view, answered_needs)
-    lead, said = _answer(view, found, growth, served, lines.MOST - len(needs))
-    if cut := _cut_short(view):
-        lead, said = cut, lines.Said()
+    needs, needs_lead = need_lines(view, answered_needs), needs_sentence(view, answered_needs)
+    lead, content = _answer(view, found, growth, served, lines.MOST - len(needs))
+    if early_end := _cut_short(view):
+        lead, content = early_end, lines.Said()
     return Page(
-        needed or lead,
+        needs_lead or lead,
         needs,
-        said.lines,
-        said.dots,
-        said.more,
+        content.lines,
+        content.dots,
+        content.more,
         cheapest(target_costs(view)) or "",
         tuple(caveats(view, found, growth)),
         next_step(view, answered),
@@ -111,7 +111,7 @@ def first_page(view: View) -> Page:
 
 
 def _cut_short(view: View) -> str:
-    """That a run which was interrupted says nothing yet; empty if it does."""
+    """Return a sentence if the run ended early without any result; empty otherwise."""
     run = view.run
     if run.finished >= run.planned or not all(row.no_result for row in view.analysis.rows):
         return ""
@@ -123,48 +123,48 @@ def _spans(text: Text) -> tuple[Span, ...]:
 
 
 BURSTS = 2
-"""So many results that begin with a burst have a sentence."""
+"""Most results that begin with a burst and have a sentence on it."""
 SERVED = 4
-"""Kinds of work at most of which the first lines say what servers add."""
+"""Most kinds of work that the lead names one by one."""
 
 
 def _answer(
     view: View, found: tuple[Claim, ...], growth: list[Scaling], served: list[Growth], room: int
 ) -> tuple[Text, lines.Said]:
     leads: list[Text] = [growth_sentence(one) for one in served[:SERVED]]
-    said = lines.Said()
+    content = lines.Said()
     if growth:
-        said += lines.grown(growth, view, max(1, room // 2 if found else room))
-        leads.append(_grown(growth))
+        content += lines.grown(growth, view, max(1, room // 2 if found else room))
+        leads.append(_growth_lead(growth))
     if found:
-        said += lines.compared(found, view, max(1, room - len(said.lines)))
+        content += lines.compared(found, view, max(1, room - len(content.lines)))
         leads.append(sentence(found[0]) if len(found) == 1 else headline(found))
     if not leads:
-        return _alone(view), lines.alone(view, max(1, room))
-    return tuple(span for lead in leads for span in (*_spans(lead), " ")), said
+        return _lead_without_comparison(view), lines.alone(view, max(1, room))
+    return tuple(span for lead in leads for span in (*_spans(lead), " ")), content
 
 
-def _grown(growth: list[Scaling]) -> Text:
-    """Of a few kinds of work where each total stops growing; of more how many do."""
+def _growth_lead(growth: list[Scaling]) -> Text:
+    """Return where each total stops growing; with more than `SERVED` kinds of work, how many stop."""
     clear = [one for one in growth if one.clear]
     if not clear:
         return f"How the total of {numbers.plural(len(growth), 'kind of work', 'kinds of work')} grows is undecided."
-    left = len(growth) - len(clear)
-    beside = f" Of {left:,} more it is undecided." if left else ""
+    undecided = len(growth) - len(clear)
+    rest = f" Of {undecided:,} more it is undecided." if undecided else ""
     if len(clear) <= SERVED:
-        return f"{'; '.join(lines.stops(one) for one in clear)}.{beside}"
+        return f"{'; '.join(lines.stops(one) for one in clear)}.{rest}"
     stopped = sum(one.saturated is not None or one.greatest is not one.points[-1] for one in clear)
     axes = {one.axis for one in clear}
     most = max(point.number for one in clear for point in one.points)
     of = numbers.plural(len(clear), "kind of work", "kinds of work")
     if not stopped:
-        return f"Of {of}, the total of all hosts still grows at {counted(min(axes), most)}.{beside}"
+        return f"Of {of}, the total of all hosts still grows at {counted(min(axes), most)}.{rest}"
     more = noun(min(axes)) if len(axes) == 1 else "hosts or tasks"
-    return f"In {stopped:,} of {of}, more {more} stop adding to the total within the {most} that were measured.{beside}"
+    return f"In {stopped:,} of {of}, more {more} stop adding to the total within the {most} that were measured.{rest}"
 
 
-def _alone(view: View) -> Text:
-    """What each target does, and what the limit was."""
+def _lead_without_comparison(view: View) -> Text:
+    """Return what each target reaches and what limited it, for runs that compare nothing."""
     targets = numbers.listing(list(view.targets))
     rows = [row for row in view.analysis.rows if lines.answers(row)]
     if not rows:
@@ -173,24 +173,24 @@ def _alone(view: View) -> Text:
     flat = plateaus(rows, view.run.places)
     throttle = GROUP if reached_limits(view).devices else THROTTLE
     limits = limit_sentences([row for row in rows if row.case.target not in flat], throttle)
-    limits = " ".join(filter(None, (limits, *map(_plateau, flat.values()), _far(view, rows))))
-    silent = [name for name in view.targets if not any(row.case.target == name for row in rows)]
-    if silent:
-        gone = f"{numbers.listing(silent)} {'has' if len(silent) == 1 else 'have'} no usable result"
-        return f"{gone}, so nothing can be compared. {_reached(view, rows)} {limits}".strip()
+    limits = " ".join(filter(None, (limits, *map(_plateau, flat.values()), _round_trip_sentence(view, rows))))
+    without_result = [name for name in view.targets if not any(row.case.target == name for row in rows)]
+    if without_result:
+        missing = f"{numbers.listing(without_result)} {'has' if len(without_result) == 1 else 'have'} no usable result"
+        return f"{missing}, so nothing can be compared. {_reached(view, rows)} {limits}".strip()
     if len(view.targets) > 1:
-        apart = f"{targets} have no operation in common, so they are not compared."
-        return f"{apart} {_reached(view, rows)} {limits}".strip()
+        reason = f"{targets} have no operation in common, so they are not compared."
+        return f"{reason} {_reached(view, rows)} {limits}".strip()
     return f"{_reached(view, rows)} {limits}".strip()
 
 
-def _asked(rows: Sequence[Row]) -> str:
+def _at_study_rate(rows: Sequence[Row]) -> str:
     own = all(row.case.parameters.known("rate") is not None for row in rows)
     return " at the rate that the study sets" if own else ""
 
 
-def _far(view: View, rows: Sequence[Row]) -> str:
-    """How many results the round trip of the network limits."""
+def _round_trip_sentence(view: View, rows: Sequence[Row]) -> str:
+    """Return a sentence on the results of which the network's round trip is most of the latency."""
     known = [seconds for row in rows if (seconds := round_trip(row, view)) is not None]
     if not known:
         return ""
@@ -199,7 +199,7 @@ def _far(view: View, rows: Sequence[Row]) -> str:
 
 
 def _plateau(found: Plateau) -> str:
-    """What rates that do not change with size and queue depth say of their limit."""
+    """Return a sentence on rates that do not change with size and queue depth."""
     ends = " to ".join(dict.fromkeys(numbers.mb_per_s(rate) for rate in found))
     return (
         f"Reads and writes stay at {ends} MB/s whatever the size and the queue depth: the limit is likely a link or a"
@@ -208,7 +208,7 @@ def _plateau(found: Plateau) -> str:
 
 
 def _why_not(rows: Sequence[Row]) -> str:
-    """The verdict that keeps most of these from being an answer, in words."""
+    """Return in words why most of these results are not usable."""
     common = commonest(rows)
     if common is None:
         return "the repeats vary too much" if any(row.rate is not None for row in rows) else "nothing was measured"
@@ -218,24 +218,28 @@ def _why_not(rows: Sequence[Row]) -> str:
 
 
 def _reached(view: View, rows: list[Row]) -> str:
-    """What each target reaches in its first kinds of work."""
+    """Return what each target reaches in its first kinds of work."""
     kinds: dict[str, dict[str, list[Row]]] = {}
     for row in rows:
         kinds.setdefault(row.case.target, {}).setdefault(kind_of(row.operation), []).append(row)
     room = max(1, SERVED // len(kinds))
     parts, more = [], 0
     for target, found in kinds.items():
-        shown = [f"{kind} {lines.span(mine)}{_asked(mine)}" for kind, mine in list(found.items())[:room]]
+        shown = [f"{kind} {lines.span(mine)}{_at_study_rate(mine)}" for kind, mine in list(found.items())[:room]]
         more += len(found) - len(shown)
         parts.append(f"{target}: {'; '.join(shown)}.")
-    left = [row for row in view.analysis.rows if not lines.answers(row)]
+    not_usable = [row for row in view.analysis.rows if not lines.answers(row)]
     rest = [f"{more:,} more below." if more else ""]
-    rest.append(f"No reliable rate in {numbers.plural(len(left), 'more case')}: {_why_not(left)}." if left else "")
-    return " ".join([*parts, *(words for words in rest if words), *_bursts(left)])
+    rest.append(
+        f"No reliable rate in {numbers.plural(len(not_usable), 'more case')}: {_why_not(not_usable)}."
+        if not_usable
+        else ""
+    )
+    return " ".join([*parts, *(words for words in rest if words), *_bursts(not_usable)])
 
 
 def _bursts(rows: Sequence[Row]) -> list[str]:
-    """What bursting results begin with, and which rate lasts; of the first ones."""
+    """Return for the first bursting results the rate at the beginning and the rate that lasts."""
     found = [(row, each.numbers) for row in rows for each in row.findings if each.verdict is Verdict.BURSTING]
     return [_burst(row, known) for row, known in found[:BURSTS] if "after_per_s" in known]
 

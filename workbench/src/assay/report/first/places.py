@@ -1,4 +1,4 @@
-"""Where targets lie: how they are mounted, on one file system or not, and how far away their servers are."""
+"""Caveats on where targets are: mount options, shared file systems, distance to their servers."""
 
 from assay.analyse.odd.plateau import plateaus
 from assay.model.result.first_page import Caveat
@@ -9,13 +9,13 @@ from assay.report import numbers
 from assay.report.view import View
 
 NO_BARRIERS = frozenset({"nobarrier", "barrier=0"})
-"""Mount options without which a flush also empties the write cache of the device (ext4(5), xfs(5), btrfs(5))."""
+"""Mount options with which a flush does not empty the write cache of the device (ext4(5), xfs(5), btrfs(5))."""
 LINKS = frozenset({"link", "client link", "server link", "shared link"})
 """Ceilings of the network."""
 ROUND_TRIP = 0.5
-"""From this share of the latency on, the round trip of the network is the limit."""
+"""From this share of the mean latency on, the network's round trip counts as the limit."""
 MOST_OPTIONS = 4
-"""Of one target are shown."""
+"""Most mount options that are shown for a target."""
 
 
 def _mount(view: View, target: str, item: str) -> str:
@@ -23,7 +23,7 @@ def _mount(view: View, target: str, item: str) -> str:
 
 
 def without_barriers(view: View) -> list[Caveat]:
-    """Targets that are written to and mounted without barriers."""
+    """Warn of targets that are written to and mounted without barriers."""
     written = {row.case.target for row in view.analysis.rows if row.operation in WRITES | MIXES}
     names = [name for name in view.targets if NO_BARRIERS & set(_mount(view, name, "options").split(","))]
     names = [name for name in names if name in written]
@@ -35,7 +35,7 @@ def without_barriers(view: View) -> list[Caveat]:
 
 
 def journalled_data(view: View) -> list[Caveat]:
-    """Targets that are mounted so that all data goes through the journal (ext4(5): no direct I/O, each write twice)."""
+    """Warn of targets mounted so that all data goes through the journal (ext4(5): no direct I/O, each write twice)."""
     names = [name for name in view.targets if "data=journal" in _mount(view, name, "options").split(",")]
     if not names:
         return []
@@ -46,7 +46,7 @@ def journalled_data(view: View) -> list[Caveat]:
 
 
 def different_read_ahead(view: View) -> list[Caveat]:
-    """Targets that are compared in buffered reads, and whose devices read ahead differently."""
+    """Warn of compared targets with different read-ahead, if the run has buffered reads."""
     buffered = any(
         row.operation in READS and row.case.parameters.known("cache") != "direct" for row in view.analysis.rows
     )
@@ -59,10 +59,10 @@ def different_read_ahead(view: View) -> list[Caveat]:
 
 
 def round_trip(row: Row, view: View) -> float | None:
-    """Seconds of the round trip to the servers of a result, if it is half of its mean latency or more; else None.
+    """Return the round trip to a result's servers in seconds, if it is at least half of the mean latency; else None.
 
-    The latency is the number of operations in flight by their rate (Little's law), which needs no percentiles: of few
-    operations there are none.
+    The mean latency is the number of operations in flight divided by their rate (Little's law). Percentiles would be
+    missing where there are few operations.
     """
     network, place = view.run.network, next((one for one in view.run.places if one.target == row.case.target), None)
     if network is None or place is None or row.iops is None or row.iops.median <= 0:
@@ -72,7 +72,7 @@ def round_trip(row: Row, view: View) -> float | None:
 
 
 def different_mounts(view: View) -> list[Caveat]:
-    """Targets that are compared, on file systems of one type with different mount options."""
+    """Warn of compared targets whose file systems have one type but different mount options."""
     known = {name: _mount(view, name, "options").split(",") for name in view.targets if _mount(view, name, "options")}
     types = {_mount(view, name, "filesystem") for name in known}
     if len(known) < len(view.targets) or len(types) != 1:
@@ -87,7 +87,7 @@ def different_mounts(view: View) -> list[Caveat]:
 
 
 def same_storage(view: View) -> list[Caveat]:
-    """Targets that are compared and lie on one file system."""
+    """Warn of compared targets that are on the same file system."""
     groups: dict[tuple[str, str], list[str]] = {}
     for name in view.targets:
         key = _mount(view, name, "source"), _mount(view, name, "mount_point")
@@ -101,14 +101,14 @@ def same_storage(view: View) -> list[Caveat]:
 
 
 def unknown_link(view: View) -> list[Caveat]:
-    """Targets across a network whose link was not measured, where nothing else says what limits them."""
+    """Warn of targets across a network whose link was not measured and whose limit is not known otherwise."""
     rows = view.analysis.rows
     known = {ceiling.target for ceiling in view.run.ceilings if ceiling.name in LINKS and ceiling.value is not None}
-    named = set(plateaus(rows, view.run.places)) | {
+    explained = set(plateaus(rows, view.run.places)) | {
         row.case.target for row in rows if Verdict.NETWORK_BOUND in row.verdicts
     }
-    away = [place.target for place in view.run.places if place.servers and not place.started]
-    names = [name for name in away if not known & {name, ""} and name not in named]
+    remote = [place.target for place in view.run.places if place.servers and not place.started]
+    names = [name for name in remote if not known & {name, ""} and name not in explained]
     if not names:
         return []
     text = f"What the link to the servers of {numbers.listing(names)} carries was not measured: it may be the limit."

@@ -1,4 +1,4 @@
-"""Where two targets change places: the parts of a claim in each of which at most one of them is ahead."""
+"""Splits a claim into parts in each of which at most one target is ahead."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -8,17 +8,17 @@ from assay.report import numbers
 from assay.report.claims import Claim
 
 _FIRST = ("record_size", "object_size", "file_size", "queue_depth")
-"""Axes that explain most, before all others."""
+"""Axes that are tried first, since they explain most differences."""
 
 Spot = tuple[Decision, PointDecision]
 Name = Callable[[Spot], str]
 
 
 def parts(claim: Claim) -> tuple[Claim, ...]:
-    """The claim in parts that a person can name; itself if one side is ahead everywhere, or no axis tells them apart.
+    """Split a claim into named parts; return it whole if one side is ahead everywhere or nothing splits it.
 
-    An axis of numbers tells them apart if one target is ahead up to a value and the other one from a greater value on;
-    operations, workloads and words do if at each of them at most one target is ahead.
+    A numeric axis splits it if one target is ahead up to a value and the other one from a greater value on. Operations,
+    workloads and other axes split it if at each value at most one target is ahead.
     """
     if not (claim.won(claim.base) and claim.won(claim.other)):
         return (claim,)
@@ -45,7 +45,7 @@ def _number(spot: Spot, axis: str) -> float | None:
 
 
 def _by_number(claim: Claim, spots: Sequence[Spot], axis: str) -> tuple[Claim, ...]:
-    """Up to a value one target, from another value on the other one; what lies between is a part of its own."""
+    """Split at values up to which one target is ahead and from which the other one is; between them is a third part."""
     values = [_number(spot, axis) for spot in spots]
     if any(value is None for value in values):
         return ()
@@ -68,7 +68,7 @@ def _by_number(claim: Claim, spots: Sequence[Spot], axis: str) -> tuple[Claim, .
 
 
 def _band(axis: str, found: Sequence[tuple[float, Spot]], how: str, end: float) -> str:
-    """`record size up to 64 KiB`, or `record size 4 KiB` where there is one value only."""
+    """Name a range of an axis: `record size up to 64 KiB`, or `record size 4 KiB` for a single value."""
     title = numbers.axis_title(axis).lower()
     texts = list(
         dict.fromkeys(numbers.axis_value(axis, spot[1].axes[axis]) for _, spot in sorted(found, key=lambda one: one[0]))
@@ -80,7 +80,7 @@ def _band(axis: str, found: Sequence[tuple[float, Spot]], how: str, end: float) 
 
 
 def _by_name(claim: Claim, spots: Sequence[Spot], name: Name) -> tuple[Claim, ...]:
-    """One part for each name, if in each at most one target is ahead; nothing if they do not tell them apart."""
+    """Split into one part for each name if in each at most one target is ahead; otherwise return nothing."""
     groups: dict[str, list[Spot]] = {}
     for spot in spots:
         groups.setdefault(name(spot), []).append(spot)
@@ -91,13 +91,13 @@ def _by_name(claim: Claim, spots: Sequence[Spot], name: Name) -> tuple[Claim, ..
 
 
 def _part(claim: Claim, spots: Sequence[Spot], where: str) -> Claim:
-    return replace(claim, decisions=tuple(_kept(claim, spots)), where=where)
+    return replace(claim, decisions=tuple(_decisions_at(claim, spots)), where=where)
 
 
-def _kept(claim: Claim, spots: Sequence[Spot]) -> Iterator[Decision]:
-    """The decisions of a claim with these points only."""
-    kept = {id(point) for _, point in spots}
+def _decisions_at(claim: Claim, spots: Sequence[Spot]) -> Iterator[Decision]:
+    """Yield the decisions of a claim, reduced to these points."""
+    wanted = {id(point) for _, point in spots}
     for decision in claim.decisions:
-        points = tuple(point for point in decision.points if id(point) in kept)
+        points = tuple(point for point in decision.points if id(point) in wanted)
         if points:
             yield decision.model_copy(update={"points": points})

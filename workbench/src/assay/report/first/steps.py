@@ -1,4 +1,4 @@
-"""What to do next, from what the run left open: each step with the command for it."""
+"""The next step after a run, with the command for it."""
 
 import math
 import shlex
@@ -16,20 +16,23 @@ from assay.report.view import View
 
 
 def next_step(view: View, answered: set[Verdict]) -> Text:
-    """The most useful one.
+    """Return the most useful next step.
 
     Args:
         view: The run.
-        answered: Verdicts that are part of the answer.
+        answered: Verdicts that are part of the answer, and so no reason for a step.
     """
     run = view.run
     if run.finished < run.planned and run.status in ("interrupted", "stopped"):
         staged = " --stage" if run.stages else ""
         return ("Finish it: ", Mono(f"assay run {run.id} --resume{staged}{_out(view)}"))
-    if gone := absent(view):
-        case = next((case.id for case in view.analysis.cases if case.target in gone), "")
-        have = "has" if len(gone) == 1 else "have"
-        return (f"See why {numbers.listing(gone)} {have} no result: ", Mono(f"assay show {run.id} {case}{_out(view)}"))
+    if unmeasured := absent(view):
+        case = next((case.id for case in view.analysis.cases if case.target in unmeasured), "")
+        have = "has" if len(unmeasured) == 1 else "have"
+        return (
+            f"See why {numbers.listing(unmeasured)} {have} no result: ",
+            Mono(f"assay show {run.id} {case}{_out(view)}"),
+        )
     bad = [*not_sound(view, answered), *held(view, answered)]
     if (common := commonest(bad)) is not None and 2 * len(bad) > len(view.analysis.rows):
         which = f"{common[1]:,} {'result is' if common[1] == 1 else 'results are'} {common[0]}"
@@ -47,7 +50,7 @@ def next_step(view: View, answered: set[Verdict]) -> Text:
 
 
 def _out(view: View) -> str:
-    """The folder of runs, as the run's own command names it."""
+    """Return the option for the folder of runs, as the run's own command has it; empty if it has none."""
     words = shlex.split(view.run.command)
     for before, word in pairwise(words):
         if before == "--out":
@@ -56,7 +59,7 @@ def _out(view: View) -> str:
 
 
 def _unknown_needs(view: View) -> list[Text]:
-    """More repeats narrow the interval of a need that is undecided."""
+    """Return the step that repeats the study more often, since that narrows the intervals of undecided needs."""
     noisy = [
         one
         for answer in answers(view.run.needs, view.analysis.rows)
@@ -71,7 +74,7 @@ def _unknown_needs(view: View) -> list[Text]:
 
 
 def _settle(view: View) -> list[Text]:
-    """The command that adds repeats for what is undecided, and how long that takes."""
+    """Return the step that adds repeats for undecided comparisons, with the time it takes."""
     run = view.run
     if not run.status.startswith("complete"):
         return []
@@ -87,7 +90,7 @@ def _settle(view: View) -> list[Text]:
 
 
 def _again(view: View, repeats: int) -> str:
-    """The command of the run, with so many repeats."""
+    """Return the command of the run with this number of repeats."""
     words = shlex.split(view.run.command)
     if words[:2] != ["assay", "run"]:
         words = ["assay", "run", "STUDY"]
@@ -96,28 +99,28 @@ def _again(view: View, repeats: int) -> str:
 
 
 def _with_option(words: list[str], option: str, value: str) -> str:
-    """A command with this value of an option, whatever value it had."""
-    kept = [
+    """Return a command with an option set to a value, in place of any value that it had."""
+    rest = [
         word
         for before, word in zip(("", *words), words, strict=False)
         if option not in (before, word) and not word.startswith(f"{option}=")
     ]
-    return shlex.join([*kept, option, value])
+    return shlex.join([*rest, option, value])
 
 
 def _whole(view: View, repeats: int) -> str:
-    """How long the whole study takes with so many repeats, as long as each took here; empty if that is not known."""
+    """Return how long the whole study would take with so many repeats, at the speed of this run; empty if unknown."""
     samples = [sample for row in view.analysis.rows for sample in row.samples]
     if not samples or not view.run.finished:
         return ""
-    begun = min(sample.started_at for sample in samples)
-    over = max(sample.started_at for sample in samples) - begun
-    seconds = over / view.run.finished * repeats * len(view.analysis.cases)
+    first = min(sample.started_at for sample in samples)
+    span = max(sample.started_at for sample in samples) - first
+    seconds = span / view.run.finished * repeats * len(view.analysis.cases)
     return f", for which the whole study takes about {about_duration(seconds)}" if seconds >= 1 else ""
 
 
 def _longer(view: View, seconds: float, what: str) -> list[Text]:
-    """The command that compares two sides for longer: its rounds are planned from the beginning."""
+    """Return the step that compares two sides again and for longer, since the rounds are planned before they begin."""
     words = shlex.split(view.run.command)
     if words[:2] != ["assay", "compare"]:
         return []

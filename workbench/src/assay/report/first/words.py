@@ -1,4 +1,4 @@
-"""The answer in words: one sentence for each kind of work and pair of targets, from decisions and nothing else."""
+"""The answer in words: one sentence for each kind of work and pair of targets, from decisions alone."""
 
 import math
 from collections import Counter
@@ -16,13 +16,13 @@ from assay.report.first.splits import parts
 
 
 def ranking(claims: Sequence[Claim]) -> tuple[str, ...]:
-    """The targets of one kind of work, the fastest first, if each is faster than the next at every point that counts.
+    """Order the targets of one kind of work, the fastest first, if each is faster than the next at every counted point.
 
     Args:
         claims: One for each pair of three targets or more.
 
     Returns:
-        Empty if they have no such order.
+        The names in order; empty if there is no such order.
     """
     names = {name for claim in claims for name in (claim.base, claim.other)}
     if len(names) < 3 or len(claims) < len(names) * (len(names) - 1) // 2 or not all(claim.winner for claim in claims):
@@ -33,7 +33,7 @@ def ranking(claims: Sequence[Claim]) -> tuple[str, ...]:
 
 
 def ranked(claims: Sequence[Claim], order: Sequence[str]) -> list[Span]:
-    """`memory is the fastest, typically 5×, at least 3.6×, as fast as raid; raid is typically 3×, ...`."""
+    """Return the order in words: `memory is the fastest, typically 5×, at least 3.6×, as fast as raid; raid is ...`."""
     spans: list[Span] = []
     for number, (fast, slow) in enumerate(pairwise(order)):
         mine = [claim for claim in claims if {claim.base, claim.other} == {fast, slow}]
@@ -43,7 +43,7 @@ def ranked(claims: Sequence[Claim], order: Sequence[str]) -> list[Span]:
 
 
 def ranked_words(claims: Sequence[Claim], order: Sequence[str]) -> str:
-    """The same in a cell of a table: `memory > raid 4.2× (at least 3.9×) > disk 2.3× (at least 2.1×)`."""
+    """Return the order as a table cell: `memory > raid 4.2× (at least 3.9×) > disk 2.3× (at least 2.1×)`."""
     text = order[0]
     for fast, slow in pairwise(order):
         mine = [claim for claim in claims if {claim.base, claim.other} == {fast, slow}]
@@ -54,7 +54,7 @@ def ranked_words(claims: Sequence[Claim], order: Sequence[str]) -> str:
 
 
 def headline(found: Sequence[Claim]) -> Text:
-    """Who is faster wherever it counts, per pair of targets; what is left is for the sentences to say."""
+    """Return the answer in a few sentences: which target is faster in which kinds of work, pair by pair."""
     kinds: dict[str, list[Claim]] = {}
     for claim in found:
         kinds.setdefault(claim.kind, []).append(claim)
@@ -66,12 +66,12 @@ def headline(found: Sequence[Claim]) -> Text:
     for order, names in orders.items():
         mine = [claim for claim in found if claim.kind in names]
         spans += [f"For {numbers.listing(names)} ", *ranked(mine, order), ". "]
-    told = {kind for names in orders.values() for kind in names}
-    return (*spans, *_pairs([claim for claim in found if claim.kind not in told]))
+    ranked_kinds = {kind for names in orders.values() for kind in names}
+    return (*spans, *_pairs([claim for claim in found if claim.kind not in ranked_kinds]))
 
 
 def _pairs(found: Sequence[Claim]) -> Text:
-    """Pair by pair."""
+    """Return the sentences of each pair of targets."""
     spans: list[Span] = []
     for base, other in dict.fromkeys((claim.base, claim.other) for claim in found):
         mine = [claim for claim in found if (claim.base, claim.other) == (base, other)]
@@ -84,31 +84,31 @@ def _pairs(found: Sequence[Claim]) -> Text:
     return tuple(spans)
 
 
-def _rest(base: str, other: str, left: Sequence[Claim]) -> list[Span]:
-    """Kinds of work in which no one target is ahead, by what is known of them."""
-    apart = [claim for claim in left if claim.won(base)]
-    split = [claim for claim in apart if len(parts(claim)) > 1]
-    mixed = [claim.kind for claim in apart if claim not in split]
-    where = [claim.kind for claim in apart]
-    equal = [claim.kind for claim in left if claim.counted and len(claim.of(Outcome.EQUAL)) == claim.counted]
-    none = [claim.kind for claim in left if not claim.counted]
-    unknown = [claim.kind for claim in left if claim.kind not in (*where, *equal, *none)]
+def _rest(base: str, other: str, claims: Sequence[Claim]) -> list[Span]:
+    """Return sentences on kinds of work in which neither target is ahead: split, equal, undecided or not compared."""
+    contested = [claim for claim in claims if claim.won(base)]
+    split = [claim for claim in contested if len(parts(claim)) > 1]
+    mixed = [claim.kind for claim in contested if claim not in split]
+    where = [claim.kind for claim in contested]
+    equal = [claim.kind for claim in claims if claim.counted and len(claim.of(Outcome.EQUAL)) == claim.counted]
+    none = [claim.kind for claim in claims if not claim.counted]
+    unknown = [claim.kind for claim in claims if claim.kind not in (*where, *equal, *none)]
     spans: list[Span] = [span for same in _alike(split) for span in _depends(same)]
     if mixed:
         spans.append(f"For {numbers.listing(mixed)} {other} is faster in some cases and {base} in others. ")
     if equal:
-        points = [point for claim in left if claim.kind in equal for point in claim.of(Outcome.EQUAL)]
+        points = [point for claim in claims if claim.kind in equal for point in claim.of(Outcome.EQUAL)]
         spans.append(f"{base} and {other} are equal within {equal_within(points)} for {numbers.listing(equal)}. ")
     if unknown:
-        spans.append(_undecided(base, other, [claim for claim in left if claim.kind in unknown]))
+        spans.append(_undecided(base, other, [claim for claim in claims if claim.kind in unknown]))
     if none:
-        why = reasons([point for claim in left if claim.kind in none for point in claim.points])
+        why = reasons([point for claim in claims if claim.kind in none for point in claim.points])
         spans.append(f"{base} and {other} cannot be compared for {numbers.listing(none)}: {why}. ")
     return spans
 
 
 def _undecided(base: str, other: str, claims: Sequence[Claim]) -> str:
-    """Such as `No clear difference between a and b for sequential read: any difference is smaller than 35 %`."""
+    """Return a sentence such as `No clear difference between a and b for sequential read: any difference is ...`."""
     kinds = numbers.listing([claim.kind for claim in claims])
     most = most_apart([point for claim in claims for point in claim.of(Outcome.OPEN)])
     if most is None:
@@ -119,7 +119,7 @@ def _undecided(base: str, other: str, claims: Sequence[Claim]) -> str:
 
 
 def most_apart(points: Sequence[PointDecision]) -> float | None:
-    """How many times as fast one of two targets may be at these points, at most; None if that is not known."""
+    """Return the greatest ratio by which either target may be faster at these points; None if unknown."""
     ends = [(point.low, point.high) for point in points]
     if not ends or any(low is None or high is None or low <= 0 for low, high in ends):
         return None
@@ -127,13 +127,13 @@ def most_apart(points: Sequence[PointDecision]) -> float | None:
 
 
 _TWICE = 2.0
-"""Up to here a bound of a difference is said in percent."""
+"""Below this ratio, a bound of a difference is given in percent."""
 _NOISE = 10.0
-"""A bound of a difference beyond this ratio says nothing that a reader could use."""
+"""Above this ratio, a bound of a difference is of no use and is not printed."""
 
 
 def difference(most: float) -> str:
-    """A bound of a difference in words: in percent, or as a ratio from twice on."""
+    """Return a bound of a difference in words: in percent, or as a ratio from 2 on."""
     if most < _TWICE:
         return f"any difference is smaller than {math.ceil(100 * (most - 1) * (1 - 1e-12)):,} %"
     if most > _NOISE:
@@ -143,7 +143,7 @@ def difference(most: float) -> str:
 
 
 def _alike(split: Sequence[Claim]) -> list[list[Claim]]:
-    """Claims in groups whose targets change places at the same values."""
+    """Group claims in which the lead changes at the same values."""
     groups: dict[tuple[tuple[str, str], ...], list[Claim]] = {}
     for claim in split:
         groups.setdefault(_ahead(claim), []).append(claim)
@@ -151,14 +151,14 @@ def _alike(split: Sequence[Claim]) -> list[list[Claim]]:
 
 
 def _ahead(claim: Claim) -> tuple[tuple[str, str], ...]:
-    """Who is ahead, and in which part of the claim."""
+    """Return which target is ahead in which part of the claim."""
     return tuple(
         (target, part.where) for part in parts(claim) for target in (part.base, part.other) if part.won(target)
     )
 
 
 def _depends(same: Sequence[Claim]) -> list[Span]:
-    """Who is ahead in which part of these claims."""
+    """Return a sentence on which target is ahead in which part; these claims all have the same parts."""
     spans: list[Span] = [f"For {numbers.listing([claim.kind for claim in same])} it depends: "]
     for number, (target, where) in enumerate(_ahead(same[0])):
         spans += [", " if number else "", Strong(target), f" is faster with {where}"]
@@ -166,7 +166,7 @@ def _depends(same: Sequence[Claim]) -> list[Span]:
 
 
 def _partly(target: str, ahead: Sequence[Claim]) -> list[Span]:
-    """Where a target is faster at some points, and slower at none."""
+    """Return a sentence on kinds of work in which a target is faster at some points and slower at none."""
     if not ahead:
         return []
     won, counted = sum(len(claim.won(target)) for claim in ahead), sum(claim.counted for claim in ahead)
@@ -181,57 +181,57 @@ def _partly(target: str, ahead: Sequence[Claim]) -> list[Span]:
 
 
 def _others(ahead: Sequence[Claim]) -> str:
-    """How those end in which no target is faster."""
+    """Return in words how the points end at which no target is faster."""
     equal = any(claim.of(Outcome.EQUAL) for claim in ahead)
     undecided = any(claim.of(Outcome.OPEN) for claim in ahead)
     return "equal or undecided" if equal and undecided else "equal" if equal else "undecided"
 
 
 def _headline(target: str, won: Sequence[Claim], kinds: int) -> list[Span]:
-    """`memory is faster than disk for all 6 kinds of work: typically 9×, at least 1.2× (random read)`."""
+    """Return `memory is faster than disk for all 6 kinds of work: typically 9×, at least 1.2× (random read)`."""
     names = numbers.listing([claim.kind for claim in won])
     of = f"all {kinds} kinds of work" if len(won) == kinds > 2 else names
     least = min(won, key=lambda claim: claim.least(target))
     where = f" ({least.kind})" if len(won) > 1 else ""
     spans: list[Span] = [Strong(target), f" is faster than {won[0].loser(target)} for {of}: "]
     spans += [*times(won, target, where), f"; {by_size}" if (by_size := _by_size(won, target)) else ""]
-    left = sum(len(claim.of(Outcome.BARRED)) for claim in won)
+    barred = sum(len(claim.of(Outcome.BARRED)) for claim in won)
     every = sum(len(claim.points) for claim in won)
-    spans.append(f" ({left:,} of {every:,} comparisons could not be made)" if left else "")
+    spans.append(f" ({barred:,} of {every:,} comparisons could not be made)" if barred else "")
     return [*spans, f"{_unverified([point for claim in won for point in claim.won(target)])}. "]
 
 
 def sentences(found: Sequence[Claim]) -> list[Text]:
-    """One for each, or for each of its parts; with several pairs of targets each names its own."""
+    """Return a sentence for each claim or part of one; it names the pair of targets if there are several pairs."""
     several = len({(claim.base, claim.other) for claim in found}) > 1
     return [sentence(part, several) for claim in found for part in parts(claim)]
 
 
 def sentence(claim: Claim, several: bool = False) -> Text:
-    """What the run says of it: who is faster, where, by how much at least, and what is left open.
+    """Return a claim as a sentence: which target is faster, where, by how much at least, and what is undecided.
 
     Args:
         claim: The claim.
-        several: There are other pairs of targets.
+        several: The run has other pairs of targets, too, so that the sentence names this one.
     """
-    of = f" of {claim.base} and {claim.other}" if several else ""
-    return (f"{claim.label}{of}: ", *said(claim))
+    pair = f" of {claim.base} and {claim.other}" if several else ""
+    return (f"{claim.label}{pair}: ", *said(claim))
 
 
 def said(claim: Claim) -> Text:
-    """The sentence without its beginning."""
+    """Return the sentence on a claim without its beginning."""
     if not claim.counted:
         return (f"cannot be compared: {reasons(claim.of(Outcome.BARRED))}.",)
-    told = [_won(claim, target) for target in (claim.other, claim.base) if claim.won(target)]
+    clauses = [_won(claim, target) for target in (claim.other, claim.base) if claim.won(target)]
     equal = claim.of(Outcome.EQUAL)
     if equal:
-        told.append([f"equal within {equal_within(equal)}{_points(equal, claim)}{_unverified(equal)}"])
-    left = claim.of(Outcome.OPEN)
-    if left:
-        told.append([f"undecided{_points(left, claim)} ({_why_open(left)}{_what_would_settle(claim)})"])
+        clauses.append([f"equal within {equal_within(equal)}{_points(equal, claim)}{_unverified(equal)}"])
+    undecided = claim.of(Outcome.OPEN)
+    if undecided:
+        clauses.append([f"undecided{_points(undecided, claim)} ({_why_open(undecided)}{_what_would_settle(claim)})"])
     spans: list[Span] = []
-    for number, part in enumerate(told):
-        spans += [*(["; "] if number else []), *part]
+    for number, clause in enumerate(clauses):
+        spans += [*(["; "] if number else []), *clause]
     barred = len(claim.of(Outcome.BARRED))
     return (
         *spans,
@@ -250,18 +250,18 @@ def _won(claim: Claim, target: str) -> list[Span]:
 
 
 def _unverified(points: Sequence[PointDecision]) -> str:
-    """Whose numbers nobody can vouch for, to be said beside them: ` (disk is unverified)`; empty if there are none."""
+    """Return a remark on unverified targets: ` (disk is unverified)`; empty if there are none."""
     names = list(dict.fromkeys(name for point in points for name in point.unverified))
     return f" ({numbers.listing(names)} {'is' if len(names) == 1 else 'are'} unverified)" if names else ""
 
 
 def times(claims: Sequence[Claim], target: str, where: str = "") -> list[Span]:
-    """How many times as fast a target is: typically, and at least, such as `typically 3.1×, at least 1.4×`.
+    """Return how many times as fast a target is: `typically 3.1×, at least 1.4×`.
 
     Args:
-        claims: In each of which it is faster somewhere.
+        claims: Claims in each of which the target is faster at some point.
         target: The target.
-        where: Said of the least.
+        where: A remark after the lower bound.
     """
     points = [point for claim in claims for point in claim.won(target)]
     typical = numbers.ratio(median(point.ratio for point in points))
@@ -270,11 +270,11 @@ def times(claims: Sequence[Claim], target: str, where: str = "") -> list[Span]:
 
 
 _EXPLAINS = 2.0
-"""So many times as much at one end of an axis as at the other is worth saying."""
+"""A ratio that differs by this factor between the ends of an axis is worth a remark."""
 
 
 def _by_size(claims: Sequence[Claim], target: str) -> str:
-    """How the ratio goes with the size of a transfer: `18× at 4 KiB, 1.6× at 1 MiB`; empty if it does not."""
+    """Return how the ratio changes with the size of a transfer: `18× at 4 KiB, 1.6× at 1 MiB`; empty if it does not."""
     points = [point for claim in claims for point in claim.won(target)]
     for axis in ("record_size", "object_size"):
         sizes: dict[float, list[float]] = {}
@@ -290,25 +290,25 @@ def _by_size(claims: Sequence[Claim], target: str) -> str:
 
 
 def bound(value: float) -> str:
-    """A bound as it is written: `1.36×`, and `1.004×` where fewer digits would be none."""
+    """Return a lower bound in words: `1.36×`, and `1.004×` where fewer digits would give `1×`."""
     near = math.floor(value * 1e4 * (1 + 1e-12)) / 1e4
     return numbers.ratio(floored(value)) if value >= 1.01 else f"{near:g}×" if near > 1 else "more than 1×"
 
 
 def floored(value: float) -> float:
-    """A bound rounded towards less, so that a bound stays one when it is written with few digits."""
+    """Return a lower bound rounded down to a few digits, so that it stays a lower bound."""
     step = 10.0 ** (math.floor(math.log10(value)) - (1 if value >= 2 else 2))
     return math.floor(value / step * (1 + 1e-12)) * step
 
 
 def equal_within(points: Sequence[PointDecision]) -> str:
-    """The greatest share by which points that are equal may differ, rounded towards more: `4.9 %`."""
+    """Return the greatest share by which equal points may differ, rounded up: `4.9 %`."""
     share = max(point.within or 0.0 for point in points)
     return f"{math.ceil(share * 1000 * (1 - 1e-12)) / 10:g} %"
 
 
 def result_words(claim: Claim) -> str:
-    """The claim in a cell of a table: `memory typically 7.4×, at least 1.02×`."""
+    """Return a claim as a table cell: `memory faster: typically 7.4×, at least 1.02×`."""
     if not claim.counted:
         return f"not compared: {reasons(claim.of(Outcome.BARRED))}"
     found = []
@@ -320,15 +320,15 @@ def result_words(claim: Claim) -> str:
     if equal := claim.of(Outcome.EQUAL):
         of = "" if len(equal) == claim.counted else f" in {len(equal):,}"
         found.append(f"equal{of} within {equal_within(equal)}{_unverified(equal)}")
-    if left := claim.of(Outcome.OPEN):
-        of = "" if len(left) == claim.counted else f" in {len(left):,}"
-        found.append(f"undecided{of}: {_why_open(left)}")
+    if undecided := claim.of(Outcome.OPEN):
+        of = "" if len(undecided) == claim.counted else f" in {len(undecided):,}"
+        found.append(f"undecided{of}: {_why_open(undecided)}")
     barred = len(claim.of(Outcome.BARRED))
     return "; ".join([*found, *([f"{barred:,} not compared"] if barred else [])])
 
 
 def _why_open(points: Sequence[PointDecision]) -> str:
-    """How great a difference may be, or what keeps it from being known."""
+    """Return how great a difference may be at undecided points, or why that is not known."""
     most = most_apart(points)
     return reasons(points) if most is None else difference(most)
 
@@ -338,7 +338,7 @@ def _not_made(count: int) -> str:
 
 
 def _points(points: Sequence[PointDecision], claim: Claim) -> str:
-    """` at all 12 combinations`, of a few which: ` at 1 of 12 record sizes, 4 KiB`; empty for the only one."""
+    """Return where points are: ` at all 12 combinations`, ` at 1 of 12 record sizes, 4 KiB`; empty for one point."""
     if claim.counted == 1:
         return ""
     what = _noun(claim)
@@ -352,7 +352,7 @@ _PLURALS = {"record_size": "record sizes", "object_size": "object sizes", "file_
 
 
 def _noun(claim: Claim) -> str:
-    """What the points of a claim are: `record sizes` if nothing else varies, `size combinations`, or `combinations`."""
+    """Return the noun for a claim's points: `record sizes` if only these vary, `size combinations`, `combinations`."""
     varied = set(_varied(claim))
     if len(varied) == 1 and len({(one.workload, one.operation) for one in claim.decisions}) == 1:
         return _PLURALS.get(varied.pop(), "settings")
@@ -360,17 +360,17 @@ def _noun(claim: Claim) -> str:
 
 
 def _varied(claim: Claim) -> list[str]:
-    """Names of the axes that have several values within a claim."""
+    """Return the axes that have several values within a claim."""
     axes = list(dict.fromkeys(name for point in claim.points for name in point.axes))
     return [name for name in axes if len({str(point.axes.get(name)) for point in claim.points}) > 1]
 
 
 _FEW = 2
-"""So many points are named, not only counted."""
+"""Up to this number, points are named, not only counted."""
 
 
 def _names(points: Sequence[PointDecision], claim: Claim) -> list[str]:
-    """Each of the points by what varies within the claim."""
+    """Name each point by the operation, workload and axes that vary within the claim."""
     spots = [(decision, point) for decision in claim.decisions for point in decision.points]
     varied = _varied(claim)
     operations = {decision.operation for decision, _ in spots}
@@ -391,7 +391,7 @@ def _names(points: Sequence[PointDecision], claim: Claim) -> list[str]:
 
 
 def _what_would_settle(claim: Claim) -> str:
-    """How many repeats, and how much time, more would likely be enough for what is open."""
+    """Return how many repeats in all, and how much more time, would likely decide the open points."""
     counts: list[int] = []
     seconds: dict[object, float] = {}
     for decision in claim.decisions:
@@ -413,7 +413,7 @@ def _what_would_settle(claim: Claim) -> str:
 
 
 def reasons(points: Sequence[PointDecision]) -> str:
-    """The commonest reasons."""
+    """Return the most frequent reasons of these points."""
     counts = Counter(point.why for point in points if point.why)
     shown = [why if len(counts) == 1 else f"{why} ({count:,})" for why, count in counts.most_common(2)]
     rest = len(counts) - len(shown)

@@ -1,12 +1,12 @@
-"""A run as `fio --output-format=json` writes one, for programs that read fio's results.
+"""Writes a run in the format of `fio --output-format=json`, for programs that read fio's results.
 
 Names, units and nesting are those of fio 3.33 (`man fio`, "JSON OUTPUT"). Each repeat of an operation that moves data
-is one job of fio's. Reads and gets are `read`; writes and puts are `write`; flushes are `sync`.
+is one fio job. Reads and gets are `read`; writes and puts are `write`; flushes are `sync`.
 
-What Assay does not measure is left out and not made up: `slat_ns` (Assay has one clock, from the hand-over to the
-kernel to the completion, or in open loop from the intended start, which is both `clat_ns` and `lat_ns`), the statistics
-over fio's own intervals (`bw_mean`, `iops_stddev`, ...), `ctx`, `majf`, `minf`, shares of latencies and depths, and
-`disk_util`. A percentile is left out if the operations are too few for it, as everywhere in Assay.
+Fields that Assay does not measure are left out: `slat_ns`, the statistics over fio's own intervals (`bw_mean`,
+`iops_stddev`, ...), `ctx`, `majf`, `minf`, shares of latencies and depths, and `disk_util`. Assay measures one latency,
+from submission to completion, or in open loop from the intended start; it is both `clat_ns` and `lat_ns`. A percentile
+is left out if the operations are too few for it, as everywhere in Assay.
 """
 
 import json
@@ -24,9 +24,9 @@ from assay.model.result.sample import KindCounts, Sample
 from assay.model.study.names import OP_KINDS
 
 PERCENTS = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
-"""Percentiles that fio prints unless told otherwise."""
+"""Percentiles that fio prints by default."""
 DIRECTIONS = {"read": "in", "write": "out"}
-"""fio's name -> what `OP_KINDS` says of the operations that count as it."""
+"""fio's name of a direction -> the direction in `OP_KINDS`."""
 _PATTERNS = {
     "random_read": "randread",
     "random_write": "randwrite",
@@ -35,14 +35,14 @@ _PATTERNS = {
 }
 _EIO = 5
 _NONE = {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}
-"""What fio writes of latencies that there are none of."""
+"""What fio writes if there are no latencies."""
 
 
 def fio_document(analysis: RunAnalysis) -> dict[str, Any]:
-    """The run as fio's JSON.
+    """Return a run as fio's JSON.
 
     Raises:
-        AssayError: No operation of it moves data.
+        AssayError: No operation of the run moves data.
     """
     jobs = [_job(row, sample) for row in analysis.rows for sample in row.samples if _moves(row)]
     if not jobs:
@@ -59,12 +59,12 @@ def fio_document(analysis: RunAnalysis) -> dict[str, Any]:
 
 
 def fio_text(analysis: RunAnalysis) -> str:
-    """The document as text, indented as fio does."""
+    """Return the document as text, indented as by fio."""
     return in_json(json.dumps(fio_document(analysis), indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def left_out(analysis: RunAnalysis) -> int:
-    """Results that fio's format has no place for: their operations move no data."""
+    """Return the number of results that fio's format cannot hold, since their operations move no data."""
     return sum(not _moves(row) for row in analysis.rows)
 
 
@@ -73,7 +73,7 @@ def _moves(row: Row) -> bool:
 
 
 def _job(row: Row, sample: Sample) -> dict[str, Any]:
-    """One repeat. Its name tells target, workload, case, operation and repeat."""
+    """Return one repeat as a fio job, named by target, workload, case, operation and repeat."""
     case, milliseconds = row.case, round(sample.elapsed_ns / 1e6)
     name = plain(f"{case.target}.{case.workload}.{case.id}.{row.operation}.{sample.repeat}")
     job: dict[str, Any] = {"jobname": name, "groupid": 0, "error": _error(sample), "eta": 0}
@@ -91,14 +91,14 @@ def _job(row: Row, sample: Sample) -> dict[str, Any]:
 
 
 def _error(sample: Sample) -> int:
-    """The number of the kernel's that fio calls `error`; EIO where whatever failed has another code, or none."""
+    """Return fio's `error`: the kernel's error number of the first failure; EIO if it has none, 0 without a failure."""
     for tally in sample.errors:
         return tally.code if tally.domain == "os" and tally.code is not None else _EIO
     return 0 if sample.status in ("done", "time_limit") else _EIO
 
 
 def _options(row: Row, name: str) -> dict[str, str]:
-    """Of the case what fio has an option for, in bytes, as text as fio writes them."""
+    """Return the parameters that fio has options for as text, sizes in bytes."""
     parameters = row.case.parameters
     pattern = _PATTERNS.get(row.operation) or ("read" if "read" in row.operation else "write")
     options: dict[str, Any] = {"name": name, "rw": pattern if _is_pattern(row) else None}
@@ -113,7 +113,7 @@ def _options(row: Row, name: str) -> dict[str, str]:
 
 
 def _is_pattern(row: Row) -> bool:
-    """Whether fio has a word for the order of its offsets."""
+    """Return whether fio has a name for the operation's order of offsets."""
     return row.operation in (
         *_PATTERNS,
         "read",
@@ -128,13 +128,13 @@ def _is_pattern(row: Row) -> bool:
 
 
 def _direction(sample: Sample, direction: str) -> dict[str, Any]:
-    """What went one way, per second of the whole phase, as fio counts it."""
+    """Return the counts, rates and latencies of one direction, over the whole phase as in fio."""
     kinds = [counts for counts in sample.kinds if OP_KINDS.get(counts.kind, ("", ""))[1] == DIRECTIONS[direction]]
     if sample.kinds:
         moved, ops = sum(counts.bytes for counts in kinds), sum(counts.ops for counts in kinds)
     else:
         moved = sample.read_bytes if direction == "read" else sample.write_bytes
-        # Of a run that does not tell kinds, a mix cannot be taken apart.
+        # Without counts per kind of operation, a mix cannot be divided into reads and writes.
         ops = sample.ops if moved and moved == sample.bytes else 0
     seconds = sample.elapsed_ns / 1e9
     per_second = moved / seconds if seconds else 0.0
@@ -150,13 +150,13 @@ def _direction(sample: Sample, direction: str) -> dict[str, Any]:
     }
     alone = not sample.kinds and ops == sample.ops
     latencies = _latencies(sample, kinds, alone)
-    told = _histogram(sample, kinds, alone)
-    percentile = {} if told is None or not told.total else {"percentile": _percentiles(told)}
+    histogram = _histogram(sample, kinds, alone)
+    percentile = {} if histogram is None or not histogram.total else {"percentile": _percentiles(histogram)}
     return {**value, "clat_ns": {**latencies, **percentile}, "lat_ns": latencies}
 
 
 def _latencies(sample: Sample, kinds: list[KindCounts], alone: bool = False) -> dict[str, Any]:
-    """Least, greatest, mean and standard deviation in nanoseconds, and of how many; `alone`: all of the sample."""
+    """Return least, greatest, mean, standard deviation (ns) and number of latencies; `alone`: of the whole sample."""
     histogram = _histogram(sample, kinds, alone)
     if histogram is None or not histogram.total:
         return dict(_NONE)
@@ -166,7 +166,7 @@ def _latencies(sample: Sample, kinds: list[KindCounts], alone: bool = False) -> 
 
 
 def _histogram(sample: Sample, kinds: list[KindCounts], alone: bool = False) -> Histogram | None:
-    """All latencies of some kinds together; a kind without a histogram of its own has that of the sample."""
+    """Merge the latencies of some kinds of operation; a kind without its own histogram has that of the sample."""
     used = [counts for counts in kinds if counts.ops]
     texts = [sample.histogram] if alone else [counts.histogram or sample.histogram for counts in used]
     found = [decode(text) for text in texts if text]
@@ -174,13 +174,13 @@ def _histogram(sample: Sample, kinds: list[KindCounts], alone: bool = False) -> 
 
 
 def _percentiles(histogram: Histogram) -> dict[str, int]:
-    """Percent as fio writes it -> nanoseconds; only those that so many operations can tell."""
-    said = list(_told(histogram.total))
-    values = percentiles(histogram, said).tolist() if said else []
-    return {f"{percent:.6f}": value for percent, value in zip(said, values, strict=True)}
+    """Return percentile in fio's notation -> nanoseconds, for percentiles that have enough operations."""
+    percents = list(_known_percents(histogram.total))
+    values = percentiles(histogram, percents).tolist() if percents else []
+    return {f"{percent:.6f}": value for percent, value in zip(percents, values, strict=True)}
 
 
-def _told(ops: int) -> Iterator[float]:
+def _known_percents(ops: int) -> Iterator[float]:
     for percent in PERCENTS:
         if ops >= round(100 * LEAST_BEYOND / min(percent, 100 - percent)):
             yield percent

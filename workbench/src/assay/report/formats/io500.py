@@ -1,4 +1,4 @@
-"""IO500's summary, as its result_summary.txt has it."""
+"""Writes IO500's summary in the format of its result_summary.txt."""
 
 from collections.abc import Iterable, Iterator
 
@@ -10,10 +10,10 @@ UNOFFICIAL = "not an official IO500 submission: made by Assay, not by the benchm
 
 
 def io500_text(analysis: RunAnalysis) -> str:
-    """The summary of each repeat on each target.
+    """Return the summary of each repeat on each target.
 
     Raises:
-        AssayError: The run has not all of IO500's workloads.
+        AssayError: The run lacks some of IO500's workloads.
     """
     scores = io500_scores(analysis.rows)
     if not scores:
@@ -23,7 +23,7 @@ def io500_text(analysis: RunAnalysis) -> str:
 
 
 def summary(score: Score, named: bool) -> Iterator[str]:
-    """Lines of one repeat; `named` says which of several it is."""
+    """Yield the lines of one repeat; with `named` they begin with target and repeat."""
     if named:
         yield f"; {score.target}, repeat {score.repeat}"
     yield f"; {UNOFFICIAL}"
@@ -38,6 +38,6 @@ def summary(score: Score, named: bool) -> Iterator[str]:
 
 
 def lines_of(scores: Iterable[Score]) -> list[str]:
-    """What a terminal shows of scores."""
+    """Return the lines of all scores, for a terminal."""
     found = list(scores)
     return [line for score in found for line in summary(score, len(found) > 1)]

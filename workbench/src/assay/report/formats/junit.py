@@ -1,8 +1,8 @@
-"""A check for slowdowns as JUnit XML, which pipelines show as tests.
+"""Writes a check for slowdowns as JUnit XML, which CI pipelines show as tests.
 
-JUnit has no standard of its own; this is what Jenkins, GitHub's actions and GitLab read
+JUnit XML has no standard; this is the form that Jenkins, GitHub Actions and GitLab read
 (https://github.com/testmoapp/junitxml): a suite for each workload, a test case for each row, with `failure` if it is
-slower or broken and `skipped` if it was not judged.
+slower or broken, and `skipped` if it was not judged.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from assay.model.result.comparison import ComparedRow, RunsComparison
 
 SUITE = "assay compare"
 OTHERS = "not compared"
-"""Suite of what has no workload: rows that one run does not have, and the check as a whole."""
+"""Suite for what has no workload: rows that are missing in one run, and the check as a whole."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,12 @@ class _Case:
 def junit_text(
     found: RunsComparison, result: Gate, slower: Sequence[ComparedRow], unjudged: Sequence[Unjudged], allowed: float
 ) -> str:
-    """The check as XML, all text of it safe for XML 1.0.
+    """Return the check as XML; all text is valid in XML 1.0.
 
     Args:
-        found: What was compared.
-        result: What the check found; `broken` of it fails.
-        slower: Rows that fail because they are slower; those of `result`, or with two sides in turns fewer.
+        found: The comparison.
+        result: The outcome of the check; its broken rows fail.
+        slower: Rows that fail because they are slower: those of `result`, or fewer for two sides measured in turns.
         unjudged: Rows that neither pass nor fail.
         allowed: Greatest slowdown that passes, as a share of the rate before.
     """
@@ -53,7 +53,7 @@ def junit_text(
 def _cases(
     found: RunsComparison, result: Gate, slower: Sequence[ComparedRow], unjudged: Sequence[Unjudged], allowed: float
 ) -> list[_Case]:
-    """Rows in their order, then what there is besides: a broken row or an unjudged one is never without a case."""
+    """Return a case for each row, then one for each broken or unjudged item that is no row of the comparison."""
     broken = {one.row: one.why for one in result.broken}
     unknown = {one.row: one.why for one in unjudged}
     slow = {row.name for row in slower}
@@ -73,12 +73,12 @@ def _cases(
     return cases + _others(broken, "failure", known) + _others(unknown, "skipped", known)
 
 
-def _others(told: Mapping[str, str], kind: str, known: set[str]) -> list[_Case]:
-    return [_Case(OTHERS, name or "the check", kind, why) for name, why in told.items() if name not in known]
+def _others(reasons: Mapping[str, str], kind: str, known: set[str]) -> list[_Case]:
+    return [_Case(OTHERS, name or "the check", kind, why) for name, why in reasons.items() if name not in known]
 
 
 def _figures(row: ComparedRow) -> str:
-    """Medians with their intervals, for whoever opens the failure."""
+    """Return both medians with their intervals, as the text of a failure."""
     unit = "operations/s" if row.counted else "bytes/s"
     sides = [(name, side.rate, side.verdict) for name, side in (("before", row.before), ("after", row.after))]
     return "\n".join(
@@ -106,5 +106,5 @@ def _write(suite: ElementTree.Element, case: _Case) -> None:
 
 
 def _safe(text: str) -> str:
-    """One line without what XML 1.0 forbids (section 2.2): control characters, surrogates, U+FFFE and U+FFFF."""
+    """Return a line without the characters that XML 1.0 forbids (section 2.2): controls, surrogates, U+FFFE, U+FFFF."""
     return plain(text, most=2000)

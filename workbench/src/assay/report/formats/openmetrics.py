@@ -1,8 +1,8 @@
-"""A run's results as metrics for Prometheus and whatever else reads its text.
+"""Writes a run's results as metrics for Prometheus and compatible programs.
 
-The format is OpenMetrics 1.0 (https://github.com/prometheus/OpenMetrics, specification/OpenMetrics.md), of which only
-that is used which the older Prometheus text format reads alike: gauges without timestamps. So the same file suits
-node_exporter's textfile collector, which refuses timestamps. When the run ended is a metric itself.
+The format is OpenMetrics 1.0 (https://github.com/prometheus/OpenMetrics, specification/OpenMetrics.md), limited to what
+the older Prometheus text format has in common with it: gauges without timestamps. So the file also suits
+node_exporter's textfile collector, which refuses timestamps. The end of the run is a metric of its own.
 """
 
 import re
@@ -23,12 +23,12 @@ Sample = tuple[Mapping[str, str], float]
 
 @dataclass(frozen=True)
 class Family:
-    """A metric.
+    """A metric with its samples.
 
     Attributes:
-        name: With the unit at its end, as the format asks.
-        unit: Empty if it has none.
-        help: What it is, in words.
+        name: Ends with the unit, as the format requires.
+        unit: Empty if the metric has none.
+        help: Description in words.
         samples: Values with their labels; no two have the same labels.
     """
 
@@ -38,7 +38,7 @@ class Family:
     samples: tuple[Sample, ...]
 
     def lines(self) -> Iterator[str]:
-        """The metric as text."""
+        """Yield the lines of the metric."""
         yield f"# TYPE {self.name} gauge"
         if self.unit:
             yield f"# UNIT {self.name} {self.unit}"
@@ -49,7 +49,7 @@ class Family:
 
 
 def openmetrics_text(analysis: RunAnalysis) -> str:
-    """The run's results as OpenMetrics: a gauge for each quantity, with a line for each result that has it.
+    """Return a run's results as OpenMetrics: a gauge for each quantity, with a line for each result that has it.
 
     A result without a value has no line. Units are bytes, seconds and operations.
     """
@@ -58,7 +58,7 @@ def openmetrics_text(analysis: RunAnalysis) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Text of a label or a help line: one line, with `\` and `"` escaped."""
+    r"""Return the text of a label or help line: a single line, with `\` and `"` escaped."""
     return plain(text).replace("\\", "\\\\").replace('"', '\\"')
 
 
@@ -115,7 +115,7 @@ def _estimates(
 
 
 def _labels(analysis: RunAnalysis, row: Row) -> dict[str, str]:
-    """What tells a result from all others. Names of axes begin with `axis_`, so that they are never another label."""
+    """Return the labels that identify a result; those of axes begin with `axis_`, so that they equal no other label."""
     case = row.case
     labels = {
         "study": analysis.run.study,

@@ -1,4 +1,4 @@
-"""Charts of totals that grow, and of how much they vary."""
+"""Charts of totals that grow with hosts, tasks or lanes, and of how much results vary."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,12 +15,12 @@ from assay.report.growth.words import counted, scaled_where, several
 from assay.report.measure import measure_of
 
 MOST_LINES = 12
-"""Lines of one chart."""
+"""Most lines of one chart."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Point:
-    """A point of a line, in the unit of the axis; `ideal` is what it would be if each added as much."""
+    """A point of a line, in the unit of the axis; `ideal` is the value if each host added as much as the first."""
 
     line: str
     x: float
@@ -32,10 +32,10 @@ class _Point:
 
 
 def totals_chart(found: Sequence[Scaling]) -> Drawing:
-    """Totals with their intervals against the number of hosts, dashed what they would be if each added as much.
+    """Draw totals with intervals against the number of hosts, and dashed lines for ideal growth.
 
     Args:
-        found: Of one operation and one axis; the first `MOST_LINES` are drawn.
+        found: Totals of one operation along one axis; the first `MOST_LINES` are drawn.
     """
     measure, axis = measure_of(found[0].operation), found[0].axis
     points: list[_Point] = []
@@ -43,8 +43,8 @@ def totals_chart(found: Sequence[Scaling]) -> Drawing:
         first, name = one.points[0], scaled_where(one, several(found))
         for point in one.points:
             low, high = (point.rate if end is None else end for end in (point.low, point.high))
-            said = f"{measure.text(point.rate)}, {numbers.share(point.efficiency)} of the ideal"
-            words = pointed(name, counted(axis, point.number), said)
+            value_words = f"{measure.text(point.rate)}, {numbers.share(point.efficiency)} of the ideal"
+            words = pointed(name, counted(axis, point.number), value_words)
             ideal = first.rate * point.number / first.number / measure.scale
             ends = low / measure.scale, high / measure.scale
             points.append(_Point(name, point.number, point.rate / measure.scale, *ends, words, ideal))
@@ -53,23 +53,23 @@ def totals_chart(found: Sequence[Scaling]) -> Drawing:
 
 
 def efficiency_chart(found: Sequence[Scaling]) -> Drawing:
-    """Efficiency with its interval against the number of hosts; arguments as of `totals_chart`."""
+    """Draw efficiency with its interval against the number of hosts, for the same arguments as `totals_chart`."""
     axis = found[0].axis
     points: list[_Point] = []
     for one in found[:MOST_LINES]:
         name = scaled_where(one, several(found))
         for point in one.points:
             low, high = point.sure or (point.efficiency, point.efficiency)
-            said = f"{numbers.share(point.efficiency)}"
-            said += f" ({numbers.share(low)} to {numbers.share(high)})" if point.sure else ""
-            words = pointed(name, counted(axis, point.number), said)
+            value_words = f"{numbers.share(point.efficiency)}"
+            value_words += f" ({numbers.share(low)} to {numbers.share(high)})" if point.sure else ""
+            words = pointed(name, counted(axis, point.number), value_words)
             points.append(_Point(name, point.number, point.efficiency, low, high, words))
     top = max([1.0, *(point.high for point in points)])
     return _lines(points, axis, share_axis(min(2.0, 1.05 * top), "Efficiency"))
 
 
 def best_chart(found: Sequence[Best]) -> Drawing:
-    """The best rate against the number of hosts, a line for each target; of one operation and axis."""
+    """Draw the best rate against the number of hosts, a line for each target, for one operation and axis."""
     measure, axis = measure_of(found[0].operation), found[0].axis
     points: list[_Point] = []
     for item in found:
@@ -82,11 +82,11 @@ def best_chart(found: Sequence[Best]) -> Drawing:
 
 
 def variation_chart(found: Sequence[Variation], hosts: bool) -> Drawing:
-    """Coefficient of variation against the size of a transfer, a line for each target and workload.
+    """Draw the coefficient of variation against the size of a transfer, a line for each target and workload.
 
     Args:
-        found: Of one operation.
-        hosts: With different numbers of hosts, not from repeat to repeat.
+        found: Variations of one operation.
+        hosts: Draw the variation between numbers of hosts, instead of that between repeats.
     """
     points: list[_Point] = []
     for one in found[:MOST_LINES]:
@@ -109,7 +109,7 @@ def _along(point: _Point) -> float:
 
 
 def _lines(points: Sequence[_Point], axis: str, y: Axis) -> Drawing:
-    """Lines with points and intervals, one colour for each; dashed what is ideal."""
+    """Draw lines with points and intervals, one colour for each, and dashed lines for ideal growth."""
     lines: dict[str, list[_Point]] = {}
     for point in points:
         lines.setdefault(point.line, []).append(point)

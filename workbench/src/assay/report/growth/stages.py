@@ -1,4 +1,4 @@
-"""The stages of a run: what came out of each, who accepted it, and where it stopped."""
+"""The stages of a run: the result of each, the user who accepted it, and where the run stopped."""
 
 from assay.model.result.run import RunInfo
 from assay.report import numbers
@@ -6,7 +6,7 @@ from assay.report.document import Cell, Column, Num, Table
 
 
 def stage_lines(run: RunInfo) -> list[str]:
-    """How far the run has come, in a line; none if it was not taken in stages."""
+    """Return a line on how many stages were measured; no line if the run has no stages."""
     if not run.stages:
         return []
     last = run.stages[-1]
@@ -18,7 +18,7 @@ def stage_lines(run: RunInfo) -> list[str]:
 
 
 def stages_table(run: RunInfo) -> Table:
-    """A line for each stage."""
+    """Return a table with a row for each stage."""
     columns = (
         Column("Stage", numeric=True),
         Column("With"),

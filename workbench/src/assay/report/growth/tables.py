@@ -1,4 +1,4 @@
-"""Tables of totals that grow."""
+"""Tables of totals that grow with hosts, tasks or lanes."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,7 +15,7 @@ from assay.report.measure import measure_of
 
 
 def totals_table(scaled: Sequence[Scaling]) -> Table:
-    """Total, efficiency and time at each number of hosts, tasks or jobs."""
+    """Return a table of total, efficiency and time at each number of hosts, tasks or lanes."""
     columns = (
         Column("Result", facet=True),
         Column("With", facet=True),
@@ -72,7 +72,7 @@ def _ideal_seconds(found: Scaling, point: Point) -> float | None:
 
 
 def best_table(found: Sequence[Best]) -> Table:
-    """The best that each target reaches with each number of hosts, whatever the other axes are."""
+    """Return a table of the best rate of each target at each number of hosts, over all values of the other axes."""
     columns = (
         Column("Target", facet=True),
         Column("Operation", facet=True),
@@ -116,7 +116,7 @@ def _at(item: Best) -> str:
 
 
 def servers_table(grown: Sequence[Growth]) -> Table:
-    """Each number of servers with each number of hosts, and what as many servers would do apart."""
+    """Return a table of totals by number of servers and hosts, with the sum that separate servers would reach."""
     lines: list[tuple[Cell, ...]] = []
     for found in grown:
         measure = measure_of(found.operation)

@@ -1,4 +1,4 @@
-"""What is said of totals that grow with hosts, tasks or lanes."""
+"""Sentences on totals that grow with hosts, tasks, lanes or servers."""
 
 import math
 from collections.abc import Sequence
@@ -23,23 +23,23 @@ _NOUNS = {
 
 
 def counted(axis: str, number: float) -> str:
-    """`4 hosts`, `1 thread`, `3.4 hosts`."""
+    """Return a number on an axis with its noun: `4 hosts`, `1 thread`, `3.4 hosts`."""
     one, many = _NOUNS[axis]
     return f"{number:,.3g} {one if number == 1 else many}" if number % 1 else numbers.plural(int(number), one, many)
 
 
 def noun(axis: str) -> str:
-    """What there are several of: `hosts`."""
+    """Return the plural noun of an axis: `hosts`."""
     return _NOUNS[axis][1]
 
 
 def sentence(found: Scaling, named: bool = False) -> Text:
-    """Where the total stops growing, how many hosts that takes, and what binds there; `named` with its workload."""
+    """Return where a total stops growing and what limits it there; with `named` it names the workload."""
     return (Strong(f"{scaled_where(found, named)}: "), scaled_words(found))
 
 
 def scaled_words(found: Scaling) -> str:
-    """The sentence without its beginning."""
+    """Return the sentence on a total without its beginning."""
     measure = measure_of(found.operation)
     first = found.points[0]
     one = f"{counted(found.axis, first.number)} alone {'reaches' if first.number == 1 else 'reach'}"
@@ -64,7 +64,7 @@ def scaled_words(found: Scaling) -> str:
 
 
 def _growth(found: Scaling) -> str:
-    """How the total goes on from the fewest hosts."""
+    """Return how the total grows from the fewest hosts on."""
     measure = measure_of(found.operation)
     first, last, stop, top = found.points[0], found.points[-1], found.saturated, found.greatest
     if stop is first:
@@ -80,7 +80,7 @@ def _growth(found: Scaling) -> str:
 
 
 def work_words(found: Scaling) -> str:
-    """`weak scaling`, and what that means."""
+    """Return the kind of scaling and its meaning: `weak scaling: each has as much to do as before`."""
     return {
         "weak": "weak scaling: each has as much to do as before",
         "strong": "strong scaling: all together have as much to do as before",
@@ -89,7 +89,7 @@ def work_words(found: Scaling) -> str:
 
 
 def law_sentence(found: Scaling, named: bool = False) -> Text | None:
-    """What the universal scalability law says of it; None if too little was measured to fit it."""
+    """Return the parameters of the universal scalability law for a total; None with too few points to fit it."""
     law = fit_law(found.repeats)
     if law is None:
         return None
@@ -106,14 +106,14 @@ def law_sentence(found: Scaling, named: bool = False) -> Text | None:
 
 
 def _range(item: Range) -> str:
-    """In percent, with two digits of the larger end."""
+    """Return a range in percent, with two significant digits of its upper end."""
     decimals = max(0, 1 - math.floor(math.log10(100 * item.high))) if item.high > 0 else 0
     value, low, high = (f"{100 * part:.{decimals}f}" for part in item)
     return f"{value} % ({low} to {high} %)"
 
 
 def _peak(found: Scaling, law: Law) -> str:
-    """A total that a ceiling or a plateau stops does not show where it would fall."""
+    """Return where the total peaks by the law; a total that a ceiling or plateau stops shows no peak."""
     stopped = found.saturated is not None or found.binding is not None
     if law.peak is None or (stopped and not law.falls):
         return f"No peak is seen up to {counted(found.axis, law.most)}."
@@ -123,7 +123,7 @@ def _peak(found: Scaling, law: Law) -> str:
 
 
 def bend_sentence(found: Scaling, named: bool = False) -> Text | None:
-    """With how many the total bends, and the interval of that; None if too little was measured."""
+    """Return at which number the total bends, with its interval; None with too few points."""
     bend = find_bend(found.repeats)
     if bend is None:
         return None
@@ -147,7 +147,7 @@ def bend_sentence(found: Scaling, named: bool = False) -> Text | None:
 
 
 def ratio_words(bend: Bend) -> str:
-    """At how many hosts for each server a total bends, with the interval of that."""
+    """Return at how many hosts per server a total bends, with its interval; `bend.at` must be set."""
     assert bend.at is not None
     value, low, high = bend.at
     hosts = f"{about_number(value, 2)} host{'s' * (f'{about_number(value, 2)}' != '1')} for each server"
@@ -157,12 +157,12 @@ def ratio_words(bend: Bend) -> str:
 
 
 def several(found: Sequence[Scaling]) -> bool:
-    """Whether they are of different workloads, so that each must name its own."""
+    """Return whether the totals are of several workloads, so that each must name its own."""
     return len({one.workload for one in found}) > 1
 
 
 def scaled_where(found: Scaling, named: bool = False) -> str:
-    """Such as `Read, store, 4 KiB`; `named` with its workload behind the target."""
+    """Return the title of a total: `Read, store, 4 KiB`; with `named` the workload follows the target."""
     work = [found.workload] if named else []
     return ", ".join([numbers.operation_title(found.operation), found.target, *work, *_values(found.others)])
 
@@ -175,7 +175,7 @@ def _values(others: tuple[tuple[str, object], ...]) -> list[str]:
 
 
 def growth_sentence(found: Growth) -> Text:
-    """What the most servers do together, against what they would do apart, and at which ratio of hosts it bends."""
+    """Return the total of the most servers against the sum of separate ones, and where it bends in hosts per server."""
     measure, most = measure_of(found.operation), found.most
     head = f"{numbers.operation_title(found.operation)} on {most.servers} servers"
     words = f"{measure.text(most.rate)} at most, with {numbers.plural(most.hosts, 'host')}"

@@ -1,1 +1,1 @@
-"""Pages about many runs, which `assay serve` shows: text in, HTML out."""
+"""HTML pages about many runs, which `assay serve` shows."""

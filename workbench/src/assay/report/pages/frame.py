@@ -1,4 +1,4 @@
-"""What the pages of a served folder have in common: frame, looks, and the line above a report."""
+"""The parts that all pages of a served folder share: frame, style, and the line of links above a report."""
 
 import base64
 import hashlib
@@ -9,7 +9,7 @@ from importlib import resources
 from assay.report.draw.svg import escape
 
 Link = tuple[str, str]
-"""Words and address."""
+"""Text and address."""
 _BODY = "<body>\n"
 
 
@@ -20,7 +20,7 @@ def _asset(name: str) -> str:
 
 @cache
 def policy() -> str:
-    """The content security policy of these pages: nothing from anywhere else, and one script, known by its hash."""
+    """Return the content security policy of these pages: nothing from other hosts, and one script, with its hash."""
     digest = base64.b64encode(hashlib.sha256(_asset("runs.js").encode()).digest()).decode()
     return (
         f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
@@ -29,14 +29,14 @@ def policy() -> str:
 
 
 def page(title: str, about: str, body: str, every: int = 0, live: bool = False) -> str:
-    """A whole page.
+    """Return a whole page.
 
     Args:
-        title: Plain text.
-        about: Plain text below it; empty for none.
-        body: HTML.
-        every: Seconds after which a script looks for news; 0 for never.
-        live: Something is under way: browsers without scripts look for news, too.
+        title: Title, as plain text.
+        about: Plain text below the title; empty: none.
+        body: HTML of the page.
+        every: Seconds after which the page's script looks for changes; 0: never.
+        live: A run is under way, so that browsers without scripts reload the page, too.
     """
     again = f'<noscript><meta http-equiv="refresh" content="{every}"></noscript>\n' if live and every else ""
     more = f"<p class=description>{escape(about)}</p>" if about else ""
@@ -52,18 +52,18 @@ def page(title: str, about: str, body: str, every: int = 0, live: bool = False) 
 
 
 def message(title: str, text: str, hint: str = "") -> str:
-    """A page that says what is wrong, and leads back to the runs."""
+    """Return a page with an error message and a link to the list of runs."""
     more = f"<p>{escape(hint)}</p>" if hint else ""
     back = '<p><a href="/">All runs</a></p>'
     return page(title, "", f"<section><p class=lead>{escape(text)}</p>{more}{back}</section>\n")
 
 
 def with_links(whole: str, links: Iterable[Link]) -> str:
-    """A report or a comparison, which knows nothing of its neighbours, with links above it.
+    """Return the page of a report or comparison with a line of links added at its top.
 
     Args:
-        whole: What `assay.report.html.render_html` has made.
-        links: Words, which are plain text, and addresses, which are safe as they are.
+        whole: The page as `assay.report.html.render_html` returns it.
+        links: Plain text and address of each link; addresses must be safe without escaping.
     """
     items = " · ".join(f'<a href="{address}">{escape(words)}</a>' for words, address in links)
     style = ".served{margin:0;padding:.5rem 2rem;max-width:none;font-size:.87rem}@media print{.served{display:none}}"

@@ -1,4 +1,4 @@
-"""The list of runs."""
+"""The page with the list of runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,24 +10,25 @@ from assay.report.draw.svg import escape
 from assay.report.pages.frame import page
 
 PAGE = 100
-"""Runs of a page."""
+"""Most runs on one page."""
 EVERY, EVERY_LIVE = 30, 5
-"""Seconds between looks for news, and while a run is under way."""
+"""Seconds between looks for changes: in general, and while a run is under way."""
 MOST_ANSWER = 400
 DOWNLOADS = (("CSV", "export.csv"), ("JSON", "export.json"), ("XLSX", "export.xlsx"))
 
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """A run in the list. All texts may come from anybody.
+    """A run in the list. Its texts are untrusted, except `slug`.
 
     Attributes:
-        slug: What it is called in addresses; safe as it is.
-        started: In words; empty if it is not known.
-        planned: Repeats; finished: how many of them have an outcome.
-        verdicts: How many results have each.
-        answer: What it says, as kept at its end.
-        problem: Why it cannot be read; empty if it can.
+        slug: The run's name in addresses; safe without escaping.
+        started: Start in words; empty if unknown.
+        planned: Number of planned repeats.
+        finished: Number of repeats that have ended.
+        verdicts: Each verdict with its number of results.
+        answer: The answer that the run stored at its end.
+        problem: Why the run cannot be read; empty if it can.
     """
 
     slug: str
@@ -45,22 +46,23 @@ class RunLine:
 
     @property
     def running(self) -> bool:
-        """It is under way."""
+        """Whether the run is under way."""
         return self.status == "running"
 
 
 @dataclass(frozen=True, slots=True)
 class RunsPage:
-    """What of a folder is shown.
+    """One page of the list of a folder's runs.
 
     Attributes:
-        folder: Its path.
-        lines: Runs of this page, the newest first.
-        total: How many there are on all pages.
-        number: Of this page, from 1; `last` is that of the last one.
+        folder: Path of the folder.
+        lines: Runs on this page, the newest first.
+        total: Number of runs on all pages.
+        number: Number of this page, from 1.
+        last: Number of the last page.
         studies: Names of all studies.
-        study: The one that is shown; None for all.
-        before, after: Addresses of the pages beside this one; empty if there is none.
+        study: The study whose runs are shown; None: all runs.
+        before, after: Addresses of the previous and the next page; empty if there is none.
     """
 
     folder: str
@@ -75,7 +77,7 @@ class RunsPage:
 
 
 def runs_page(shown: RunsPage) -> str:
-    """The page as HTML."""
+    """Return the page as HTML."""
     title = "Runs" if shown.study is None else f"Runs of {shown.study}"
     live = any(line.running for line in shown.lines)
     body = _table(shown) if shown.lines else _empty(shown)

@@ -1,1 +1,1 @@
-"""The report's sections: one module each, with a function `section(view)` that gives a `Section`."""
+"""The report's sections, one module each: `section(view)` returns a section, `folds(view)` parts of the appendix."""

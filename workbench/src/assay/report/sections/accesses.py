@@ -1,4 +1,4 @@
-"""First fetches of objects apart from repeated ones, which a cache somewhere may answer."""
+"""First fetches of objects compared with repeated ones, which a cache may answer."""
 
 from collections.abc import Sequence
 from statistics import median
@@ -15,12 +15,12 @@ _PERCENTILES = ("p50", "p99")
 
 
 def accesses_table(view: View) -> Table | None:
-    """A line for each result with repeated fetches; None without any."""
+    """Return a table with a row for each result with repeated fetches; None without any."""
     rows = [row for row in view.analysis.rows if _fetches(row)]
-    # Where each phase fetches each object once, its first and its second time stand in two lines.
+    # A case whose phases fetch each object once has a row for the first phase and one for the second.
     cases = {row.case.id for row in rows if any(counts.repeated_ops for counts in _fetches(row))}
     rows = [row for row in rows if row.case.id in cases]
-    # Where a case fetches all first and then all again, the first time is that of its other line.
+    # If a case fetches all objects first and then all again, the first latency is that of its other row.
     first = {row.case.id: half for row in reversed(rows) if (half := _median(_first(row), "p50")) is not None}
     lines = [_line(view, row, first.get(row.case.id)) for row in rows]
     if not lines:
@@ -43,7 +43,7 @@ def accesses_table(view: View) -> Table | None:
 
 
 def _fetches(row: Row) -> list[KindCounts]:
-    """Of each repeat that counts."""
+    """Return the counts of fetches in each repeat that counts."""
     return [counts for sample in usable(row.samples) for counts in sample.kinds if counts.kind == "get" and counts.ops]
 
 
@@ -53,27 +53,27 @@ def _first(row: Row) -> list[dict[str, float]]:
 
 def _line(view: View, row: Row, of_case: float | None) -> tuple[Cell, ...]:
     kinds = _fetches(row)
-    fresh, again = (
+    first_ops, repeated_ops = (
         sum(counts.ops - counts.repeated_ops for counts in kinds),
         sum(counts.repeated_ops for counts in kinds),
     )
     first = _first(row)
     repeated = [counts.repeated_said for counts in kinds]
-    halves = (_median(first, "p50") or of_case, _median(repeated, "p50"))
-    ratio = halves[1] / halves[0] if halves[0] and halves[1] is not None else None
+    medians = (_median(first, "p50") or of_case, _median(repeated, "p50"))
+    ratio = medians[1] / medians[0] if medians[0] and medians[1] is not None else None
     return (
         *lead(view, row),
-        Num(f"{fresh:,}", float(fresh)),
-        *(_time(first, name, fresh) for name in _PERCENTILES),
-        Num(f"{again:,}", float(again)),
-        *(_time(repeated, name, again) for name in _PERCENTILES),
+        Num(f"{first_ops:,}", float(first_ops)),
+        *(_time(first, name, first_ops) for name in _PERCENTILES),
+        Num(f"{repeated_ops:,}", float(repeated_ops)),
+        *(_time(repeated, name, repeated_ops) for name in _PERCENTILES),
         Num(numbers.NONE, None) if ratio is None else Num(f"{ratio:.2f}", ratio),
     )
 
 
 def _median(repeats: Sequence[dict[str, float]], name: str) -> float | None:
-    """Over the repeats that have enough of them for it; None if fewer than half have."""
-    values = [said[name] for said in repeats if name in said]
+    """Return the median of a percentile over the repeats with enough operations; None unless most have enough."""
+    values = [latencies[name] for latencies in repeats if name in latencies]
     return median(values) if 2 * len(values) > len(repeats) else None
 
 

@@ -1,4 +1,4 @@
-"""The short answer: the first page."""
+"""The section with the short answer, which is the first page."""
 
 from assay.report.document import Section
 from assay.report.first.page import first_page
@@ -6,5 +6,5 @@ from assay.report.view import View
 
 
 def section(view: View) -> Section:
-    """The page."""
+    """Return the section."""
     return Section("answer", "Short answer", first_page(view).blocks)

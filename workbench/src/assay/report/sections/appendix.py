@@ -1,4 +1,4 @@
-"""The appendix: all numbers, each once, and everything needed to repeat the run; all of it folded."""
+"""The appendix, all of it folded: all numbers, each once, and everything needed to repeat the run."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ _MODULES = (results, parts, seconds, comparison, variation, io500, uses, verdict
 
 
 def section(view: View) -> Section:
-    """What the other sections leave out, then commands, versions and the study file."""
+    """Return the section: what the other sections leave out, then commands, versions and the study file."""
     found = [fold for module in _MODULES for fold in module.folds(view)]
     return Section("appendix", "Appendix", (*found, *_notes(view), _repeat(view)))
 

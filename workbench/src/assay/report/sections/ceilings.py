@@ -1,4 +1,4 @@
-"""Upper limits: what memory, engine and targets can do at most, and how near results come to it."""
+"""Upper limits: the most that memory, engine and targets can do, and how near results come to it."""
 
 from collections.abc import Iterable, Iterator
 
@@ -47,7 +47,7 @@ _COLUMNS = (
 )
 _FAR = 1.05
 _MOST_OPEN = 3
-"""Limits a target, and sentences, that are not folded."""
+"""Most limits per target, and most sentences, outside the folded part."""
 _THIS_MACHINE = "this machine"
 _WHEN: dict[str, str] = {
     "before": "before the cases",
@@ -58,7 +58,7 @@ _WHEN: dict[str, str] = {
 
 
 def section(view: View) -> Section:
-    """For each target the limits that its results are nearest to, and which were underestimated."""
+    """Return the section: for each target the limits nearest to its results, and limits that were underestimated."""
     if not view.run.ceilings:
         return Section("ceilings", "Upper limits", (Note(_NONE, "warning"),))
     blocks: list[Block] = [Paragraph(_words(view.run.ceilings)), *_nearest(view)]
@@ -71,7 +71,7 @@ def section(view: View) -> Section:
 
 
 def folds(view: View) -> Iterator[Fold]:
-    """Every limit and every pass; those of the engine, one per kind of job, in tables of their own."""
+    """Yield all limits and passes; limits of the engine, one per kind of job, have tables of their own."""
     ceilings = view.run.ceilings
     if not ceilings:
         return
@@ -97,7 +97,7 @@ def folds(view: View) -> Iterator[Fold]:
 
 
 def _nearest(view: View) -> list[Block]:
-    """Which limits the results of each target are nearest to."""
+    """Return a table of the limits that the results of each target are nearest to."""
     rows: list[tuple[Cell, ...]] = []
     for target in view.targets:
         found: dict[str, list[Binding]] = {}
@@ -131,12 +131,12 @@ def _was_wrong(item: Ceiling) -> bool:
 
 
 def _by_far(one: Exceeding) -> bool:
-    """What is above a measurement by less is no reason to doubt it."""
+    """Return whether a result exceeded a measured limit by 5 % or more; less is no reason to doubt the measurement."""
     return one.value >= _FAR * one.measured
 
 
 def _words(ceilings: Iterable[Ceiling]) -> str:
-    """What is to be known of those that there are."""
+    """Return the introduction, with a remark if limits are of the engine, the client or memory."""
     names = {item.name for item in ceilings if item.value}
     little = [f"to {words}" for word, words in _LITTLE.items() if any(word in name for name in names)]
     return f"{_WORDS} A result close {' or '.join(little)} says little about the storage." if little else _WORDS
@@ -150,13 +150,13 @@ def _details(ceilings: Iterable[Ceiling]) -> Iterator[str]:
 
 
 def _wrong(item: Ceiling) -> Text:
-    """What was measured of a ceiling, what exceeded it, and what came of measuring it again."""
+    """Return what was measured of an underestimated ceiling, what exceeded it, and the result of measuring again."""
     measure = DATA if item.unit == "bytes/s" else COUNTED
     again = max((one.value for one in item.passes if one.when == "again"), default=None)
     known = max((one.value for one in item.passes if one.when != "again"), default=None)
     head = Strong(f"{item.name} of {item.target or _THIS_MACHINE} was underestimated: ")
     if item.exceeded is None:
-        # Then it was measured again, and that was more than the result.
+        # It was measured again, and the new value is above the result.
         words = f"a result exceeded it. Measured again: {measure.text(again or 0.0)}"
         return (head, words + (f", before {measure.text(known)}." if known else "."))
     found = item.exceeded
@@ -205,7 +205,7 @@ def _cells(item: Ceiling) -> tuple[Cell, ...]:
 
 
 def _of_kinds(engine: list[Ceiling]) -> tuple[Cell, ...]:
-    """One line for all kinds of job: their range."""
+    """Return one row for all kinds of job, with the range of their limits."""
     known = [item.value for item in engine if item.value]
     missing = "; ".join(dict.fromkeys(item.reason for item in engine if not item.value))
     name, target = engine[0].name, engine[0].target

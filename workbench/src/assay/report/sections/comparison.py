@@ -1,4 +1,4 @@
-"""The comparison between targets: a chart and a line for each operation, and a folded table of all points."""
+"""The comparison between targets: a chart and a row for each operation, and a folded table of all points."""
 
 from collections.abc import Iterator
 from itertools import chain, islice
@@ -15,12 +15,12 @@ from assay.report.view import View
 
 _SIZES = " Two sizes are file size / record size."
 _MOST_POINTS = 30
-"""Points in one chart."""
+"""Most points in one chart."""
 _MOST_ROWS = 5000
 _MOST_OPEN = 8
-"""Charts that are not folded."""
+"""Most charts outside the folded part."""
 _MOST_LINES = 24
-"""Lines of the table that is not folded."""
+"""Most rows of the table that is not folded."""
 
 EFFECT = "Effect is Cliff's delta: 1 if every repeat of the second is faster than every one of the first, −1 if slower."
 RULE = (
@@ -37,14 +37,14 @@ _CHART = (
 
 
 def open_blocks(view: View) -> list[Block]:
-    """A line for each operation, then the first charts."""
+    """Return the blocks for the evidence: a row for each operation, then the first charts."""
     if not view.analysis.comparisons:
         return []
     blocks: list[Block] = []
-    few = sum(pair.too_few for pair in view.analysis.comparisons)
-    if few:
+    too_few = sum(pair.too_few for pair in view.analysis.comparisons)
+    if too_few:
         of = numbers.plural(len(view.analysis.comparisons), "comparison")
-        words = f"{few:,} of {of} have fewer than {LEAST_COMPARED} repeats of a side: too few to show a difference."
+        words = f"{too_few:,} of {of} have fewer than {LEAST_COMPARED} repeats of a side: too few to show a difference."
         blocks.append(Note(words, "warning"))
     blocks.append(_summary(view))
     if charts := tuple(islice(_charts(view, True), _MOST_OPEN)):
@@ -54,7 +54,7 @@ def open_blocks(view: View) -> list[Block]:
 
 
 def folds(view: View) -> Iterator[Fold]:
-    """Every point in one table, and the charts that are not in the evidence."""
+    """Yield all points in one table, and the charts that are not in the evidence."""
     pairs = view.analysis.comparisons
     if not pairs:
         return
@@ -65,7 +65,7 @@ def folds(view: View) -> Iterator[Fold]:
 
 
 def _summary(view: View) -> Table:
-    """How the points of each operation ended."""
+    """Return a table of the outcomes of each operation's points."""
     found = view.analysis.decisions
     columns = (
         Column("Operation"),
@@ -110,7 +110,7 @@ _OTHERS = ((Outcome.EQUAL, "equal"), (Outcome.OPEN, "undecided"), (Outcome.BARRE
 
 
 def _latency(one: Decision, view: View) -> str:
-    """Of p50, in the median over the points."""
+    """Return the ratio of p50, as the median over the points."""
     mine = (one.workload, one.operation, one.base, one.other)
     ratios = [
         pair.ratio
@@ -121,24 +121,24 @@ def _latency(one: Decision, view: View) -> str:
 
 
 def _lower(ratio: float) -> str:
-    """`29× lower`: of a latency less is better, so that a ratio below 1 is turned over."""
+    """Return a ratio of latencies in words, `29× lower`: a ratio below 1 is inverted, since less is better."""
     return f"{numbers.ratio(ratio if ratio > 1 else 1 / ratio)} {'higher' if ratio > 1 else 'lower'}"
 
 
 def _charts(view: View, leading: bool) -> Iterator[Chart]:
-    """Of the first operation of each kind of work in each workload, or of all others."""
+    """Yield charts of the first operation of each kind of work in each workload, or of all other operations."""
     groups: dict[tuple[str, str, str, str], list[Comparison]] = {}
     for pair in view.analysis.comparisons:
         groups.setdefault((pair.workload, pair.operation, pair.base, pair.other), []).append(pair)
     several = len({workload for workload, *_ in groups}) > 1
     pairs_of = {tuple(sides) for _, _, *sides in groups}
-    seen: set[tuple[str, ...]] = set()
+    charted: set[tuple[str, ...]] = set()
     for place, ((workload, operation, base, other), pairs) in enumerate(groups.items()):
         if not any(view.comparable(pair) for pair in pairs):
             continue
         kind = (workload, kind_of(operation), base, other)
-        first = kind not in seen
-        seen.add(kind)
+        first = kind not in charted
+        charted.add(kind)
         if first is not leading:
             continue
         title = numbers.operation_title(operation) + (f" · {workload}" if several else "")
@@ -191,7 +191,7 @@ def _where(pair: Comparison, view: View) -> str:
 
 
 def _points(view: View) -> dict[_Key, PointDecision]:
-    """What the run answers at each point of a comparison."""
+    """Return the decision at each point of a comparison."""
     return {
         (one.workload, one.operation, one.base, one.other, tuple(point.axes.items())): point
         for one in view.analysis.decisions
@@ -234,7 +234,7 @@ def _of_latency(pair: Comparison | None, drawn: bool) -> Num:
 
 
 def _answer(point: PointDecision) -> str:
-    """As in the short answer."""
+    """Return the outcome of a point in the words of the short answer."""
     words = {Outcome.FASTER: f"{point.winner} faster", Outcome.EQUAL: "equal", Outcome.OPEN: "undecided"}
     return words.get(point.outcome, "not compared")
 

@@ -1,4 +1,4 @@
-"""What the targets would cost as the designs they stand for, beside what was measured of them."""
+"""What the targets would cost as the designs that the study assigns to them, with their measured rates."""
 
 from collections.abc import Iterable, Sequence
 
@@ -60,7 +60,7 @@ _HOURS = (
 
 
 def section(view: View) -> Section | None:
-    """The section; None if the study names no prices."""
+    """Return the section; None if the study names no prices."""
     costs, prices = target_costs(view), view.run.prices
     if prices is None or not costs:
         return None
@@ -113,7 +113,7 @@ def _facts(prices: FrozenPrices) -> Facts:
 
 
 def _dates(book: Book, rows: Iterable[Row]) -> str:
-    """When some of its prices held."""
+    """Return the date of these prices, or the earliest and the latest date."""
     dates = sorted({book.date_of(row) for row in rows}) or [book.date]
     return str(dates[0]) if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
 
@@ -128,12 +128,12 @@ def _table(costs: Sequence[TargetCost], currency: str) -> Table:
 
 
 def _today(view: View, costs: Sequence[TargetCost]) -> list[Block]:
-    """The months by another book, if that was asked for."""
+    """Return a table of monthly costs by another price book; nothing without one."""
     if view.today is None or view.run.prices is None:
         return []
     old, new = view.run.prices.book, view.today
-    taken = [row for item in costs if item.today is not None for row in item.today.rows]
-    now = f", {_dates(new, taken)}" if taken else ""
+    used = [row for item in costs if item.today is not None for row in item.today.rows]
+    now = f", {_dates(new, used)}" if used else ""
     columns = (
         Column("Target"),
         Column("Month, frozen", f"{old.currency}, {_dates(old, old.rows)}", numeric=True),

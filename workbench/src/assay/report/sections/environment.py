@@ -1,4 +1,4 @@
-"""The environment: the targets, the machine and the software, as found."""
+"""The environment that the run found: targets, machine and software."""
 
 from collections.abc import Iterator
 
@@ -17,11 +17,11 @@ _BRIEF: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Processor", "cpu", ("model", "usable", "governor")),
     ("Memory", "memory", ("total",)),
 )
-"""Label, and the section and names of what a reader wants to see first."""
+"""Label, section and items of the short description of the machine."""
 _BRIEF_OF_JOB = ("partition", "nodes", "time limit", "state", "reason", "stopped")
 _JOB = "scheduler job "
 _PREFIX = {"usable": "CPUs ", "governor": "governor ", "time limit": "time limit "}
-"""What is put before values that do not speak for themselves."""
+"""Item -> words before its value, for values that are unclear alone."""
 _COLUMNS = (
     Column("Target"),
     Column("Kind"),
@@ -35,7 +35,7 @@ _COLUMNS = (
 
 
 def section(view: View) -> Section:
-    """Targets, one row each, and the machine in a few lines."""
+    """Return the section: targets, one row each, and the machine in a few lines."""
     environment = {name: readable(values) for name, values in view.run.environment.items()}
     brief = [(label, part, names) for label, part, names in _BRIEF if part in environment]
     brief += [
@@ -53,7 +53,7 @@ def section(view: View) -> Section:
 
 
 def folds(view: View) -> Iterator[Fold]:
-    """All that was found, part by part."""
+    """Yield the whole environment, part by part."""
     blocks: list[Block] = []
     for name, values in view.run.environment.items():
         mark = f"environment-{len(blocks)}"
@@ -63,7 +63,7 @@ def folds(view: View) -> Iterator[Fold]:
 
 
 def _targets(view: View) -> Table:
-    """One row each, with the columns that any of them fills."""
+    """Return a table with a row for each target and the columns that are not empty for all."""
     rows = [_cells(place) for place in view.run.places]
     filled = [number for number in range(len(_COLUMNS)) if not all(_empty(row[number]) for row in rows)]
     columns = tuple(_COLUMNS[number] for number in filled)
@@ -86,11 +86,11 @@ def _cells(place: Place) -> tuple[Cell, ...]:
     )
 
 
-def _known_of(told: bool, place: Place) -> str:
-    """Of what was found out of the machine's own storage; of a server's it is not known here."""
+def _known_of(answer: bool, place: Place) -> str:
+    """Return yes or no for storage of this machine; for storage of a server the answer is not known."""
     if place.servers:
         return numbers.NONE
-    return "yes" if told else "no"
+    return "yes" if answer else "no"
 
 
 def _empty(cell: Cell) -> bool:

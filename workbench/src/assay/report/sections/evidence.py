@@ -1,4 +1,4 @@
-"""The evidence: how each kind of work came out, in a table and charts, all other caveats, and how to read it."""
+"""The evidence: each kind of work in tables and charts, further caveats, and how to read them."""
 
 from collections import Counter
 
@@ -27,7 +27,7 @@ from assay.report.sections import comparison, results
 from assay.report.view import View
 
 _MOST = 24
-"""Lines of the table of what is not compared."""
+"""Most rows of the table of results that are not compared."""
 
 
 _READ = (
@@ -38,7 +38,7 @@ _READ = (
 
 
 def section(view: View) -> Section:
-    """What the short answer follows from."""
+    """Return the section, from which the short answer follows."""
     found = claims(view.analysis.decisions)
     growth = scalings(view.analysis.rows)
     blocks: list[Block] = comparison.open_blocks(view)
@@ -54,11 +54,11 @@ def section(view: View) -> Section:
 
 
 def reached(view: View, compared: set[str]) -> list[Block]:
-    """What each target that is compared with no other reaches per kind of work.
+    """Return a table of the rates per kind of work, for targets that are compared with no other.
 
     Args:
         view: The run.
-        compared: The other targets.
+        compared: Targets that are compared, which are left out.
     """
     groups: dict[tuple[str, str], list[Row]] = {}
     mine = [row for row in view.analysis.rows if row.case.target not in compared]

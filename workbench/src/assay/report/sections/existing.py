@@ -1,4 +1,4 @@
-"""Data sets that were there already: which objects results were measured on."""
+"""Data sets that existed before the run, and the objects in them that were read."""
 
 from collections.abc import Callable, Iterable
 
@@ -16,12 +16,12 @@ _CAPTION = (
 
 
 def existing_table(view: View) -> Table | None:
-    """A line for each target and workload with such objects; None without any."""
+    """Return a table with a row for each target and workload with existing objects; None without any."""
     found: dict[tuple[str, str], list[ExistingObjects]] = {}
     for row in view.analysis.rows:
-        told = [sample.existing for sample in usable(row.samples) if sample.existing is not None]
-        if told:
-            found.setdefault((row.case.target, row.case.workload), []).extend(told)
+        data_sets = [sample.existing for sample in usable(row.samples) if sample.existing is not None]
+        if data_sets:
+            found.setdefault((row.case.target, row.case.workload), []).extend(data_sets)
     if not found:
         return None
     columns = (
@@ -35,19 +35,19 @@ def existing_table(view: View) -> Table | None:
         Column("Median", numeric=True),
         Column("Largest", numeric=True),
     )
-    lines = tuple((target, workload, *_cells(told)) for (target, workload), told in found.items())
+    lines = tuple((target, workload, *_cells(data_sets)) for (target, workload), data_sets in found.items())
     return Table("existing-table", columns, lines, _CAPTION)
 
 
-def _cells(told: list[ExistingObjects]) -> tuple[Cell, ...]:
+def _cells(data_sets: list[ExistingObjects]) -> tuple[Cell, ...]:
     return (
-        _span((one.listed for one in told), _count),
-        _span((one.listed_bytes for one in told), numbers.size),
-        _span((one.objects for one in told), _count),
-        _span((one.bytes for one in told), numbers.size),
-        _span((one.smallest_bytes for one in told), numbers.size),
-        _span((one.median_bytes for one in told), numbers.size),
-        _span((one.largest_bytes for one in told), numbers.size),
+        _span((one.listed for one in data_sets), _count),
+        _span((one.listed_bytes for one in data_sets), numbers.size),
+        _span((one.objects for one in data_sets), _count),
+        _span((one.bytes for one in data_sets), numbers.size),
+        _span((one.smallest_bytes for one in data_sets), numbers.size),
+        _span((one.median_bytes for one in data_sets), numbers.size),
+        _span((one.largest_bytes for one in data_sets), numbers.size),
     )
 
 
@@ -56,7 +56,7 @@ def _count(value: float) -> str:
 
 
 def _span(values: Iterable[int], words: Callable[[float], str]) -> Num:
-    """One number, or the least and the greatest."""
+    """Return the number if all are equal, else the least and the greatest."""
     known = sorted(set(values))
     least, greatest = words(known[0]), words(known[-1])
     return Num(least if least == greatest else f"{least} to {greatest}", float(known[-1]))

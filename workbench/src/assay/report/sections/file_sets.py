@@ -1,4 +1,4 @@
-"""What was done to sets of files: how many there were, how many were opened and closed, and what was moved."""
+"""Operations on sets of files: how many files there were, were opened and closed, and how much data was moved."""
 
 from collections.abc import Iterator
 from statistics import median
@@ -15,7 +15,7 @@ _MOST_ROWS = 500
 
 
 def file_sets_table(view: View) -> Table | None:
-    """A line for each result on a set of files; None without any."""
+    """Return a table with a row for each result on a set of files; None without any."""
     mixed = any(row.operation == "file_mix" for row in view.analysis.rows)
     lines = [(*line, *(_turns(row) if mixed else ())) for row in view.analysis.rows for line in _line(view, row)]
     if not lines:
@@ -58,16 +58,16 @@ def _line(view: View, row: Row) -> Iterator[tuple[Cell, ...]]:
 
 
 def _turns(row: Row) -> tuple[Cell, ...]:
-    """Of a mix of files what was done to names, and how many files had a turn in a second."""
+    """Return the cells of a file mix: files made, removed and looked at, and files per second; empty for other rows."""
     samples = usable(row.samples)
     if row.operation != "file_mix":
         return ("", Num("", 0.0), Num("", 0.0))
-    made, gone = (median([_of(sample, kind) for sample in samples]) for kind in ("create", "unlink"))
+    made, removed = (median([_of(sample, kind) for sample in samples]) for kind in ("create", "unlink"))
     turns = [sum(_of(sample, kind) for kind in ("open", "create", "stat", "unlink")) for sample in samples]
     rates = [count * 1e9 / sample.elapsed_ns for count, sample in zip(turns, samples, strict=True) if sample.elapsed_ns]
     rate = median(rates) if rates else 0.0
-    looked = _count([_of(sample, "stat") for sample in samples])
-    return (f"{made:,.0f} / {gone:,.0f}", looked, Num(numbers.significant(rate), rate))
+    stat_count = _count([_of(sample, "stat") for sample in samples])
+    return (f"{made:,.0f} / {removed:,.0f}", stat_count, Num(numbers.significant(rate), rate))
 
 
 def _of(sample: Sample, kind: str) -> int:

@@ -1,4 +1,4 @@
-"""The hosts: how a result of several is shared out among them."""
+"""The hosts: how much each contributed to results that several hosts made together."""
 
 from collections.abc import Sequence
 
@@ -28,11 +28,14 @@ _WORDS = (
 )
 _MOST_ROWS = 500
 _MOST_OPEN = 12
-"""Results of a table that is not folded."""
+"""Most results of a table that is not folded."""
 
 
 def section(view: View) -> Section | None:
-    """A line for each result with the least, mean and greatest share, and all hosts of each in a fold."""
+    """Return the section: a row for each result with the least, mean and greatest rate of a host, and all hosts folded.
+
+    None if no result has several hosts.
+    """
     rows = [row for row in view.analysis.rows if hosts.summary(row) is not None]
     if not rows:
         return None
@@ -50,7 +53,7 @@ def section(view: View) -> Section | None:
 
 
 def _engines(view: View, rows: Sequence[Row]) -> str:
-    """How many engines each host has, and what started them if that was no login on each host."""
+    """Return how many engines each host has, and which launcher started them if it was not ssh."""
     launcher = view.run.launcher
     by = f", started by {launcher}" if launcher not in ("", "ssh") else ""
     tasks = {row.case.parameters.known("tasks_per_host", 1) for row in rows}
@@ -105,7 +108,7 @@ def _hosts(view: View, row: Row) -> list[tuple[Cell, ...]]:
 
 
 def _line_columns(unit: str) -> tuple[Column, ...]:
-    """Of what `_line_cells` says."""
+    """Return the columns of `_line_cells`."""
     return (
         Column("Host", facet=True),
         Column("Rate", unit, numeric=True),
@@ -118,7 +121,7 @@ def _line_columns(unit: str) -> tuple[Column, ...]:
 
 
 def _line_cells(line: hosts.HostLine, measure: Measure) -> tuple[Cell, ...]:
-    """What a host had of a result."""
+    """Return the cells of one host's part of a result."""
     return (
         line.host,
         rate_cell(line.rate, measure),
@@ -131,7 +134,7 @@ def _line_cells(line: hosts.HostLine, measure: Measure) -> tuple[Cell, ...]:
 
 
 def host_tables(rows: Sequence[Row]) -> list[Table]:
-    """What each host had of results that several made, medians over repeats; none for results of one host."""
+    """Return tables of each host's part of results of several hosts, medians over repeats; none for other results."""
     found = []
     for row in rows:
         measure = measure_of(row.operation)

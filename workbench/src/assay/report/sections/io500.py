@@ -1,4 +1,4 @@
-"""IO500's phases and score, of runs that have its workloads."""
+"""IO500's phases and score, for runs with its workloads."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from assay.report.view import View
 
 
 def folds(view: View) -> Iterator[Fold]:
-    """A table of phases and score for each repeat on each target, and which rules were not kept; none without any."""
+    """Yield a table of phases and scores for each repeat on each target, with broken rules; nothing in other runs."""
     scores = io500_scores(view.analysis.rows)
     if not scores:
         return

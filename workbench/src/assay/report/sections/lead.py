@@ -1,4 +1,4 @@
-"""What a line about one result begins with, in every table of results: its case, target, operation and point."""
+"""The first columns of tables with a row for each result: case, target, operation and point."""
 
 from assay.model.result.result import Row
 from assay.report import numbers
@@ -10,6 +10,6 @@ LEAD = (Column("Case"), Column("Target", facet=True), Column("Operation", facet=
 
 
 def lead(view: View, row: Row) -> tuple[Cell, ...]:
-    """The first cells of a result's line; at its point on the axes, or else its workload."""
+    """Return the first cells of a result's row; the last one is its point on the axes, or else its workload."""
     where = view.point_of(row) or row.case.workload
     return (row.case.id, row.case.target, numbers.operation_title(row.operation), where)

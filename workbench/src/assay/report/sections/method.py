@@ -1,4 +1,4 @@
-"""The method: what was done, in words and parameters, so that a reader can judge and repeat it."""
+"""The method in words and parameters, so that a reader can judge and repeat it."""
 
 from collections.abc import Iterable, Iterator
 
@@ -73,16 +73,16 @@ _EXISTING_WORDS = (
 )
 _MOST_CALLS = 100
 _OF_HOSTS = ("hosts", "tasks_per_host")
-"""Settings that stand with the load, of which they are a part."""
+"""Settings that are listed with the load, since they are a part of it."""
 
 
 def section(view: View) -> Section:
-    """What was done, in a few lines."""
+    """Return the section: the method in a few lines."""
     return Section("method", "Method", (Bullets(tuple(_principles(view))),))
 
 
 def folds(view: View) -> Iterator[Fold]:
-    """Parameters of all workloads side by side, what they mean, what was called, and what was left out."""
+    """Yield parameters of all workloads with their meaning, the system calls used, and points that were left out."""
     across = {place.target for place in view.run.places if _is_remote(place)}
     data = [case for case in view.analysis.cases if case.group == "data" and case.target not in across]
     names = [case for case in view.analysis.cases if case.metadata]
@@ -101,12 +101,12 @@ def folds(view: View) -> Iterator[Fold]:
 
 
 def _is_remote(place: Place) -> bool:
-    """The engine itself speaks across a network; of old runs only targets that do so had servers."""
+    """Return whether the engine itself reaches a target over a network; in old runs only such targets have servers."""
     return bool(place.servers) if place.remote is None else place.remote
 
 
 def _remote(view: View, across: set[str]) -> list[str]:
-    """Of what the engine reaches by itself, kind by kind."""
+    """Return sentences on targets that the engine accesses over a network, one kind of target after another."""
     if not across:
         return []
     kind_of = {place.target: place.kind for place in view.run.places}
@@ -115,17 +115,17 @@ def _remote(view: View, across: set[str]) -> list[str]:
         cases = [case for case in view.analysis.cases if case.target in across and kind_of.get(case.target) == word]
         if cases and kind.protocol():
             words.append(f"{kind.protocol()}: {_REMOTE_WORDS}")
-            told = {policy: f"Flush {policy}: {text}" for policy, text in kind.flushes().items()}
-            words += _used(cases, "sync", told or _SYNC_WORDS)
+            flush_words = {policy: f"Flush {policy}: {text}" for policy, text in kind.flushes().items()}
+            words += _used(cases, "sync", flush_words or _SYNC_WORDS)
     return words
 
 
 def _principles(view: View) -> list[Text]:
     run = view.run
     cases = numbers.plural(len(view.analysis.cases), "case")
-    held = "every case that still needs repeats" if run.adaptive else "every case"
+    cases_of_round = "every case that still needs repeats" if run.adaptive else "every case"
     order = (
-        f"each round runs {held} once, in a new random order, so that a drift of the machine hits all alike"
+        f"each round runs {cases_of_round} once, in a new random order, so that a drift of the machine hits all alike"
         if run.order == "random"
         else "cases run one after the other in the order of the study"
     )
@@ -141,7 +141,7 @@ def _principles(view: View) -> list[Text]:
 
 
 def _caches(view: View) -> Iterator[Text]:
-    """What was done about the page cache, in a word each."""
+    """Yield a sentence on how the page cache was treated."""
     cases = [case for case in view.analysis.cases if case.group == "data"]
     used = [f"{value} ({_CACHE_SHORT[str(value)]})" for value in _values(cases, "cache") if str(value) in _CACHE_SHORT]
     if used:
@@ -157,13 +157,13 @@ _DETAILS = (
 
 
 def _is_existing(case: Case) -> bool:
-    """It works on objects that were there before."""
+    """Return whether a case reads objects that existed before the run."""
     parameters = case.parameters
     return parameters.tells("objects") and parameters.tells("object_size") and parameters.existing
 
 
 def _contents(view: View) -> Iterator[Text]:
-    """What there is in what is written and read."""
+    """Yield sentences on the contents of the data."""
     existing = [_is_existing(case) for case in view.analysis.cases]
     if not all(existing) or not existing:
         yield "Data is unique and incompressible unless a workload says otherwise, and what is read can be checked."
@@ -172,7 +172,7 @@ def _contents(view: View) -> Iterator[Text]:
 
 
 def _control(view: View) -> list[Text]:
-    """What shows that the machine was quiet; the verdict on one that was not has it, too."""
+    """Return the control measurements of a quiet machine; for a busy one they are part of the verdicts section."""
     controls = view.run.controls
     if controls is None or view.analysis.machine is not None:
         return []
@@ -180,7 +180,7 @@ def _control(view: View) -> list[Text]:
 
 
 def _until(run: RunInfo) -> list[Text]:
-    """What decides how often a case is repeated, if the study does not."""
+    """Return the rule that ends repeats, if the study sets no fixed number."""
     if run.blocks is not None:
         looks = ", ".join(str(look) for look in run.blocks.looks)
         return [
@@ -189,11 +189,11 @@ def _until(run: RunInfo) -> list[Text]:
             "different, 5 in 100, is shared among them."
         ]
     if run.repeats_decide is not None:
-        spent = None if run.repeats_time is None else numbers.seconds(run.repeats_time)
-        limit = "" if spent is None else f", or after {spent}"
+        time_limit = None if run.repeats_time is None else numbers.seconds(run.repeats_time)
+        or_after = "" if time_limit is None else f", or after {time_limit}"
         return [
             "A case is repeated until it is decided which target is faster, or that they differ by less than "
-            f"{within_words(run.repeats_decide)}{limit}. That is asked after {run.repeats_least} repeats, then each "
+            f"{within_words(run.repeats_decide)}{or_after}. That is asked after {run.repeats_least} repeats, then each "
             f"time there are 1.4 times as many, {run.looks} times at most; p-values allow for it."
         ]
     if run.repeats_within is None:
@@ -206,7 +206,7 @@ def _until(run: RunInfo) -> list[Text]:
 
 
 def _parameters(view: View) -> Table:
-    """One column per workload, one row per parameter that any of them sets."""
+    """Return a table with a column per workload and a row per parameter that any of them sets."""
     columns = (Column("Parameter"), *(Column(workload.name) for workload in view.workloads))
     facts = [_facts(workload) for workload in view.workloads]
     names = list(dict.fromkeys(name for fact in facts for name in fact))
@@ -220,7 +220,7 @@ def _parameters(view: View) -> Table:
 
 
 def _facts(workload: Workload) -> dict[str, str]:
-    """Parameter -> its value, or its values if it is swept."""
+    """Return title of a parameter -> its value, or its values if it is swept."""
     cases = list({row.case.id: row.case for row in workload.rows}.values())
     operations = [numbers.operation_title(name).lower() for name in workload.operations]
     found = {"Targets": ", ".join(dict.fromkeys(case.target for case in cases)), "Operations": ", ".join(operations)}
@@ -230,8 +230,8 @@ def _facts(workload: Workload) -> dict[str, str]:
         if DEFINITIONS[name].of_sets and not on_set:
             continue
         values = _values(cases, name)
-        told = name in workload.swept or DEFINITIONS[name].shown not in ("limit", "setting")
-        usual = None if told else default_of(name, group)
+        always_shown = name in workload.swept or DEFINITIONS[name].shown not in ("limit", "setting")
+        usual = None if always_shown else default_of(name, group)
         if values != [usual]:
             found.setdefault(numbers.axis_title(name), _shortened(name, values))
     p = cases[0].parameters
@@ -263,7 +263,7 @@ def _data(p: Parameters) -> str:
 
 
 def _in_order(swept: Iterable[str], group: Group) -> list[str]:
-    """Parameters that the table may have by themselves: the load, axes, limits, settings; what is on or off is last."""
+    """Return the parameters that may have a row, in order: load, axes, limits, settings; booleans are last."""
     shown = {name: item.shown for name, item in DEFINITIONS.items() if item.is_for(group)}
     load = [name for name in shown if shown[name] == "always" or name in _OF_HOSTS]
     settings = sorted((name for name in shown if shown[name] == "setting"), key=_on_or_off)
@@ -275,25 +275,25 @@ def _on_or_off(name: str) -> bool:
 
 
 def _calls(view: View) -> Table:
-    """The method used and why."""
+    """Return a table of the I/O methods that were used, with the reasons."""
     groups: dict[tuple[str, str, str, str, str], dict[str, None]] = {}
     for row in view.analysis.rows:
         case = row.case
         for sample in row.samples:
             if sample.method:
-                asked = case.parameters.known("method", NOT_TOLD)
-                about = (case.workload, case.target, asked, sample.method, sample.method_reason)
+                requested = case.parameters.known("method", NOT_TOLD)
+                about = (case.workload, case.target, requested, sample.method, sample.method_reason)
                 groups.setdefault(about, {})[sample.operation] = None
     rows: list[tuple[Cell, ...]] = []
-    for (workload, target, asked, used, reason), named in groups.items():
+    for (workload, target, requested, used, reason), named in groups.items():
         operations = ", ".join(numbers.operation_title(name).lower() for name in named)
-        rows.append((workload, target, asked, used, operations, reason or numbers.NONE))
+        rows.append((workload, target, requested, used, operations, reason or numbers.NONE))
     columns = ("Workload", "Target", "Asked for", "Used", "Operations", "Why")
     return Table("calls-table", tuple(Column(name) for name in columns), tuple(rows[:_MOST_CALLS]))
 
 
 def _values(cases: list[Case], name: str) -> list[AxisValue]:
-    """The different values of a parameter in plan order."""
+    """Return the different values of a parameter, in plan order."""
     return list(dict.fromkeys(case.parameters.known(name, NOT_TOLD) for case in cases))
 
 
@@ -303,7 +303,7 @@ def _shortened(name: str, values: list[AxisValue]) -> str:
 
 
 def _used(cases: list[Case], name: str, words: dict[str, str]) -> list[str]:
-    """The explanation of each value that a parameter has in these cases."""
+    """Return the explanation of each value that a parameter has in these cases."""
     return [words[str(value)] for value in _values(cases, name) if str(value) in words]
 
 

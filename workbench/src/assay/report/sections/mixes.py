@@ -1,4 +1,4 @@
-"""What operations consist of: reads and writes, gets and heads, each with a rate and latencies of its own."""
+"""Kinds of request within operations: reads and writes, gets and heads, each with its own rate and latencies."""
 
 from collections.abc import Iterator
 from statistics import median
@@ -15,11 +15,11 @@ from assay.report.view import View
 _MOST_ROWS = 500
 _TAIL = ("p50", "p99")
 Kinds = dict[str, list[KindRate]]
-"""Kind of operation -> what it did in each repeat."""
+"""Kind of operation -> its rates in each repeat."""
 
 
 def mixes_table(view: View) -> Table | None:
-    """A line for each kind of operation in results that mix several, or tell of first bytes; None without any."""
+    """Return a table with a row per kind of operation, for results with several kinds or first bytes; None if empty."""
     found = [(row, mixed_kinds(usable(row.samples))) for row in view.analysis.rows]
     first = any(rate.counts.first_byte for _, kinds in found for rates in kinds.values() for rate in rates)
     lines = [line for row, kinds in found for line in _lines(view, row, kinds, first)]
@@ -66,8 +66,8 @@ def _first_byte(rates: list[KindRate], name: str) -> Num:
 
 
 def _time(repeats: list[dict[str, float]], name: str) -> Num:
-    """Of the repeats; none unless each of them has operations enough for it."""
-    values = [said[name] for said in repeats if name in said]
+    """Return the median of a percentile over the repeats; no number unless each has enough operations."""
+    values = [latencies[name] for latencies in repeats if name in latencies]
     if len(values) < len(repeats):
         return Num("too few", None)
     return Num(numbers.microseconds(median(values)), median(values))

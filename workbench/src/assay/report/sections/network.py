@@ -1,4 +1,4 @@
-"""The network between hosts and servers: what its links carry, how long a round trip takes, what was odd."""
+"""The network between hosts and servers: rates of links, round trips and findings."""
 
 from collections.abc import Sequence
 
@@ -37,7 +37,7 @@ _PAIRS = (
 
 
 def section(view: View) -> Section | None:
-    """What speaks against the network, its links, and each pair of client and server in a fold."""
+    """Return the section: findings, links, and each pair of client and server in a fold; None if none was measured."""
     network = view.run.network
     if network is None:
         return None
@@ -56,13 +56,13 @@ def section(view: View) -> Section | None:
 
 
 def _words(network: Network, links: Sequence[LinkCeiling]) -> str:
-    """What was measured, and what follows from it."""
+    """Return what was measured and how results are compared with it."""
     ways = {trip.method for trip in network.rtts if trip.median is not None}
     measured = [_RATES] if any(path.bits_per_s for path in network.paths) else []
     measured += [words for way, words in _TRIPS.items() if way in ways]
-    said = [f"Measured before the cases: {'; '.join(measured)}."] if measured else []
-    said += [_HELD] if any(link.value is not None for link in links) else []
-    return " ".join(said) or "Nothing could be measured."
+    sentences = [f"Measured before the cases: {'; '.join(measured)}."] if measured else []
+    sentences += [_HELD] if any(link.value is not None for link in links) else []
+    return " ".join(sentences) or "Nothing could be measured."
 
 
 def _link(item: LinkCeiling) -> tuple[Cell, ...]:
@@ -99,6 +99,6 @@ def _pairs(network: Network) -> Sequence[tuple[Cell, ...]]:
 
 
 def _alone(network: Network, client: str, server: str, direction: Direction) -> float | None:
-    """Bytes per second of a pair alone, with the best number of connections."""
+    """Return the bytes per second of one pair alone, with the best number of connections."""
     bits = best_alone([path for path in network.paths if path.direction == direction], client, server)
     return bits / 8 if bits else None

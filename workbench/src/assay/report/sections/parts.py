@@ -1,4 +1,4 @@
-"""What results consist of, in a folded table for each way to take them apart."""
+"""Folded tables that break results down: by request type, file sets, repeated access, other clients, counters."""
 
 from collections.abc import Callable, Iterator
 
@@ -20,7 +20,7 @@ _TABLES: tuple[tuple[str, str, Callable[[View], Table | None]], ...] = (
 
 
 def folds(view: View) -> Iterator[Fold]:
-    """Those that the run has anything of."""
+    """Yield the tables that are not empty for this run."""
     for title, name, make in _TABLES:
         if (table := make(view)) is not None:
             yield Fold(title, (table,), name)

@@ -1,4 +1,4 @@
-"""Figures that others have published, in the same charts as the run's own."""
+"""Published figures in the same charts as the run's own."""
 
 from statistics import fmean
 
@@ -11,7 +11,7 @@ from assay.report.view import View, Workload, plausible
 
 
 def section(view: View, beside: Beside) -> Section:
-    """Heat maps and lines of both, and means over the sizes that all have."""
+    """Return the section: heat maps and line charts of both, and means over the sizes that all have."""
     merged = with_figures(view.analysis, beside)
     if merged is None:
         words = (
@@ -57,16 +57,18 @@ def _workload(both: View, workload: Workload) -> list[Block]:
 
 
 def _means(workload: Workload, mark: str) -> list[Block]:
-    """Each target's mean over the sizes that all targets have, operation by operation."""
+    """Return a table of each target's mean over the sizes that all targets have, with a row per operation."""
     targets = _targets(workload)
     lines: list[tuple[Cell, ...]] = []
     for operation in workload.operations:
         found = {target: _points(workload.of(operation), target) for target in targets}
-        there = {target: points for target, points in found.items() if points}
-        common = set.intersection(*(set(points) for points in there.values())) if there else set()
+        by_target = {target: points for target, points in found.items() if points}
+        common = set.intersection(*(set(points) for points in by_target.values())) if by_target else set()
         if not common:
             continue
-        means = [fmean(there[target][point] for point in common) if target in there else None for target in targets]
+        means = [
+            fmean(by_target[target][point] for point in common) if target in by_target else None for target in targets
+        ]
         cells = [Num(numbers.NONE if mean is None else DATA.number(mean), mean) for mean in means]
         lines.append((numbers.operation_title(operation), Num(str(len(common)), float(len(common))), *cells))
     if not lines:
@@ -84,7 +86,7 @@ def _means(workload: Workload, mark: str) -> list[Block]:
 
 
 def _points(rows: list[Row], target: str) -> dict[tuple[object, object], float]:
-    """File and record size -> bytes per second."""
+    """Return file size and record size -> bytes per second, for one target."""
     return {
         (row.case.axes["file_size"], row.case.axes["record_size"]): row.throughput.median
         for row in rows

@@ -1,4 +1,4 @@
-"""The results: charts per workload, and every result once, in one table of a measure."""
+"""The results: charts per workload, and every result once in a table per measure."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -22,23 +22,23 @@ _CURVES = (
     f"{LEAST_BEYOND} operations took longer."
 )
 _MOST_OPEN = 10
-"""Charts that are not folded."""
+"""Most charts outside the folded part."""
 _FEW = 20
-"""Results that stand open as they are."""
+"""Up to this number, all results are shown in the evidence."""
 _SHORT = ("p50", "p99")
 
 
 def stand_open(view: View) -> bool:
-    """They are so few that they are the evidence, and no table of the appendix."""
+    """Return whether the results are so few that they are shown in the evidence instead of the appendix."""
     return len(view.analysis.rows) <= _FEW
 
 
 _LEAST_DRAWN = 3
-"""Values of an axis of which a chart says more than a table of the slowest and the fastest."""
+"""Least number of values on an axis for a line chart in the evidence."""
 
 
 def _charts(view: View, leading: bool) -> Iterator[Chart]:
-    """Of the first operation of each kind of work, or all others: heat maps, else lines over an axis."""
+    """Yield heat maps or line charts, for the first operation of each kind of work (`leading`) or for all others."""
     for workload in view.main_workloads():
         mark, grid = str(view.workloads.index(workload)), workload.grid()
         first = set({kind_of(name): name for name in reversed(workload.operations)}.values())
@@ -55,7 +55,7 @@ def _charts(view: View, leading: bool) -> Iterator[Chart]:
 
 
 def open_blocks(view: View) -> list[Block]:
-    """What stands in the evidence: the results themselves if they are few, else the main charts."""
+    """Return the blocks for the evidence: the results themselves if they are few, else the main charts."""
     if stand_open(view):
         return [*results_tables(view, short=True)]
     charts = tuple(islice(_charts(view, True), _MOST_OPEN))
@@ -63,7 +63,7 @@ def open_blocks(view: View) -> list[Block]:
 
 
 def folds(view: View) -> Iterator[Fold]:
-    """All results in one table, and the charts that are not in the evidence."""
+    """Yield all results in tables, and the charts that are not in the evidence."""
     if not stand_open(view):
         yield Fold(f"All {len(view.analysis.rows):,} results", tuple(results_tables(view)), "results")
     drawn = 0 if stand_open(view) else _MOST_OPEN
@@ -75,13 +75,13 @@ def folds(view: View) -> Iterator[Fold]:
 
 
 def _plain(view: View) -> Iterator[Chart]:
-    """Workloads without an axis; a table of few results has the same numbers."""
+    """Yield charts of workloads without a numeric axis; none for few results, whose table has the same numbers."""
     plain = [workload for workload in view.main_workloads() if not workload.numeric_axes()]
     return figures.plain_charts(view, plain) if plain and not stand_open(view) else iter(())
 
 
 def _latency_charts(view: View) -> list[Block]:
-    """Percentile curves, and the median over each axis that is not of a grid."""
+    """Return percentile curves, and charts of median latency over each axis that is not part of a grid."""
 
     def over(workload: Workload, mark: str) -> Iterator[Chart]:
         grid = workload.grid() or ()
@@ -97,11 +97,11 @@ def _latency_charts(view: View) -> list[Block]:
 
 
 def results_tables(view: View, short: bool = False) -> list[Table]:
-    """Every result: verdict, median, interval, nearest limit, latency; metadata in a table of its own.
+    """Return tables of all results: verdict, median, interval, nearest limit, latency; metadata has its own table.
 
     Args:
         view: The run.
-        short: Without the columns that only a table of many results needs.
+        short: Leave out the columns that only a table of many results needs.
     """
     found = []
     for measure in measures_of(view.analysis.rows):
@@ -113,7 +113,7 @@ def results_tables(view: View, short: bool = False) -> list[Table]:
 
 
 _Part = tuple[Column, Callable[[Row], Cell]]
-"""A column, and what stands in it of a result."""
+"""A column, and the function that returns a result's cell in it."""
 
 
 def _table(view: View, rows: list[Row], workloads: list[Workload], measure: Measure, short: bool) -> Table:
@@ -133,11 +133,11 @@ def _table(view: View, rows: list[Row], workloads: list[Workload], measure: Meas
     if not short:
         parts.append((Column("Spread", "%", numeric=True), _spread))
     if with_other:
-        parts.append((with_other, _beside))
+        parts.append((with_other, _other_rate))
     parts += [(Column("Nearest limit", facet=True), _limit), (Column("% of limit", numeric=True), _share)]
     for name in _SHORT if short else PERCENTILES:
         parts.append((Column(name, "µs", numeric=True), partial(_brief_percentile if short else _percentile, name)))
-    # What a narrow screen shows first of a table that is not searched are the numbers.
+    # On a narrow screen a short table should show its numbers first; a long one is searched by verdict and case.
     parts = [*parts, *about] if short else [*about, *parts]
     cells = tuple(tuple(cell(row) for _, cell in parts) for row in rows)
     name = "metadata-table" if measure.counted else "results-table"
@@ -187,7 +187,7 @@ def _spread(row: Row) -> Num:
     return Num(numbers.NONE if spread is None else f"{100 * spread:.1f}", spread)
 
 
-def _beside(row: Row) -> Num:
+def _other_rate(row: Row) -> Num:
     value, unit = (row.throughput, DATA) if row.counted else (row.iops, COUNTED)
     return rate_cell(value.median if value else None, unit)
 
@@ -197,7 +197,7 @@ def _limit(row: Row) -> str:
 
 
 def _share(row: Row) -> Share:
-    """Of the limit that binds, with the limit that was exceeded most besides."""
+    """Return the share of the nearest limit, with a remark on the limit that was exceeded most."""
     above = row.exceeded[0] if row.exceeded else None
     return Share(
         row.binding.share if row.binding else None, f"{above.name}: {numbers.share(above.share)}" if above else ""
@@ -209,7 +209,7 @@ def _percentile(name: str, row: Row) -> Num:
 
 
 def _brief_percentile(name: str, row: Row) -> Num:
-    """With a star for a remark, which `assay show` has in words."""
+    """Return a percentile with a star in place of a remark, which `assay show` prints in words."""
     item = row.percentile(name)
     if item is None or item.value is None or item.standing is Standing.KNOWN:
         return percentiles.cell(item)

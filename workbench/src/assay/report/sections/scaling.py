@@ -1,4 +1,4 @@
-"""Scaling: how totals grow with hosts, tasks, lanes and servers, where they bend, and the best of each number."""
+"""Scaling: how totals grow with hosts, tasks, lanes and servers, where they bend, and the best rate at each number."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,7 +15,7 @@ from assay.report.growth.words import bend_sentence, growth_sentence, law_senten
 from assay.report.view import View
 
 MOST = 12
-"""Totals of which sentences say something; the table has all."""
+"""Most totals that have sentences; the table has all."""
 _BENDS = (
     "Where a total bends is estimated with a 95 % interval, by a bootstrap over repeats, from one of two curves: the "
     "sharp one if it is within 2 % of all totals, else the one that the repeats contradict less. Sharply: each adds as "
@@ -25,7 +25,7 @@ _BENDS = (
 
 
 def section(view: View) -> Section | None:
-    """Sentences, charts and tables; None if nothing grows in the run."""
+    """Return the section: sentences, charts and tables; None if the run varies no number of hosts, lanes or servers."""
     rows = view.analysis.rows
     scaled = scalings(rows, GROWING)
     grown = growths(rows, view.run.places)
@@ -55,12 +55,12 @@ def _sentences(scaled: Sequence[Scaling]) -> Iterator[Text]:
     for workload, axis, words in dict.fromkeys((one.workload, one.axis, work_words(one)) for one in scaled):
         yield f"With more {noun(axis)}, {f'{workload} is ' if named else ''}{words}."
     for one in scaled:
-        said = sentence(one, named), bend_sentence(one, named), law_sentence(one, named)
-        yield from (text for text in said if text)
+        texts = sentence(one, named), bend_sentence(one, named), law_sentence(one, named)
+        yield from (text for text in texts if text)
 
 
 def _charts(scaled: Sequence[Scaling]) -> Iterator[Chart]:
-    """Two for each operation and axis."""
+    """Yield two charts for each operation and axis: totals and efficiency."""
     groups: dict[tuple[str, str], list[Scaling]] = {}
     for one in scaled:
         groups.setdefault((one.operation, one.axis), []).append(one)
@@ -74,7 +74,7 @@ def _charts(scaled: Sequence[Scaling]) -> Iterator[Chart]:
 
 
 def _best(view: View) -> list[Block]:
-    """The best of each number, where other axes vary, too."""
+    """Return charts and tables of the best rate at each number of hosts, if other axes vary, too."""
     blocks: list[Block] = []
     for axis in HOSTS:
         found = bests(view.analysis.rows, axis)

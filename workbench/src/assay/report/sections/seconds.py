@@ -1,4 +1,4 @@
-"""The rate of results second by second: the slowest, the median and the fastest one, and a moving average over time."""
+"""The rate of results second by second: the slowest, median and fastest second, and moving averages over time."""
 
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -23,7 +23,7 @@ _MARKS = (
 
 
 def folds(view: View) -> Iterator[Fold]:
-    """A table of all results that took three seconds or more, and the courses of some; nothing without any."""
+    """Yield a table of the results with rates per second, and charts over time of some; nothing without any."""
     found = [(row, segments) for row in view.analysis.rows if (segments := segments_of(row))]
     if not found:
         return
@@ -37,7 +37,7 @@ def folds(view: View) -> Iterator[Fold]:
 
 
 def segments_of(row: Row) -> list[Segments]:
-    """Of the repeats that count."""
+    """Return the rates per second of the repeats that count."""
     courses = [sample.course for sample in usable(row.samples)]
     return [course.segments for course in courses if course is not None and course.segments is not None]
 
@@ -79,20 +79,20 @@ def _line(view: View, row: Row, every: Sequence[Segments]) -> tuple[Cell, ...]:
 
 
 def _charts(view: View, rows: Sequence[Row]) -> Iterator[Chart]:
-    """One for each operation at each point of the axes, with a line for each repeat."""
+    """Yield a chart of rates for each operation at each point of the axes, with a line for each repeat."""
     for number, (title, group) in enumerate(_groups(view, rows)):
         yield Chart(f"moving-{number}", title, "", course_chart(group, view.targets))
 
 
 def _latencies(view: View, rows: Sequence[Row]) -> Iterator[Chart]:
-    """Likewise of the latencies, as far as they were kept."""
+    """Yield a chart of latencies for each operation at each point of the axes, if they were stored."""
     for number, (title, group) in enumerate(_groups(view, rows)):
         if (drawing := latency_chart(group, view.targets)) is not None:
             yield Chart(f"seconds-latency-{number}", title, "", drawing)
 
 
 def _groups(view: View, rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
-    """The rows of each operation at each point of the axes, with words for it."""
+    """Return the rows of each operation at each point of the axes, with a title."""
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row.case.workload, view.point_of(row), row.operation), []).append(row)

@@ -1,4 +1,4 @@
-"""Objects that were put by one client and looked for by another: when they were seen, and how often they were not."""
+"""Objects that one client puts and another looks for: the time until they are seen, and the number of stale looks."""
 
 from collections.abc import Sequence
 from statistics import median
@@ -16,7 +16,7 @@ _TIMES = ("p50", "p99", "max")
 
 
 def seen_table(view: View) -> Table | None:
-    """A line for each result in which another client looked for what was put; None without any."""
+    """Return a table with a row for each result in which another client looked for new objects; None without any."""
     lines = tuple(line for row in view.analysis.rows if (line := _line(view, row)) is not None)
     if not lines:
         return None
@@ -39,15 +39,15 @@ def seen_table(view: View) -> Table | None:
 
 def _line(view: View, row: Row) -> tuple[Cell, ...] | None:
     counting = usable(row.samples)
-    told = [sample.service for sample in counting if sample.service is not None and sample.service.looks]
-    if not told:
+    service_counts = [sample.service for sample in counting if sample.service is not None and sample.service.looks]
+    if not service_counts:
         return None
-    looks, stale = sum(one.looks for one in told), sum(one.stale_looks for one in told)
-    seen = sum(counts.ops for sample in counting for counts in sample.kinds if counts.kind == "see")
+    looks, stale = sum(one.looks for one in service_counts), sum(one.stale_looks for one in service_counts)
+    seen_ops = sum(counts.ops for sample in counting for counts in sample.kinds if counts.kind == "see")
     share = 100 * stale / looks
     return (
         *lead(view, row),
-        Num(f"{seen:,}", float(seen)),
+        Num(f"{seen_ops:,}", float(seen_ops)),
         *(_time(counting, name) for name in _TIMES),
         Num(f"{looks:,}", float(looks)),
         Num(f"{stale:,}", float(stale)),
@@ -56,10 +56,10 @@ def _line(view: View, row: Row) -> tuple[Cell, ...] | None:
 
 
 def _time(samples: Sequence[Sample], name: str) -> Num:
-    """Until objects were seen; none unless each repeat has enough of them to tell."""
+    """Return the time until objects were seen; no number unless each repeat has enough operations."""
     kinds = [counts for sample in samples for counts in sample.kinds if counts.kind == "see" and counts.ops]
-    told = [counts.latency if name == "max" else counts.latency_said for counts in kinds]
-    values = [one[name] for one in told if name in one]
+    latencies = [counts.latency if name == "max" else counts.latency_said for counts in kinds]
+    values = [one[name] for one in latencies if name in one]
     if not values or len(values) < len(kinds):
         return Num("too few" if kinds else numbers.NONE, None)
     value = max(values) if name == "max" else median(values)

@@ -1,4 +1,4 @@
-"""What services report of the work: objects of batches and pages, capacity units, throttles."""
+"""Counters that services report: objects of batches and pages, capacity units, throttled requests."""
 
 from assay.analyse.services import told_of
 from assay.model.result.result import Row
@@ -10,7 +10,7 @@ from assay.report.view import View
 
 
 def services_table(view: View) -> Table | None:
-    """A line for each result of which a service reported something; None without any."""
+    """Return a table with a row for each result with counters of a service; None without any."""
     lines = tuple(line for row in view.analysis.rows if (line := _line(view, row)) is not None)
     if not lines:
         return None
@@ -32,13 +32,13 @@ def services_table(view: View) -> Table | None:
 
 
 def _line(view: View, row: Row) -> tuple[Cell, ...] | None:
-    told = told_of(row)
-    if told is None:
+    counts = told_of(row)
+    if counts is None:
         return None
     return (
         *lead(view, row),
-        *map(_number, (told.objects_per_s, told.read_units, told.write_units, told.units_per_s)),
-        *(Num(f"{count:,}", float(count)) for count in (told.throttled, told.unprocessed)),
+        *map(_number, (counts.objects_per_s, counts.read_units, counts.write_units, counts.units_per_s)),
+        *(Num(f"{number:,}", float(number)) for number in (counts.throttled, counts.unprocessed)),
     )
 
 

@@ -1,4 +1,4 @@
-"""What links, CPUs and disks of the hosts did while results were measured: seen, and not inferred."""
+"""The measured use of links, CPUs and disks of the hosts during phases."""
 
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -26,7 +26,7 @@ _SHARED = (
 
 
 def folds(view: View) -> Iterator[Fold]:
-    """A line for each host of each result, and the course of some; nothing where nothing was counted."""
+    """Yield a table with a row for each host of each result, and charts over time of some; nothing without counters."""
     found = [(row, sample) for row in view.analysis.rows if (sample := _middle(row)) is not None]
     if not found:
         return
@@ -45,7 +45,7 @@ def folds(view: View) -> Iterator[Fold]:
 
 
 def _middle(row: Row) -> Sample | None:
-    """The repeat whose rate is the median one, or the lower of the two."""
+    """Return the repeat with the median rate, or the lower of the two middle ones; None without counters."""
     counted = sorted((sample for sample in usable(row.samples) if sample.uses), key=lambda sample: sample.rate)
     return counted[(len(counted) - 1) // 2] if counted else None
 
@@ -103,13 +103,13 @@ def _disk(disk: DiskUse | None) -> tuple[Cell, ...]:
 
 def _lost(use: HostUse | None) -> tuple[Cell, ...]:
     if use is None or use.segments is None or use.segments_again is None:
-        again: Num = Num(numbers.NONE, None)
+        resent: Num = Num(numbers.NONE, None)
     else:
-        again = Num(f"{use.segments_again:,}", float(use.segments_again))
+        resent = Num(f"{use.segments_again:,}", float(use.segments_again))
     if use is None:
-        return (again, Num(numbers.NONE, None))
-    thrown = sum(link.drops for link in use.links) + (use.softnet_drops or 0)
-    return (again, Num(f"{thrown:,}", float(thrown)))
+        return (resent, Num(numbers.NONE, None))
+    dropped = sum(link.drops for link in use.links) + (use.softnet_drops or 0)
+    return (resent, Num(f"{dropped:,}", float(dropped)))
 
 
 def _charts(view: View, found: list[tuple[Row, Sample]]) -> Iterator[Chart]:

@@ -1,4 +1,4 @@
-"""Variation: how much results vary with the size of a transfer."""
+"""Variation: how the spread of results depends on the size of a transfer."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ _WORDS = (
 
 
 def folds(view: View) -> Iterator[Fold]:
-    """Sentences and a chart of each operation; nothing if fewer than three sizes of transfer were measured."""
+    """Yield sentences and a chart of each operation; nothing if fewer than three sizes of transfer were measured."""
     found = [one for one in variations(view.analysis.rows) if any(item.repeats for item in one.sizes)]
     if not found:
         return
@@ -28,7 +28,7 @@ def folds(view: View) -> Iterator[Fold]:
 
 
 def sentence(found: Variation) -> Text | None:
-    """How much small transfers vary, and how much large ones; None unless both were measured."""
+    """Return how much small and large transfers vary; None unless both were measured."""
     if found.small is None or found.large is None:
         return None
     head = f"{numbers.operation_title(found.operation)}, {found.target}, {found.workload}: "

@@ -1,4 +1,4 @@
-"""The verdicts: how many results have which, what it means and what helps; folded, each reason for one."""
+"""The verdicts: how many results have each, what it means and what to do; folded, each reason for a verdict."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -15,22 +15,22 @@ from assay.report.measure import measure_of
 from assay.report.view import View, false, sound
 
 _MORE = "Repeat more often, and find out what else the machine does."
-"""How often is another number for each result."""
+"""The remedy for unstable results in general, since each finding names its own number of repeats."""
 _MOST = 40
-"""Reasons in the table."""
+"""Most reasons in the table."""
 _MOST_NAMED = 6
 _ALIKE = ("file_size", "record_size", "object_size", "files", "lanes", "queue_depth", "hosts")
-"""What two cases must have in common, besides operation and target, to differ by the cache alone."""
+"""Parameters that two cases with the same operation and target must share to differ in the cache alone."""
 
 
 def section(view: View) -> Section:
-    """What the machine had to do with it, and a line for each verdict that occurs."""
+    """Return the section: notes on the machine, and a row for each verdict that occurs."""
     blocks: list[Block] = [Note(text) for text in machine_notes(view.analysis.machine)]
     return Section("verdicts", "Verdicts", (*blocks, _counts(view), *_excluded(view)))
 
 
 def folds(view: View) -> Iterator[Fold]:
-    """Each reason against a result, and the checks that could not run."""
+    """Yield each reason for a verdict other than ok, and the checks that could not run."""
     bad = [row for row in view.analysis.rows if row.verdict is not Verdict.OK]
     if bad:
         yield Fold("Why results are not ok", (_list(bad, view),), "verdicts-list")
@@ -40,7 +40,7 @@ def folds(view: View) -> Iterator[Fold]:
 
 
 def _lacking(view: View, found: list[reasons.Lack]) -> Table:
-    """The rules that were not evaluated, once per reason."""
+    """Return a table of the rules that were not evaluated, with a row per reason."""
     columns = (Column("Rules"), Column("Why"), Column("Results", f"of {len(view.analysis.rows):,}", numeric=True))
     rows = tuple(
         (
@@ -59,7 +59,7 @@ def _counts(view: View) -> Table:
     every = view.analysis.rows
     counts = Counter((row.verdict, row.as_far_as_seen, row.case.target) for row in every)
     kinds = [(verdict, partly) for verdict in Verdict for partly in (True, False)]
-    seen = [kind for kind in kinds if any(counts[*kind, target] for target in view.targets)]
+    occurring = [kind for kind in kinds if any(counts[*kind, target] for target in view.targets)]
     remedies = _remedies(every)
     columns = (
         Column("Verdict"),
@@ -68,7 +68,7 @@ def _counts(view: View) -> Table:
         *((Column("What to do"),) if remedies else ()),
     )
     rows: list[tuple[Cell, ...]] = []
-    for verdict, partly in reversed(seen):
+    for verdict, partly in reversed(occurring):
         cells = (Num(numbers.count(n), float(n)) for n in (counts[verdict, partly, target] for target in view.targets))
         remedy = (remedies.get(verdict, numbers.NONE),) if remedies else ()
         rows.append(
@@ -80,7 +80,7 @@ def _counts(view: View) -> Table:
 
 
 def _remedies(rows: tuple[Row, ...]) -> dict[Verdict, str]:
-    """What helps most of the results with a verdict."""
+    """Return the most frequent remedy of each verdict."""
     counts: dict[Verdict, Counter[str]] = {}
     for row in rows:
         for finding in row.findings:
@@ -90,7 +90,7 @@ def _remedies(rows: tuple[Row, ...]) -> dict[Verdict, str]:
 
 
 def _excluded(view: View) -> list[Block]:
-    """How far a cache led astray, where the run has the same work without it."""
+    """Return the greatest ratio of a cached rate to that of the same work without the cache, if the run has both."""
     found = [
         (row, uncached) for row in view.analysis.rows if false(row) and (uncached := _uncached(row, view)) is not None
     ]
@@ -108,7 +108,7 @@ def _excluded(view: View) -> list[Block]:
 
 
 def _uncached(row: Row, view: View) -> Row | None:
-    """The sound result of the same work on the same target, for which the cache was not kept."""
+    """Return the sound result of the same work on the same target without the cache; None if there is none."""
 
     def alike(other: Row) -> bool:
         same = (other.operation, other.case.target) == (row.operation, row.case.target)
@@ -120,12 +120,12 @@ def _uncached(row: Row, view: View) -> Row | None:
 
 
 class _Complaint(NamedTuple):
-    """Findings that differ in their figures only.
+    """Findings that differ only in their figures.
 
     Attributes:
-        example: Of the first result, in words, where it is, and what helps.
-        rows: The results.
-        wordings: All texts.
+        example: The finding of the first result, and that result in words.
+        rows: The results, by identity.
+        wordings: The different texts of the findings.
     """
 
     example: tuple[Finding, str]
@@ -134,7 +134,7 @@ class _Complaint(NamedTuple):
 
 
 def _complaints(bad: list[Row], view: View) -> list[_Complaint]:
-    """One for each reason, the gravest verdict first, then the commonest."""
+    """Return one item for each reason, the gravest verdict first, then the most frequent reason."""
     found: dict[tuple[Verdict, str, str], _Complaint] = {}
     for row in bad:
         for finding in row.findings:
@@ -147,19 +147,19 @@ def _complaints(bad: list[Row], view: View) -> list[_Complaint]:
 
 
 def _list(bad: list[Row], view: View) -> Table:
-    """Each reason once, with how many results it holds for, and where."""
+    """Return a table with a row per reason, its number of results, and where they are."""
     every = _complaints(bad, view)
     rows: list[tuple[Cell, ...]] = []
     for complaint in every[:_MOST]:
         finding, where = complaint.example
         count = len(complaint.rows)
         others = len(complaint.wordings) - 1
-        seen = f"{finding.text} ({where}{f'; {others:,} more with other figures' if others else ''})"
+        evidence = f"{finding.text} ({where}{f'; {others:,} more with other figures' if others else ''})"
         cells = (
             Badge(finding.verdict),
             Num(numbers.count(count), float(count)),
-            _whose(complaint, view),
-            seen,
+            _targets_and_operations(complaint, view),
+            evidence,
             finding.remedy,
         )
         rows.append(cells)
@@ -176,8 +176,8 @@ def _list(bad: list[Row], view: View) -> Table:
     return Table("verdict-list", columns, tuple(rows), caption)
 
 
-def _whose(complaint: _Complaint, view: View) -> str:
-    """How many results of which target, and of which operations."""
+def _targets_and_operations(complaint: _Complaint, view: View) -> str:
+    """Return the number of results per target, and the operations."""
     counts = Counter(row.case.target for row in complaint.rows.values())
     targets = [f"{name} {counts[name]:,}" for name in view.targets if counts[name]]
     operations = list(dict.fromkeys(numbers.operation_title(row.operation).lower() for row in complaint.rows.values()))
