@@ -62,8 +62,7 @@ __all__ = [
 
 
 def family_of(name: str) -> str:
-    """Return the family of an instance type: `i3en` (i3en.24xlarge), `c3` (c3-standard-22), `Lsv3`
-    (Standard_L8s_v3)."""
+    """Return an instance type's family: `i3en` (i3en.24xlarge), `c3` (c3-standard-22), `Lsv3` (Standard_L8s_v3)."""
     azure = re.fullmatch(r"Standard_([A-Z]+)\d+([a-z]*)_v(\d+)", name)
     return f"{azure[1]}{azure[2]}v{azure[3]}" if azure else re.split(r"[.-]", name)[0]
 
