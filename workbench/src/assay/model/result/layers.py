@@ -125,14 +125,16 @@ def device_levels(layers: Sequence[Layer]) -> tuple[tuple[Layer, ...], ...]:
     number of levels is that of the shortest branch; a branch ends where a layer may answer by itself (`UNSEEN`).
     """
     above: list[Layer] = []
-    paths: list[list[Layer]] = []
+    branches: list[list[Layer]] = []
     for place, layer in enumerate(layers):
         above[layer.depth :] = [layer]
         last = place + 1 == len(layers) or layers[place + 1].depth <= layer.depth
         if last:
-            paths.append(_counted(above))
-    common = min(map(len, paths), default=0)
-    return tuple(tuple({branch[level].number: branch[level] for branch in paths}.values()) for level in range(common))
+            branches.append(_counted(above))
+    common = min(map(len, branches), default=0)
+    return tuple(
+        tuple({branch[level].number: branch[level] for branch in branches}.values()) for level in range(common)
+    )
 
 
 def _counted(branch: Sequence[Layer]) -> list[Layer]:
