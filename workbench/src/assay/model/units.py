@@ -200,10 +200,10 @@ def _shortest_size(size: int) -> str:
     best = f"{size}B"
     for unit, factor in SIZE_UNITS.items():
         if size and size % factor == 0:
-            spelled = f"{size // factor}{unit}"
+            text = f"{size // factor}{unit}"
             # At equal length the later, larger or binary, unit reads better: 1MiB, not 1024KiB.
-            if len(spelled) - len(unit) <= len(best) - len(_unit_of(best)):
-                best = spelled
+            if len(text) - len(unit) <= len(best) - len(_unit_of(best)):
+                best = text
     return best
 
 
@@ -321,8 +321,8 @@ def _not_negative(value: int, written: object, what: str) -> int:
     return value
 
 
-def _unit_of(spelled: str) -> str:
-    return spelled.lstrip("0123456789")
+def _unit_of(text: str) -> str:
+    return text.lstrip("0123456789")
 
 
 def shown(written: object) -> str:

@@ -1,6 +1,6 @@
 """Files that another file names, such as the inventory of a study: messages quote only some of them.
 
-A study may come from somebody else and name a file of the user that is no inventory but contains passwords. Messages of
+A study may come from a stranger and name a file of the user that is no inventory but contains passwords. Messages of
 Assay are stored and passed on: logs, bug reports. So messages quote a file only if the user typed its name, or if it is
 in the folder of the file that names it.
 """

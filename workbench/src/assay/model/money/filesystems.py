@@ -29,9 +29,9 @@ class FileSystemLimits(Frozen):
     """The limits of one file system, whatever its clients.
 
     Attributes:
-        read_baseline: Sustained bytes per second; None if nothing is promised; `write_baseline` likewise for writes.
-        read_burst: Highest rate, while credits last or while caches answer.
-        read_iops: Most operations per second; None if not stated as a number.
+        read_baseline, write_baseline: Sustained bytes per second; None if nothing is promised.
+        read_burst, write_burst: Highest rate, while credits last or while caches answer.
+        read_iops, write_iops: Most operations per second; None if not stated as a number.
         burst_seconds: How long a full bucket lasts at the burst rate; None without a burst or if not published.
         burst_hours_per_day: Hours of each day that the burst can last if the file system is idle otherwise; None
             without a burst or if not published.

@@ -55,7 +55,7 @@ class RateLaw(Frozen):
         """Return the formula with its numbers."""
         parts = [mib(self.base)] if self.base else []
         parts += [f"{mib(self.per_tib)} per TiB"] if self.per_tib else []
-        parts += [_of_bought(self.per_bought, "throughput")] if self.per_bought else []
+        parts += [_provisioned_words(self.per_bought, "throughput")] if self.per_bought else []
         text = " + ".join(parts) or "0 B/s"
         text += f", at least {mib(self.least)}" if self.least else ""
         text += f", at most {mib(self.most)}" if self.most is not None else ""
@@ -114,7 +114,7 @@ class CountLaw(Frozen):
         """Return the formula with its numbers."""
         parts = [f"{self.base:,.6g} IOPS"] if self.base else []
         parts += [f"{self.per_gib:g} IOPS per GiB"] if self.per_gib else []
-        parts += [_of_bought(self.per_bought, "IOPS")] if self.per_bought else []
+        parts += [_provisioned_words(self.per_bought, "IOPS")] if self.per_bought else []
         text = " + ".join(parts) or "0 IOPS"
         text += f", at least {self.least:,.6g}" if self.least else ""
         text += f", at most {self.most:,.6g}" if self.most is not None else ""
@@ -222,7 +222,7 @@ class ManagedType(Entry):
         least_fast: Fewest bytes outside the class for rarely read data, whatever share is chosen. Rate laws and
             included amounts apply to the bytes outside the class; None: to all bytes.
         billed: provisioned: the provisioned size; stored: the stored bytes, so that the cost grows with the data.
-        read: Law of the read rate; None: not stated; the other rates likewise.
+        read, write, read_burst, write_burst, read_iops, write_iops: Laws of the rates; None: not stated.
         shared: Reads and writes share one limit.
         throughput, iops: What can be provisioned; None: nothing.
         burst_seconds: How long a burst lasts; None: not published.
@@ -319,5 +319,5 @@ def _rate(value: float) -> str:
     return format_throughput(round(value))
 
 
-def _of_bought(factor: float, what: str) -> str:
+def _provisioned_words(factor: float, what: str) -> str:
     return f"the {what} bought" if factor == 1 else f"{factor:g} x the {what} bought"

@@ -21,8 +21,8 @@ class VolumeLimits(Frozen):
     """The limits of one volume, whatever the instance.
 
     Attributes:
-        read_baseline: Sustained bytes per second; `write_baseline` likewise for writes.
-        read_burst: Highest rate while credits last; the baseline if there are none.
+        read_baseline, write_baseline: Sustained bytes per second.
+        read_burst, write_burst: Highest rate while credits last; the baseline if there are none.
         iops_baseline: Operations per second, reads and writes together, each up to `largest_io`.
         burst_seconds: How long a full bucket lasts at `iops_burst`; None without a burst or if not published.
         rate_burst_seconds: How long it lasts at `read_burst` in operations of `largest_io`; None without a burst or if

@@ -138,7 +138,7 @@ class Evidence:
 
     @property
     def cache_bytes(self) -> int | None:
-        """Memory that could hold the data: the cgroup's if the case was is_confined to one, else the host's.
+        """Memory that could hold the data: the cgroup's if the case was confined to one, else the host's.
 
         Layers below a stacked place use memory outside the cgroup.
         """

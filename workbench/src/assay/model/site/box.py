@@ -311,7 +311,7 @@ class Box(Frozen):
         for member in self.members():
             used = (*(disk.mount for disk in member.spec.disks if disk.mount is not None), *member.spec.mounted)
             if self.shared in used:
-                hint = "give each its used directory"
+                hint = "give each its own directory"
                 raise fault(f"{member.name} has something else at {self.shared}", hint, "shared")
         if self.users and self.shared is None:
             raise fault("users have no home", "add a directory that all hosts share: `shared: /shared`", "users")
