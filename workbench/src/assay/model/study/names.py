@@ -162,13 +162,13 @@ REORDERED = frozenset(name for name in DATA if WORK[name].reads and not WORK[nam
 """Operations that leave existing data unchanged, so that a lane may use what another lane has made."""
 
 LOOKUPS = frozenset({"stat", "open", "readdir"})
-"""Leave the names as they are, so that they can go round for a given time."""
+"""Operations that leave the names unchanged, so that they can be repeated for a given time."""
 
 WHOLE = frozenset({"rename", "unlink", "rmdir"})
-"""Are done to every name there is: no time limit cuts them short."""
+"""Operations on all existing names: no time limit stops them."""
 
 CREATES = frozenset({"write", "fwrite"})
-"""Make the file anew."""
+"""Operations that create the file anew."""
 
 SET_OPERATIONS = (
     "write",
