@@ -1,1 +1,1 @@
-"""Assay's words as frozen classes. Pure: no file, process or clock is touched here."""
+"""Assay's terms as frozen classes. Pure: nothing here touches a file, process or clock."""

@@ -1,25 +1,25 @@
-"""Errors of users, and exit codes: what each command needs before it does anything, so nothing large is loaded."""
+"""Errors that users can fix, and exit codes. Every command loads this module first, so it imports nothing large."""
 
 from collections.abc import Callable
 from enum import StrEnum
 
 Say = Callable[[str], None]
-"""Takes a line for people."""
+"""Prints one line for the user."""
 
 
 class Warned(str):
-    """A line that says what went wrong: shown even where nothing else is (`--quiet`)."""
+    """A line that reports a problem; it is shown even with `--quiet`."""
 
     __slots__ = ()
 
 
 def warning(text: str) -> Warned:
-    """The line `warning: TEXT`."""
+    """Return the line `warning: TEXT`."""
     return Warned(f"warning: {text}")
 
 
 class Code(StrEnum):
-    """What kind of error it is, where a caller does something about it."""
+    """The kind of an error, for callers that handle it."""
 
     NO_CREDENTIALS = "no_credentials"
     """A service needs credentials, and the host has none."""
@@ -28,19 +28,19 @@ class Code(StrEnum):
     NEWER_RUN = "newer_run"
     """A run was written by a newer version of Assay."""
     UNKNOWN_JOB = "unknown_job"
-    """The scheduler does not know a job, as some time after its end."""
+    """The scheduler does not know a job; it forgets jobs some time after their end."""
 
 
 class AssayError(Exception):
-    """Something the user can mend.
+    """An error that the user can fix.
 
     Attributes:
         message: One line: what is wrong and where.
-        hint: One line: how to mend it; empty if the message says it.
+        hint: One line: how to fix it; empty if the message says so.
         exit_code: Exit code of the command (see `assay.model.base.EXIT_*`).
-        others: What else is wrong, and how to mend each; shown before it.
-        code: What kind of error it is; None for those that all callers treat alike.
-        what: The message without the places and values that are put around it, for callers that put others there.
+        others: Further errors as (message, hint); they are shown before this one.
+        code: Kind of the error; None if every caller treats it alike.
+        what: The message without the place that `at` puts before it, for callers that name another place.
     """
 
     def __init__(
@@ -59,22 +59,22 @@ class AssayError(Exception):
         self.code = code
         self.what = message
         if hint:
-            # Where the error ends a program of the user's, Python prints it below.
+            # If the error ends a user's own Python program, Python prints the note below the message.
             self.add_note(f"hint: {hint}")
 
     def at(self, where: str, exit_code: int | None = None) -> "AssayError":
-        """The same error of a part, such as a file, an option or a host: `where: message`."""
+        """Return the error with the place it concerns, such as a file, option or host: `where: message`."""
         code = self.exit_code if exit_code is None else exit_code
-        found = AssayError(f"{where}: {self.message}", self.hint, code, self.others, self.code)
-        found.what = self.what
-        return found
+        located = AssayError(f"{where}: {self.message}", self.hint, code, self.others, self.code)
+        located.what = self.what
+        return located
 
 
 class LineError(AssayError):
-    """What is wrong in a line of a file.
+    """An error in one line of a file.
 
     Attributes:
-        line: Its number, from 1.
+        line: Line number, from 1.
     """
 
     def __init__(self, file: object, line: int, message: str, hint: str = "", exit_code: int = 2) -> None:

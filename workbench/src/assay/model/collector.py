@@ -1,4 +1,4 @@
-"""Python's search for garbage, where it finds none."""
+"""Switch off Python's garbage collector where it would find nothing."""
 
 import contextlib
 import gc
@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def no_collector() -> Iterator[None]:
-    """For what makes very many objects that live to its end and have no cycles: to look through them takes long."""
-    running = gc.isenabled()
+    """Disable garbage collection while many long-lived objects without cycles are made; scanning them is slow."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if running:
+        if was_enabled:
             gc.enable()

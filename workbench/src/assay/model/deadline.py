@@ -1,4 +1,4 @@
-"""When a command shall have ended, whatever it measures: what does not fit into the time is left out."""
+"""The time at which a command must have ended; measurements that do not fit are left out."""
 
 import os
 import time
@@ -7,26 +7,26 @@ from contextlib import contextmanager
 from pathlib import Path
 
 SCHEDULED = Path("/proc/self/schedstat")
-"""Of this process: nanoseconds on a CPU, nanoseconds that it was ready and waited for one."""
+"""Scheduling of this process: nanoseconds on a CPU, nanoseconds runnable but waiting for a CPU."""
 STAT = Path("/proc/self/stat")
 MOST_START_SECONDS = 20.0
-"""No program takes longer to load; a process that seems older has another clock, or has not just begun."""
+"""Longest time a program takes to load; a process that seems older has another clock, or started earlier."""
 STOPPING_SECONDS = 0.3
-"""From the request to stop to the end of the engine and the removal of its files, on an idle machine."""
+"""Time from the stop request until the engine has ended and its files are removed, on an idle machine."""
 JUDGING_SECONDS = 0.3
-"""Likewise for judging and printing a run, and for the end of the process."""
+"""Time for judging and printing a run and for the end of the process, on an idle machine."""
 SEEN_FACTOR = 1.5
-"""What comes after a run takes about so many times what came after a first look: there is more to judge."""
+"""The work after a run takes about this many times as long as after a first look: there is more to judge."""
 ATTEMPT_SECONDS = 0.003
-"""What each of its repeats adds to that."""
+"""Time that each repeat adds to the work after the run."""
 PATIENCE_SECONDS = 1.0
-"""An engine that was asked to stop has so long for it."""
+"""Time that an engine has to stop after it was requested to."""
 MOST_DELAYED = 4.0
-"""No machine is taken for slower than so many times: else nothing would be measured."""
+"""Upper bound of the slowdown that is assumed for this machine; without it nothing might be measured."""
 
 
 class Deadline:
-    """The moment at which a command is to have ended, what it does after the last repeat included."""
+    """The time at which a command must have ended, including its work after the last repeat."""
 
     def __init__(
         self,
@@ -35,13 +35,14 @@ class Deadline:
         clock: Callable[[], float] = time.monotonic,
         delayed: Callable[[], float] | None = None,
     ) -> None:
-        """Measuring ends early enough for what comes after it.
+        """Reserve time for the work after the last repeat.
 
         Args:
-            end: By the clock.
-            after: Seconds that are needed after the last repeat on an idle machine.
-            clock: Seconds.
-            delayed: How many times as long as on an idle machine this process takes; None: as it did so far.
+            end: Time by `clock` at which the command must have ended.
+            after: Seconds of work after the last repeat, on an idle machine.
+            clock: Returns the time in seconds.
+            delayed: Returns how many times as long as on an idle machine this process takes; None: as long as it did so
+                far.
         """
         self.end = end
         self.after = after
@@ -51,34 +52,34 @@ class Deadline:
         self._until = float("inf")
 
     def left(self) -> float:
-        """Seconds that are left for measuring; below 0 when it must end."""
+        """Return the seconds left for measuring; 0 or less when measuring must end."""
         after = (STOPPING_SECONDS + self.after) * min(MOST_DELAYED, self.delayed())
         return min(self.end - max(after, self._seen), self._until) - self.clock()
 
     def over(self) -> bool:
-        """Whether nothing more may be measured now."""
+        """Whether nothing more may be measured."""
         return self.left() <= 0
 
     def stop(self) -> int:
-        """What is to become of a job that goes on: 0 let it, 1 ask it to stop, 2 stop it now."""
+        """Return what to do with a running job: 0 let it run, 1 request it to stop, 2 kill it."""
         left = self.left()
         return int(left <= 0) + int(left <= -PATIENCE_SECONDS)
 
     def allows(self, seconds: float) -> bool:
-        """Whether something that takes so long ends in time."""
+        """Whether something that takes `seconds` would end in time."""
         return seconds < self.left()
 
     def seen(self, seconds: float) -> None:
-        """So long it took to end a first look on this machine now, whose disk may be as busy as its CPUs."""
+        """Record how long the work after a first look took on this machine, whose disk may be as busy as its CPUs."""
         self._seen = SEEN_FACTOR * seconds
 
     def repeated(self) -> None:
-        """There is one more repeat to be judged."""
+        """Reserve time to judge one more repeat."""
         self.after += ATTEMPT_SECONDS
 
     @contextmanager
     def part(self, share: float) -> Iterator[None]:
-        """Meanwhile only a share of the time that is left is there."""
+        """Limit the time left to a share of it while the context is open."""
         left = self.left()
         self._until = self.clock() + share * left
         try:
@@ -88,9 +89,9 @@ class Deadline:
 
 
 def process_age() -> float:
-    """Seconds since this process was started (proc_pid_stat(5), starttime); 0 if the kernel does not say."""
+    """Return the seconds since this process started (proc_pid_stat(5), starttime); 0 if unknown or implausible."""
     try:
-        # The name of the program, in brackets, may have spaces.
+        # The program's name, in brackets, may contain spaces.
         ticks = int(STAT.read_text("utf-8", "replace").rpartition(")")[2].split()[19])
     except (OSError, ValueError, IndexError):
         return 0.0
@@ -99,7 +100,7 @@ def process_age() -> float:
 
 
 def delayed_so_far() -> float:
-    """How many times as long as alone on its CPU this process took so far; 1 if the kernel does not say."""
+    """Return how many times as long as alone on its CPU this process took so far; 1 if unknown."""
     try:
         ran, waited = (int(word) for word in SCHEDULED.read_text("ascii").split()[:2])
     except (OSError, ValueError):

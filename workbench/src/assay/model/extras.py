@@ -1,4 +1,4 @@
-"""Packages that are needed only now and then: a base install leaves them out, and extras of the package bring them."""
+"""Optional Python packages: a base install leaves them out; extras of the package install them."""
 
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -10,11 +10,11 @@ EXTRAS = {
     "parquet": ("pyarrow",),
     "simulator": ("moto", "flask", "flask_cors"),
 }
-"""Extra -> what is imported of it; `workbench/pyproject.toml` says which packages these are of."""
+"""Extra -> modules it provides; `workbench/pyproject.toml` lists the packages that contain them."""
 
 
 def is_installed(package: str) -> bool:
-    """Whether a Python package is beside Assay, which is found out without loading it."""
+    """Whether a Python package is installed; it is not imported to find out."""
     try:
         return find_spec(package) is not None
     except (ImportError, ValueError):
@@ -22,22 +22,22 @@ def is_installed(package: str) -> bool:
 
 
 def how_to_install(packages: Sequence[str]) -> str:
-    """The command that brings packages: the extra that has them all, or else they by their names."""
-    for extra, brought in EXTRAS.items():
-        if packages and set(packages) <= set(brought):
+    """Return the command that installs packages: the extra that has all of them, else the packages by name."""
+    for extra, provided in EXTRAS.items():
+        if packages and set(packages) <= set(provided):
             return f"pip install 'assay[{extra}]'"
     return f"pip install {' '.join(packages)}"
 
 
 def require(package: str, what: str) -> None:
-    """See whether a package is there, before it is loaded.
+    """Raise an error unless a package is installed.
 
     Args:
-        package: As it is imported.
-        what: What needs it, at the beginning of a sentence.
+        package: Name under which it is imported.
+        what: What needs it, as the beginning of the message.
 
     Raises:
-        AssayError: It is not there; the hint is the command that brings it.
+        AssayError: It is not installed; the hint is the command that installs it.
     """
     if not is_installed(package):
         message = f"{what} needs the Python package {package}, which is not installed"

@@ -1,4 +1,4 @@
-"""YAML files of this package and of users: read into a model, or refused with the line to mend."""
+"""YAML files of this package and of users: read into a model, or refused with the line to fix."""
 
 from typing import Any, TypeVar
 
@@ -24,46 +24,49 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def read_model(model: type[Model], data: bytes, file: str, guide: str, what: str = "", shipped: bool = False) -> Model:
-    """What a file says.
+    """Read a file into a model.
 
     Args:
-        model: What it must fit.
-        data: The file.
-        file: Its name, for the message.
-        guide: Where its form is described, for the hint of last resort.
-        what: What the file is, for messages; empty: they do without.
-        shipped: It comes with Assay.
+        model: Class of the result.
+        data: Content of the file.
+        file: Name of the file, for the message.
+        guide: Document that describes the format, for hints that have nothing better.
+        what: What the file is, for messages; empty: messages do not name it.
+        shipped: The file is part of Assay.
 
     Raises:
-        AssayError: It does not fit; the message begins with `file:line:`.
+        AssayError: The file does not fit the model; the message begins with `file:line:`.
     """
-    found, source = read_checked(model, data, guide, what, shipped)
-    if found is None:
+    value, source = read_checked(model, data, guide, what, shipped)
+    if value is None:
         first = source.problems[0]
         raise LineError(file, first.line, first.message, first.hint)
-    return found
+    return value
 
 
 def read_checked(
     model: type[Model], data: bytes, guide: str, what: str = "", shipped: bool = False
 ) -> tuple[Model | None, Source]:
-    """What a file says, or None; then the source has all problems, in the order of the file. Arguments as above."""
+    """Read a file into a model, or return None and a source with all problems, in file order.
+
+    Arguments as in `read_model`.
+    """
     source = read_source(data, what, shipped=shipped)
-    found = None
+    checked = None
     if isinstance(source.data, dict):
         try:
-            found = model.model_validate(source.data)
+            checked = model.model_validate(source.data)
         except ValidationError as error:
             source.problems.extend(without_echoes(_problems(error, source, model, guide), source))
     elif not source.problems:
         message = f"the file is {shown(source.data)}, not a mapping of `key: value` lines"
         source.problems.append(Problem(line=1, column=1, message=message, hint=f"see {guide}"))
     source.problems = list(sorted_problems(source.problems))
-    return (None if source.problems else found), source
+    return (None if source.problems else checked), source
 
 
 def first_problem(error: ValidationError, source: Source, model: type[BaseModel], guide: str) -> Problem:
-    """What to mend first, in the order of the file."""
+    """Return the first problem to fix, in file order."""
     return sorted_problems(_problems(error, source, model, guide))[0]
 
 
@@ -89,7 +92,7 @@ def _problem(detail: ErrorDetails, source: Source, model: type[BaseModel], guide
 
 
 def _written(location: tuple[int | str, ...], source: Source) -> Path:
-    """Pydantic's location as far as it is in the file."""
+    """Return the part of Pydantic's location that is in the file."""
     data: Any = source.data
     path: list[int | str] = []
     for part in location:
@@ -101,7 +104,7 @@ def _written(location: tuple[int | str, ...], source: Source) -> Path:
 
 
 def _known(location: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
-    """Keys of the mapping at a location: the model is followed as far as its annotations name others."""
+    """Return the keys of the mapping at a location, found by following the model's annotations."""
     for part in location:
         field = model.model_fields.get(str(part))
         inner = _inner(field.annotation) if field else None
@@ -113,7 +116,7 @@ def _inner(annotation: Any) -> type[BaseModel] | None:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     for part in getattr(annotation, "__args__", ()):
-        found = _inner(part)
-        if found is not None:
-            return found
+        model = _inner(part)
+        if model is not None:
+            return model
     return None

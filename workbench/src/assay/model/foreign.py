@@ -1,4 +1,4 @@
-"""Text that comes from outside: engines, hosts, servers, devices, files of others. It is shown, never obeyed."""
+"""Text from outside: engines, hosts, servers, devices, others' files. It is displayed, never interpreted."""
 
 import json
 import re
@@ -7,39 +7,39 @@ from collections.abc import Mapping
 
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 MOST = 500
-"""Characters of a foreign text that are shown, unless its place has room for more."""
+"""Characters of such a text that are shown, unless there is room for more."""
 _CUT = "..."
 _UNSAFE = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
-"""Categories of characters that a terminal obeys or that hide what is written: control, format (direction and zero
-width), surrogates, unassigned, line and paragraph separators (Unicode Standard, section 4.5)."""
+"""Categories of characters that terminals interpret or that hide text: control, format (direction, zero width),
+surrogates, unassigned, line and paragraph separators (Unicode Standard, section 4.5)."""
 
 
 def plain(text: str, most: int = MOST) -> str:
-    r"""One line that can be printed and written anywhere: what a terminal would obey is spelled out.
+    r"""Return one line that is safe to print and write anywhere; control characters are escaped.
 
     Args:
-        text: Anything.
-        most: Characters of the result; a longer text is cut off and ends in `...`.
+        text: Any text.
+        most: Longest result in characters; a longer text is cut off and ends in `...`.
 
     Returns:
         The text with line breaks and tabs as blanks, and other control and format characters as `\x1b` or `\u202e`.
     """
-    # Spelling out makes longer, so that no more than this can be needed; a text may be gigabytes long.
-    begun = text[: most + 1]
-    easy = begun.isascii() and begun.isprintable()
-    shown = begun if easy else "".join(_spelled(letter) for letter in begun)
+    # Escapes only lengthen the text, so these characters are enough; the whole text may be gigabytes long.
+    head = text[: most + 1]
+    is_plain = head.isascii() and head.isprintable()
+    shown = head if is_plain else "".join(_escaped(letter) for letter in head)
     return shown if len(shown) <= most else shown[: most - len(_CUT)] + _CUT
 
 
 def lines(text: str) -> str:
-    """As `plain`, but line feeds and tabs stay, and nothing is cut off: for what may have several lines."""
+    """Escape as `plain` does, but keep line feeds and tabs and cut nothing off: for text of several lines."""
     if text.isprintable() or text.replace("\n", "").replace("\t", "").isprintable():
         return text
-    return "".join(letter if letter in "\n\t" else _spelled(letter) for letter in text)
+    return "".join(letter if letter in "\n\t" else _escaped(letter) for letter in text)
 
 
 def in_json(text: str) -> str:
-    """JSON that says the same, in which what a terminal would obey is written as JSON's own escapes."""
+    """Return equivalent JSON in which characters that a terminal would interpret are JSON escapes."""
     if text.replace("\n", "").isprintable():
         return text
     return "".join(
@@ -49,20 +49,20 @@ def in_json(text: str) -> str:
 
 
 def cell(text: str) -> str:
-    """Text for a cell of a CSV file: what a spreadsheet would take for a formula gets an apostrophe before it.
+    """Return text for a CSV cell; an apostrophe precedes what a spreadsheet would take for a formula.
 
-    Source: OWASP, "CSV Injection". Numbers stay, also those with a sign.
+    Source: OWASP, "CSV Injection". Numbers stay as they are, with or without a sign.
     """
     risky = text.lstrip()[:1] in ("=", "+", "-", "@") or text[:1] in ("\t", "\r", "\n")
     return f"'{lines(text)}" if risky and not _NUMBER.fullmatch(text) else lines(text)
 
 
 def safe_row(row: Mapping[str, object]) -> dict[str, object]:
-    """A row of a CSV file by its columns, each text as `cell` makes it."""
+    """Apply `cell` to each text of a CSV row, given as column -> value."""
     return {name: cell(value) if isinstance(value, str) else value for name, value in row.items()}
 
 
-def _spelled(letter: str) -> str:
+def _escaped(letter: str) -> str:
     if letter in "\n\r\t\v\f\u2028\u2029\x85":
         return " "
     if unicodedata.category(letter) not in _UNSAFE:

@@ -1,8 +1,8 @@
 """The one reader of files that a user names: studies, inventories, boxes, books, designs, needs, tables.
 
-The file is opened and read by a small process of its own. If the storage below it does not answer (a server that is
-gone, a FUSE file system that hangs), that process is killed and left behind, for the kernel may never let it end; Assay
-says so and goes on. So nobody else may look at the path, not even with `exists()`.
+A small process of its own opens and reads the file. If the storage below does not answer (a server that is gone, a FUSE
+file system that hangs), that process is killed and left behind, since the kernel may never let it end; Assay reports
+that and goes on. So no other code may touch the path, not even with `exists()`.
 """
 
 import contextlib
@@ -20,11 +20,11 @@ from assay.model import regular
 from assay.model.base import EXIT_REFUSED, AssayError
 
 SECONDS = 10.0
-"""How long storage may be silent."""
+"""Time that storage may go without answering."""
 ALL_SECONDS = 60.0
-"""How long all of a file may take that is read at once."""
+"""Time in which a file that is read at once must be complete."""
 _HEAD = 64
-"""Bytes of the first line of the process, at most."""
+"""Longest first line of the process, in bytes."""
 _LEFT: list["subprocess.Popen[bytes]"] = []
 """Processes that did not end when they were killed."""
 
@@ -33,7 +33,7 @@ class UnreadableError(AssayError):
     """A file that cannot be read.
 
     Attributes:
-        missing: There is none of that name.
+        missing: There is no file of that name.
         unnamable: No file can have such a name.
     """
 
@@ -47,14 +47,14 @@ class UnreadableError(AssayError):
 def read_named(
     path: str | os.PathLike[str], name: str, hint: str, most: int, below: str | os.PathLike[str] | None = None
 ) -> bytes:
-    """A file as it is.
+    """Return the content of a file.
 
     Args:
-        path: Where it is.
-        name: What messages begin with: the file as the user named it.
-        hint: What else to give.
-        most: Bytes that it may have.
-        below: The folder that it must lie in, where its path starts, without a link or a hidden name on the way.
+        path: Path of the file.
+        name: The file as the user named it; messages begin with it.
+        hint: What else the user can give.
+        most: Largest size in bytes.
+        below: Folder that must contain the file, with no link and no hidden name on the way; `path` is relative to it.
 
     Raises:
         UnreadableError: It cannot be read, is no regular file, is larger, or its storage does not answer.
@@ -77,9 +77,9 @@ def read_named(
 def opened(
     path: str | os.PathLike[str], name: str, hint: str, most: int, below: str | os.PathLike[str] | None = None
 ) -> Iterator[IO[bytes]]:
-    """A file to be read from the front to the end, for those that are too large to be held in memory.
+    """Open a file for sequential reading, for files too large to hold in memory.
 
-    Arguments and errors as in `read_named`; reading, too, raises `UnreadableError`.
+    Arguments and errors as in `read_named`; reads also raise `UnreadableError`.
     """
     with _started(path, name, hint, most, below) as pipe:
         pipe.check()
@@ -87,10 +87,10 @@ def opened(
 
 
 def look(path: str | os.PathLike[str]) -> str:
-    """What is there: `file`, `folder`, `other`, or empty if there is nothing that can be looked at.
+    """Return what is at a path: `file`, `folder` or `other`; empty if nothing accessible is there.
 
     Raises:
-        UnreadableError: Its storage does not answer, or it is no name of a file.
+        UnreadableError: The storage does not answer, or no file can have such a name.
     """
     with _started(path, os.fspath(path), "give the path of a file", 0) as pipe:
         word, code = pipe.head()
@@ -113,7 +113,7 @@ def _started(
             words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
         )
     except ValueError as error:
-        # Such as a NUL in the name.
+        # For example a NUL in the name.
         raise UnreadableError(f"{name}: {error}", hint) from None
     assert process.stdout is not None
     try:
@@ -124,7 +124,7 @@ def _started(
 
 
 class _Pipe(io.RawIOBase):
-    """What comes from the process, as long as something comes."""
+    """The output of the reading process; raises an error when none arrives in time."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", name: str, hint: str, most: int) -> None:
         super().__init__()
@@ -133,7 +133,7 @@ class _Pipe(io.RawIOBase):
         self.name, self.hint, self.most = name, hint, most
 
     def head(self) -> tuple[str, int]:
-        """The first line: a word, and the number of an error."""
+        """Return the first line: a word and an error number."""
         head = b""
         while not head.endswith(b"\n") and len(head) < _HEAD and (letter := self._next(1)):
             head += letter
@@ -141,7 +141,7 @@ class _Pipe(io.RawIOBase):
         return word, int(number) if number.isdigit() else 0
 
     def check(self) -> None:
-        """Raise what the first line says if it is not `ok`."""
+        """Raise the error in the first line unless it is `ok`."""
         word, code = self.head()
         if word == "irregular":
             raise UnreadableError(f"{self.name}: not a regular file", self.hint)
@@ -152,21 +152,21 @@ class _Pipe(io.RawIOBase):
             raise UnreadableError(f"{self.name}: {_reason(code)}", self.hint, missing)
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True: the stream is for reading."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """As of any raw stream; at the end it is looked whether that is the file's."""
-        found = self._next(len(buffer))
-        if not found:
+        """Read as any raw stream does; at the end check that the file was read completely."""
+        received = self._next(len(buffer))
+        if not received:
             try:
                 code = self.process.wait(SECONDS)
             except subprocess.TimeoutExpired:
                 raise _silent(self.name, SECONDS) from None
             if code:
                 raise UnreadableError(f"{self.name}: {_reason(max(0, code))}", self.hint)
-        buffer[: len(found)] = found
-        return len(found)
+        buffer[: len(received)] = received
+        return len(received)
 
     def _next(self, size: int) -> bytes:
         if not select.select([self.fd], [], [], SECONDS)[0]:
@@ -180,7 +180,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
         try:
             process.wait(1.0)
         except subprocess.TimeoutExpired:
-            # It waits in the kernel, and holds nothing of ours: no pipe, no lock, no terminal.
+            # It is stuck in the kernel, and holds nothing that we need: no pipe, no lock, no terminal.
             _LEFT.append(process)
 
 

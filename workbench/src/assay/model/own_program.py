@@ -1,6 +1,7 @@
-"""How this program is started anew, and what it finds by name: never anything that lies in the working directory.
+"""How Assay starts itself again, and where it looks for programs: never in the working directory.
 
-Studies are downloaded, and commands are typed beside them: a `pydantic.py` or an `ssh` there is nobody's choice.
+Studies are downloaded, and commands are typed next to them: the user did not choose a `pydantic.py` or an `ssh` that
+lies there.
 """
 
 import os
@@ -10,14 +11,14 @@ from collections.abc import MutableMapping
 from pathlib import Path
 
 SEARCHED = ("PATH", "LD_LIBRARY_PATH")
-"""Variables with folders, of which an empty one means the working directory (execvp(3), ld.so(8))."""
+"""Environment variables that list folders, in which an empty one means the working directory (execvp(3), ld.so(8))."""
 
 
 def own_words() -> list[str]:
-    """Words that start this Assay anew, whatever the working directory holds.
+    """Return the command line that starts this Assay again, whatever the working directory contains.
 
-    In Python's isolated mode, except where its packages come from the user's own folder or PYTHONPATH, of which that
-    mode knows nothing: then only without the working directory.
+    It uses Python's isolated mode (-I). If packages come from the user's site folder or PYTHONPATH, which that mode
+    ignores, it only leaves out the working directory (-P).
     """
     named = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry.startswith("/")]
     outside = tuple(f"{Path(entry)}{os.sep}" for entry in (*named, site.getusersitepackages()))
@@ -27,12 +28,12 @@ def own_words() -> list[str]:
 
 
 def without_working_directory(environment: MutableMapping[str, str]) -> None:
-    """Take out of an environment what makes the working directory one that programs and libraries are looked for in."""
+    """Change an environment so that programs and libraries are not looked for in the working directory."""
     for name in SEARCHED:
         if name in environment:
             environment[name] = absolute_only(environment[name])
 
 
 def absolute_only(folders: str) -> str:
-    """Of folders with colons between them those that are the same from everywhere."""
+    """Return the absolute folders of a colon-separated list."""
     return os.pathsep.join(folder for folder in folders.split(os.pathsep) if folder.startswith("/"))

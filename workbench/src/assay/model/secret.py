@@ -1,6 +1,6 @@
-"""Passwords in what machines, programs and command lines say: they are not kept, and not repeated.
+"""Passwords in the output of machines, in settings and on command lines: they are replaced, never stored or repeated.
 
-What is written in studies and kept as it is, such as options of mounts and of sbatch, must have none.
+Text of studies that is stored unchanged, such as options of mounts and of sbatch, must not contain any.
 """
 
 import re
@@ -12,18 +12,18 @@ _NAME = re.compile(
     r"key|token|passw|passphrase|passcode|pwd|psk|secret|credential|(?<![a-z])pass(?![a-z])|(?<![a-z])creds?(?![a-z])",
     re.IGNORECASE,
 )
-"""In the name of what is likely a secret."""
+"""Matches in names of settings whose value is likely a secret."""
 _OF_FILE = re.compile(r"(credentials?|creds?|\w*(file|path))", re.IGNORECASE)
 """Names of options whose value is the path of a file, which is no secret."""
 _QUOTED = re.compile(r"""(?<![^\s,])([^\s,="']+)=("[^"]*"|'[^']*')""", re.ASCII)
 _WORD = re.compile(r"\S+", re.ASCII)
-"""The kernel's words end at blanks of ASCII only."""
+"""As in the kernel, only ASCII blanks end a word."""
 _IN_URL = re.compile(r"://[^/]*@")
 _USERS = (re.compile(r"//[^/@:%]+[:%].*@", re.DOTALL), re.compile(r"(^|=)[^/@:=,]+:(?!//).*@", re.DOTALL))
-"""`//user:password@`, smbclient's `//user%password@`, and `user:password@`. The password may have any sign, so that the
-last @ counts."""
+"""`//user:password@`, smbclient's `//user%password@`, and `user:password@`. The password may contain any character, so
+the last @ ends it."""
 _AFTER_USER = re.compile(r"((?:^|,)user(?:name)?=[^,%]*)%[^,]*", re.IGNORECASE)
-"""`user=name%password` of mount.cifs(8): looked for first, since the password may look like one of the others."""
+"""`user=name%password` of mount.cifs(8): matched first, since the password may look like one of the other forms."""
 _FLAGS = frozenset(
     (
         *("ro", "rw", "async", "sync", "dirsync", "atime", "noatime", "diratime", "nodiratime", "relatime"),
@@ -40,33 +40,33 @@ _VALUED = frozenset(
         *("uid", "user_id", "username", "vers", "wsize"),
     )
 )
-"""Options of network file systems. Only such are kept behind a password in a list: it may have commas in it."""
+"""Options of network file systems. After a password in a list only these are kept, since it may contain commas."""
 
 
 def redacted(text: str) -> str:
-    """Text of several words without what looks like a password; the rest stays as it is.
+    """Replace what looks like a password in a text of several words; the rest stays as it is.
 
-    Left out are `user:password@` before a server, and values of `password=`, `pass=`, `token=`, `secret=`, `key=` and
-    the like, in lists of options (`rw,password=x,vers=3`), too. `credentials=/path` stays: it names a file.
+    Replaced are `user:password@` before a server, and the values of `password=`, `pass=`, `token=`, `secret=`, `key=`
+    and similar, also in lists of options (`rw,password=x,vers=3`). `credentials=/path` stays: it names a file.
 
     Args:
-        text: Words with blanks between; values may be in quotes.
+        text: Words separated by blanks; values may be in quotes.
     """
     text = _QUOTED.sub(lambda found: found[0] if not _is_secret(found[1], found[2]) else f"{found[1]}={NOT_KEPT}", text)
     return _WORD.sub(lambda found: redacted_word(found[0]), text.replace(NOT_KEPT, _MARK)).replace(_MARK, NOT_KEPT)
 
 
 _MARK = "(not\0kept)"
-"""While words are looked at: without a blank."""
+"""Stands for `NOT_KEPT` while words are processed: it has no blank."""
 
 
 def redacted_line(words: Iterable[str]) -> str:
-    """A command line as a shell takes it, without what looks like a password."""
+    """Quote words as a shell command line, with what looks like a password replaced."""
     return shlex.join(" ".join(redacted_word(part) for part in word.split(" ")) for word in words)
 
 
 def redacted_word(word: str) -> str:
-    """As `redacted`, of a single word that may have blanks in it, such as the source of a mount."""
+    """Redact a single word that may contain blanks, such as the source of a mount."""
     word = _AFTER_USER.sub(lambda found: f"{found[1]}%{NOT_KEPT}", word)
     for users in _USERS:
         word = users.sub(lambda found: f"{'//' if found[0].startswith('//') else found[1]}...@", word)
@@ -74,7 +74,7 @@ def redacted_word(word: str) -> str:
 
 
 def _options(options: list[str]) -> list[str]:
-    kept: list[str] = []
+    shown: list[str] = []
     after_secret = False
     for option in options:
         name, equals, value = option.partition("=")
@@ -88,8 +88,8 @@ def _options(options: list[str]) -> list[str]:
             option, after_secret = f"{name}={inner}={NOT_KEPT}", True
         elif name.lower() in ("user", "username") and "%" in value:
             after_secret = True
-        kept.append(option)
-    return kept
+        shown.append(option)
+    return shown
 
 
 def _is_secret(name: str, value: str) -> bool:

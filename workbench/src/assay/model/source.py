@@ -1,7 +1,7 @@
 """A file's text as plain values, with the line of each.
 
-YAML is read as a tree of nodes, never through constructors: no tag can run anything, and each value keeps its place.
-Of YAML's many ways to write a value those that surprise (yes, 010, 1:30, dates) are plain text here.
+YAML is read as a tree of nodes, never through constructors: no tag can run anything, and the position of each value is
+known. Of YAML's notations, the surprising ones (yes, 010, 1:30, dates) are plain text here.
 """
 
 import re
@@ -19,12 +19,12 @@ from assay.model.units import one_of, shown
 from assay.model.written import MOST_BYTES, Number, unprintable
 
 Path = tuple[str | int, ...]
-"""Keys and places that lead from the root of the file to a value."""
+"""Keys and list indices from the root of the file to a value."""
 
 MOST_VALUES = 100_000
-"""Values of a file after its aliases are written out."""
+"""Limit on the values of a file after its aliases are expanded."""
 MOST_DEPTH = 40
-"""Mappings and lists within each other."""
+"""Limit on the nesting of mappings and lists."""
 
 _WHOLE = re.compile(r"[-+]?(0|[1-9][0-9]{0,29})")
 _DECIMAL = re.compile(r"[-+]?[0-9]{1,30}(\.[0-9]{0,30})?([eE][-+]?[0-9]{1,3})?")
@@ -39,7 +39,7 @@ Line = Annotated[str, AfterValidator(_one_line)]
 
 
 class Problem(Frozen):
-    """Something in a file that must be mended. Lines and columns count from 1."""
+    """Something in a file that must be fixed. Lines and columns count from 1."""
 
     line: int
     column: int
@@ -47,12 +47,12 @@ class Problem(Frozen):
     hint: Line
 
     def text(self, file: str) -> str:
-        """Two lines: `file:line: error: message` and the hint."""
+        """Return two lines: `file:line: error: message` and the hint."""
         return f"{file}:{self.line}: error: {self.message}" + (f"\n  hint: {self.hint}" if self.hint else "")
 
 
 class Fault(Frozen):
-    """A problem of which only the field is known; the name of the field goes before the message if `named`."""
+    """A problem at a field whose line is not known yet; the field's name precedes the message if `named`."""
 
     path: Path
     message: str
@@ -63,12 +63,12 @@ class Fault(Frozen):
 
 @dataclass
 class Source:
-    """The values of a file and where they stand.
+    """The values of a file and their positions.
 
     Attributes:
-        what: What the file is, for messages; empty: they do without.
+        what: What the file is, for messages; empty: messages do not name it.
         data: Plain Python values: mappings with text keys, lists, text, numbers, booleans, None.
-        problems: What is wrong with the text itself.
+        problems: Problems of the text itself; `read_checked` adds those of the values.
     """
 
     data: Any = None
@@ -79,44 +79,44 @@ class Source:
 
     @property
     def a_what(self) -> str:
-        """`a price book`."""
+        """The kind of file with an indefinite article: `a price book`."""
         article = "an" if self.what[:1] in "aeiou" else "a"
         return f"{article} {self.what}" if self.what else "such a file"
 
     @property
     def the_what(self) -> str:
-        """`the price book`."""
+        """The kind of file with a definite article: `the price book`."""
         return f"the {self.what}" if self.what else "it"
 
     def place(self, path: Path) -> tuple[int, int]:
-        """Line and column of the value at `path`, or of what is nearest above it."""
+        """Return line and column of the value at `path`, or of the nearest parent that has a position."""
         path = self.written(path)
         while path and path not in self.values:
             path = path[:-1]
-        # A mapping or list below its key is best shown at the key.
+        # For a mapping or list that starts below its key, the key is the better position to show.
         block = path in self.keys and self.values[path][0] > self.keys[path][0]
         return self.keys[path] if block else self.values.get(path, (1, 1))
 
     def written(self, path: Path) -> Path:
-        """Where the value at `path` was written: what a workload does not say itself may stand in `defaults`."""
+        """Return where the value at `path` is written: a field that a workload lacks may come from `defaults`."""
         if path[:1] == ("workloads",) and len(path) > 2 and path[:3] not in self.values:
             shared: Path = ("defaults", *path[2:])
             return shared if shared[:2] in self.values else path
         return path
 
     def problem(self, fault: Fault) -> Problem:
-        """The fault with its line."""
+        """Return the fault as a problem with line and column."""
         line, column = self.place(fault.path)
         message = named(self.written(fault.path), fault.message) if fault.named else fault.message
         return Problem(line=line, column=column, message=message, hint=fault.hint)
 
     def key_place(self, path: Path) -> tuple[int, int]:
-        """Line and column of the key itself."""
+        """Return line and column of the key at `path`."""
         return self.keys.get(self.written(path)) or self.place(path)
 
 
 def named(path: Path, message: str) -> str:
-    """`workloads.grid.record_size[2]: message`."""
+    """Prefix a message with its field: `workloads.grid.record_size[2]: message`."""
     name = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
     return f"{name}: {message}" if name else message
 
@@ -124,14 +124,14 @@ def named(path: Path, message: str) -> str:
 def read_source(
     data: bytes, what: str = "", most: int = MOST_BYTES, entries: int = MOST_VALUES, shipped: bool = False
 ) -> Source:
-    """The values of a file; on failure `problems` says why and `data` is None.
+    """Read the values of a file; on failure `problems` says why and `data` is None.
 
     Args:
-        data: The file.
-        what: What it is, for messages; empty: they do without.
-        most: Bytes that it may have.
-        entries: How many a single mapping or list of it may have. It is looked at while they are read.
-        shipped: It comes with Assay, and is read by a library in C if that is there.
+        data: Content of the file.
+        what: What the file is, for messages; empty: messages do not name it.
+        most: Largest size in bytes.
+        entries: Largest number of entries in a single mapping or list; checked while they are read.
+        shipped: The file is part of Assay, and is read by a C library if there is one.
     """
     source = Source(what=what)
     text = _decode(data, source, most)
@@ -168,7 +168,7 @@ def _decode(data: bytes, source: Source, most: int) -> str | None:
             Problem(line=line, column=column, message=message, hint=f"save {source.the_what} as UTF-8 text")
         )
         return None
-    # What YAML's own reader refuses, asked before it so that the problem has a place; to compile it again takes 4 ms.
+    # YAML's reader refuses these too, but without a line. Its own pattern is used: compiling another takes 4 ms.
     unprintable = yaml.SafeLoader.NON_PRINTABLE.search(text)
     if unprintable:
         line, column = _place_of(text[: unprintable.start()])
@@ -185,7 +185,7 @@ def _place_of(before: str) -> tuple[int, int]:
 
 
 class _Bounded(yaml.SafeLoader):
-    """Stops at what is too much before all of it has been read."""
+    """A YAML loader that stops as soon as a file exceeds the limits."""
 
     def __init__(self, text: str, source: Source, entries: int) -> None:
         super().__init__(text)
@@ -193,7 +193,7 @@ class _Bounded(yaml.SafeLoader):
         self.depth = self.count = 0
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        """As of any composer."""
+        """Compose a node as any composer does, within the limits."""
         self.count += 1
         self.depth += 1
         if self.depth > MOST_DEPTH:
@@ -212,7 +212,7 @@ class _Bounded(yaml.SafeLoader):
 
 
 def _quick(text: str) -> yaml.Node | None:
-    """The same nodes with the same marks in a quarter of the time, without bounds; None if the messages count."""
+    """Parse to the same nodes and marks in a quarter of the time, without limits; None on a syntax error."""
     try:
         root: yaml.Node | None = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text).get_single_node()
     except yaml.YAMLError:
@@ -232,7 +232,7 @@ def _compose(text: str, source: Source, entries: int) -> yaml.Node | None:
         source.problems.append(error.problem)
         return None
     except (ValueError, OverflowError, RecursionError):
-        # An escape of a character that does not exist, or a directive with a version of thousands of digits.
+        # An escape of a character that does not exist, or a version directive with thousands of digits.
         mark = loader.get_mark() if loader else None
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         message, hint = "not valid YAML: a number out of all bounds", "check escapes and directives in this line"
@@ -287,7 +287,7 @@ class _TooMuchError(Exception):
 
 
 class _Reader:
-    """Turns nodes into values and notes their places. Aliases are written out, within a budget."""
+    """Turns nodes into values and records their positions. Aliases are expanded, within a budget."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -295,7 +295,7 @@ class _Reader:
         self._merge_hint = "write each key out" + ("" if source.what else "; a study shares fields in its `defaults`")
 
     def value(self, node: yaml.Node, path: Path) -> Any:
-        """The value of `node`, whose place becomes that of `path`."""
+        """Return the value of `node` and record its position under `path`."""
         self.left -= 1
         if self.left < 0 or len(path) > MOST_DEPTH:
             raise _TooMuchError(self._too_much(path))
@@ -327,7 +327,7 @@ class _Reader:
         return values
 
     def _whole_characters(self, node: yaml.ScalarNode, path: Path = ()) -> str:
-        """The text, with escaped pairs of surrogates (as JSON writes them) put together."""
+        """Return the text, with escaped surrogate pairs (as JSON writes them) combined."""
         text: str = node.value
         try:
             text = text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16")
@@ -372,7 +372,7 @@ def _scalar(node: yaml.ScalarNode, text: str) -> str | int | float | bool | None
 
 
 def plain_value(text: str) -> str | int | float | bool | None:
-    """What a scalar without quotes is."""
+    """Return the value of a scalar without quotes."""
     if text in ("", "~", "null"):
         return None
     if text in ("true", "false"):
@@ -385,37 +385,37 @@ def plain_value(text: str) -> str | int | float | bool | None:
 
 
 def without_echoes(problems: Sequence[Problem], source: Source) -> list[Problem]:
-    """Without those on lines whose text is wrong in itself: they only follow from that."""
+    """Leave out problems on lines whose text is itself wrong: they only follow from that."""
     wrong = {problem.line for problem in source.problems}
     return [problem for problem in problems if problem.line not in wrong]
 
 
 def sorted_problems(problems: Sequence[Problem]) -> tuple[Problem, ...]:
-    """In the order of the file, each once."""
+    """Return the problems in file order, each once."""
     return tuple(sorted(dict.fromkeys(problems), key=lambda problem: (problem.line, problem.column)))
 
 
 def list_errors(error: ValidationError) -> list[ErrorDetails]:
-    """Pydantic's complaints without those that only follow from others: a list whose entries are wrong is not empty."""
+    """Return Pydantic's errors without consequential ones: a list with wrong entries is not also "too short"."""
     return [each for each in error.errors(include_url=False) if each["type"] != "too_short" or not each["input"]]
 
 
 def shape_words(detail: ErrorDetails) -> tuple[str, str] | None:
-    """Pydantic's complaint about a value of the wrong kind in this tool's words, and a hint; None for other ones."""
-    kind, given, context = detail["type"], detail["input"], detail.get("ctx", {})
+    """Return message and hint for Pydantic's error about a value of the wrong type; None for other errors."""
+    kind, written, context = detail["type"], detail["input"], detail.get("ctx", {})
     if kind in ("literal_error", "enum"):
         words = [word.strip().strip("'") for word in context["expected"].replace(" or ", ", ").split(",")]
-        return f"{shown(given)} is not possible here", one_of(given, words)
+        return f"{shown(written)} is not possible here", one_of(written, words)
     if kind in ("model_type", "dict_type", "model_attributes_type"):
-        return f"{shown(given)} is not a mapping", "write `key: value` lines below it, indented"
+        return f"{shown(written)} is not a mapping", "write `key: value` lines below it, indented"
     if kind in ("tuple_type", "list_type"):
-        return f"{shown(given)} is not a list", "write a list: [a, b]"
+        return f"{shown(written)} is not a list", "write a list: [a, b]"
     if kind == "too_short":
         return "it is empty", "add at least one entry"
     if kind == "string_type":
-        return f"{shown(given)} is not text", "write text, in quotes if it looks like a number"
+        return f"{shown(written)} is not text", "write text, in quotes if it looks like a number"
     if kind == "string_too_short":
         return "it is empty", "write a name"
     if kind.startswith("date_"):
-        return f"{shown(given)} is not a date", "write year, month and day: 2026-01-31"
+        return f"{shown(written)} is not a date", "write year, month and day: 2026-01-31"
     return None

@@ -1,10 +1,13 @@
-"""Time that nobody sets: waits, budgets and lengths must not depend on what becomes of the wall clock meanwhile."""
+"""A clock that nobody can set: waits, budgets and lengths must not depend on changes of the wall clock."""
 
 import time
 
-_BEGUN = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
+_BOOTED_AT = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def steady() -> float:
-    """Seconds since 1970 by the wall clock as it stood when this process began; it goes on while the machine sleeps."""
-    return _BEGUN + time.clock_gettime(time.CLOCK_BOOTTIME)
+    """Return the wall clock's seconds since 1970, ignoring changes of the clock since this process started.
+
+    It goes on while the machine sleeps.
+    """
+    return _BOOTED_AT + time.clock_gettime(time.CLOCK_BOOTTIME)

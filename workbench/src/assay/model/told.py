@@ -1,4 +1,4 @@
-"""Evidence from elsewhere does not tell everything, and what it does not tell has no value, not even a default."""
+"""Values of evidence from elsewhere, some of which may be missing: a missing value does not even have its default."""
 
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -14,15 +14,15 @@ from pydantic import (
 from assay.model.frozen import Frozen
 
 NOT_TOLD = "not told"
-"""Printed in place of what nobody has told."""
+"""Printed in place of a missing value."""
 _KEY = "not_told"
 
 
 class NotTold(Exception):  # noqa: N818
-    """Something was asked for that nobody has told. Who can do without it catches this.
+    """A value was read that the evidence lacks. Callers that can do without it catch this.
 
     Attributes:
-        name: Of the field.
+        name: Name of the field.
     """
 
     def __init__(self, name: str, what: str) -> None:
@@ -32,88 +32,88 @@ class NotTold(Exception):  # noqa: N818
 
 
 class Telling(Frozen):
-    """Values of which some may be *not told*: whoever reads one of those gets `NotTold`.
+    """A model in which some values may be *missing*: reading a missing one raises `NotTold`.
 
-    So nothing can be concluded from a default that nobody has chosen: a rule that looks at what was not told has no
-    answer, and one that does not look at it has the same answer whatever it is.
+    So nothing is concluded from a default that was never measured: a rule that reads a missing value gives no answer,
+    and a rule that does not read it gives the same answer whatever the value is.
 
     Attributes:
-        may_be_untold: Field -> what follows "it is not known" if it is missing.
+        may_be_untold: Field that may be missing -> what follows "it is not known" in the message.
     """
 
     may_be_untold: ClassVar[dict[str, str]]
 
     @classmethod
     def told(cls, **values: Any) -> Self:
-        """Those of evidence from elsewhere: what may be untold and is not among `values` is not told.
+        """Make an instance from incomplete evidence: a field of `may_be_untold` that is not in `values` is missing.
 
         Raises:
-            pydantic.ValidationError: A value is of the wrong type, or one that is always told is missing.
+            pydantic.ValidationError: A value is of the wrong type, or a field outside `may_be_untold` is not given.
         """
         return cls.model_validate({**values, _KEY: [name for name in cls.may_be_untold if name not in values]})
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """From JSON: as `model_validate_json`, in little more than half of the time if all of it is known.
+        """Read JSON as `model_validate_json` does, in little more than half the time if no value is missing.
 
         Raises:
-            pydantic.ValidationError: It is not what was dumped.
+            pydantic.ValidationError: The text is not the JSON of such a model.
         """
         if f'"{_KEY}"' in text:
             return cls.model_validate_json(text)
-        found = _all_told(cls).model_validate_json(text)
-        object.__setattr__(found, "__class__", cls)
-        return found  # type: ignore[return-value]
+        result = _complete_class(cls).model_validate_json(text)
+        object.__setattr__(result, "__class__", cls)
+        return result  # type: ignore[return-value]
 
     @property
     def not_told(self) -> tuple[str, ...]:
-        """What nobody has told, in the order of the fields."""
-        known = self.__dict__
-        if len(known) >= len(type(self).model_fields):
+        """The names of the missing values, in the order of the fields."""
+        present = self.__dict__
+        if len(present) >= len(type(self).model_fields):
             return ()
-        return tuple(name for name in type(self).model_fields if name not in known)
+        return tuple(name for name in type(self).model_fields if name not in present)
 
     def tells(self, name: str) -> bool:
-        """Whether a field has a value, be it None."""
+        """Whether a field has a value; None is one."""
         return name in self.__dict__
 
     def known(self, name: str, otherwise: Any = None) -> Any:
-        """The value of a field, or something else where nobody has told it."""
+        """Return the value of a field, or `otherwise` if it is missing."""
         return self.__dict__.get(name, otherwise)
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Only what is not there is looked for here."""
+            """Raise `NotTold` for a missing value; Python calls this only for attributes that are not set."""
             if name in type(self).may_be_untold:
                 raise NotTold(name, type(self).may_be_untold[name])
             return super().__getattr__(name)
 
     @model_validator(mode="wrap")
     @classmethod
-    def _without_what_is_not_told(cls, given: Any, handler: ValidatorFunctionWrapHandler) -> Self:
-        names = given.get(_KEY) if isinstance(given, dict) else None
+    def _accept_missing(cls, data: Any, handler: ValidatorFunctionWrapHandler) -> Self:
+        names = data.get(_KEY) if isinstance(data, dict) else None
         if names is None:
-            found: Self = handler(given)
+            found: Self = handler(data)
             return found
-        untold = [name for name in cls.may_be_untold if name in names]
-        known = {name: value for name, value in given.items() if name != _KEY and name not in untold}
-        for name in untold:
+        missing = [name for name in cls.may_be_untold if name in names]
+        known = {name: value for name, value in data.items() if name != _KEY and name not in missing}
+        for name in missing:
             if cls.model_fields[name].is_required():
                 known[name] = 0
         found = handler(known)
-        for name in untold:
+        for name in missing:
             del found.__dict__[name]
         return found
 
     @model_serializer(mode="wrap")
-    def _with_what_is_not_told(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _mark_missing(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         values: dict[str, Any] = handler(self)
         return {**values, _KEY: list(self.not_told)} if self.not_told else values
 
 
 @cache
-def _all_told(kind: type[Telling]) -> type[Frozen]:
-    """A class with the same fields, without the validator, for which all JSON would become objects of Python first."""
+def _complete_class(kind: type[Telling]) -> type[Frozen]:
+    """Return a class with the same fields without the wrap validator, which would turn all JSON into Python objects."""
     fields: dict[str, Any] = {name: (field.annotation, field) for name, field in kind.model_fields.items()}
     return create_model(kind.__name__, __base__=Frozen, **fields)

@@ -1,7 +1,7 @@
 """Sizes, durations and rates as people write them.
 
-The spellings below are all there are, so that a figure never depends on who reads it: `MB` is 10^6 bytes and
-`MiB` is 2^20; `KB`, `kb`, `64k` are refused because they mean 1000 to some and 1024 to others.
+No other spellings are accepted, so that a figure means the same to every reader: `MB` is 10^6 bytes and `MiB` is 2^20;
+`KB`, `kb`, `64k` are refused because they mean 1000 to some and 1024 to others.
 """
 
 import difflib
@@ -46,26 +46,26 @@ LINK_UNITS = {"bit": 1, "kbit": 10**3, "Mbit": 10**6, "Gbit": 10**9, **BIT_UNITS
 """Unit of data on a link -> bits; the second spelling of each is that of throughputs."""
 
 LOSS_UNITS = {"ppm": 1, "%": 10**4}
-"""Unit of a share of lost frames -> frames of a million."""
+"""Unit of a share of lost frames -> frames per million."""
 
 RATE_UNIT = "/s"
 
 Hint = Callable[[str, str], str]
-"""(number, unit) -> how to write it."""
+"""Takes number and unit, and returns how to write them correctly."""
 
 _NUMBER = r"[0-9]{1,30}(?:\.[0-9]{1,30})?"
 SIZE_PATTERN = rf"^{_NUMBER} ?({'|'.join(SIZE_UNITS)})$"
-"""What `parse_size` takes as text."""
+"""Texts that `parse_size` accepts."""
 DURATION_PATTERN = rf"^{_NUMBER} ?({'|'.join(DURATION_UNITS)})$"
-"""What `parse_duration` takes."""
+"""Texts that `parse_duration` accepts."""
 THROUGHPUT_PATTERN = rf"^{_NUMBER} ?({'|'.join([*SIZE_UNITS, *BIT_UNITS])}) ?/ ?s$"
-"""What `parse_throughput` takes."""
+"""Texts that `parse_throughput` accepts."""
 RATE_PATTERN = rf"^{_NUMBER} ?/ ?s$"
-"""What `parse_rate` takes."""
+"""Texts that `parse_rate` accepts."""
 LINK_PATTERN = rf"^{_NUMBER} ?({'|'.join(LINK_UNITS)}) ?/ ?s$"
-"""What `parse_link` takes."""
+"""Texts that `parse_link` accepts."""
 LOSS_PATTERN = rf"^{_NUMBER} ?({'|'.join(LOSS_UNITS)})$"
-"""What `parse_loss` takes as text."""
+"""Texts that `parse_loss` accepts."""
 
 _QUANTITY = re.compile(rf"(?P<sign>-?)(?P<number>{_NUMBER}) ?(?P<unit>[A-Za-zµ]*)")
 _PER_SECOND = re.compile(r"(?P<amount>.*?) ?/ ?s")
@@ -77,7 +77,7 @@ class UnitError(AssayError, ValueError):
 
 
 def parse_size(written: object) -> int:
-    """Bytes from `64KiB`, `1.5 GB` or a whole number of bytes.
+    """Read `64KiB`, `1.5 GB` or a whole number as bytes.
 
     Raises:
         UnitError: Unknown unit, negative, or not a whole number of bytes.
@@ -91,7 +91,7 @@ def parse_size(written: object) -> int:
 
 
 def parse_duration(written: object) -> int:
-    """Nanoseconds from `100ms`, `5s`, `2m` or `1h`.
+    """Read `100ms`, `5s`, `2m` or `1h` as nanoseconds.
 
     Raises:
         UnitError: No unit, unknown unit, negative, or finer than a nanosecond.
@@ -105,10 +105,10 @@ def parse_duration(written: object) -> int:
 
 
 def parse_rate(written: object) -> float:
-    """Operations per second from `1000/s`.
+    """Read `1000/s` as operations per second.
 
     Raises:
-        UnitError: Not of that form, or negative.
+        UnitError: It has another form, or is negative.
     """
     example = "write rates as operations per second: 1000/s"
     if not isinstance(written, str):
@@ -123,10 +123,10 @@ def parse_rate(written: object) -> float:
 
 
 def parse_throughput(written: object) -> float:
-    """Bytes per second from `500MB/s`, `1.2 GiB/s` or, as links are sold, `10Gb/s` (bits).
+    """Read `500MB/s`, `1.2 GiB/s` or, as for links, `10Gb/s` (bits) as bytes per second.
 
     Raises:
-        UnitError: Not of that form, or negative.
+        UnitError: It has another form, or is negative.
     """
     example = "write throughputs as 500MB/s or, in bits, 10Gb/s"
     per_second = _PER_SECOND.fullmatch(written.strip()) if isinstance(written, str) else None
@@ -142,10 +142,10 @@ def parse_throughput(written: object) -> float:
 
 
 def parse_link(written: object) -> int:
-    """Bits per second of a link from `1 Gbit/s` or `100Mb/s`.
+    """Read the speed of a link, `1 Gbit/s` or `100Mb/s`, as bits per second.
 
     Raises:
-        UnitError: Not of that form, in bytes, or not a whole number of bits.
+        UnitError: It has another form, is in bytes, or is not a whole number of bits.
     """
     example = "write the speed of a link in bits: 1 Gbit/s or 100 Mbit/s"
     per_second = _PER_SECOND.fullmatch(written.strip()) if isinstance(written, str) else None
@@ -155,16 +155,16 @@ def parse_link(written: object) -> int:
 
 
 def format_link(speed: int) -> str:
-    """A spelling of `speed` bits per second that `parse_link` reads back."""
+    """Format `speed` bits per second so that `parse_link` reads it back."""
     unit = next(unit for unit in ("Gbit", "Mbit", "kbit", "bit") if speed % LINK_UNITS[unit] == 0)
     return f"{speed // LINK_UNITS[unit]} {unit}/s"
 
 
 def parse_loss(written: object) -> int:
-    """Lost frames of a million from `0.01%`, `100ppm` or 0.
+    """Read a share of lost frames, `0.01%`, `100ppm` or 0, as frames per million.
 
     Raises:
-        UnitError: Not of that form, more than all, or finer than one of a million.
+        UnitError: It has another form, is more than 100 %, or is finer than one per million.
     """
     example = "write losses as 0.01% or 100ppm"
     if written == 0 and not isinstance(written, bool):
@@ -181,34 +181,34 @@ def parse_loss(written: object) -> int:
 
 
 def format_loss(loss: int) -> str:
-    """A spelling of `loss` frames of a million that `parse_loss` reads back."""
+    """Format `loss` frames per million so that `parse_loss` reads it back."""
     return f"{loss / 10**4:g}%" if loss % 100 == 0 else f"{loss}ppm"
 
 
 def format_throughput(rate: float) -> str:
-    """A spelling of `rate` bytes per second that `parse_throughput` reads back, to the byte."""
+    """Format `rate` bytes per second so that `parse_throughput` reads it back, rounded to whole bytes."""
     return f"{format_size(round(rate))}{RATE_UNIT}"
 
 
 def format_size(size: int) -> str:
-    """The shortest exact spelling of `size` bytes; `parse_size` gives the same number back."""
-    return _spelled(size)
+    """Return the shortest exact spelling of `size` bytes; `parse_size` inverts it."""
+    return _shortest_size(size)
 
 
 @lru_cache(maxsize=4096)
-def _spelled(size: int) -> str:
+def _shortest_size(size: int) -> str:
     best = f"{size}B"
     for unit, factor in SIZE_UNITS.items():
         if size and size % factor == 0:
-            spelled = f"{size // factor}{unit}"
+            text = f"{size // factor}{unit}"
             # At equal length the later, larger or binary, unit reads better: 1MiB, not 1024KiB.
-            if len(spelled) - len(unit) <= len(best) - len(_unit_of(best)):
-                best = spelled
+            if len(text) - len(unit) <= len(best) - len(_unit_of(best)):
+                best = text
     return best
 
 
 def format_duration(time: int) -> str:
-    """The exact spelling of `time` nanoseconds in the largest unit that fits; `parse_duration` inverts it."""
+    """Return the exact spelling of `time` nanoseconds in the largest unit that fits; `parse_duration` inverts it."""
     for unit, factor in reversed(DURATION_UNITS.items()):
         if time and time % factor == 0:
             return f"{time // factor}{unit}"
@@ -216,12 +216,12 @@ def format_duration(time: int) -> str:
 
 
 def format_rate(rate: float) -> str:
-    """The exact spelling of `rate` operations per second; `parse_rate` inverts it for 0.0001/s to 1e15/s."""
+    """Return the exact spelling of `rate` operations per second; `parse_rate` inverts it for 0.0001/s to 1e15/s."""
     return f"{int(rate) if rate == int(rate) else repr(rate)}{RATE_UNIT}"
 
 
 def about_size(size: float) -> str:
-    """`size` bytes to three digits in decimal units, for reading: `1.23 GB`."""
+    """Round `size` bytes to three digits in decimal units, for display: `1.23 GB`."""
     return _about(size)
 
 
@@ -234,7 +234,7 @@ def _about(size: float) -> str:
 
 
 def about_number(value: float | Decimal, digits: int = 3) -> str:
-    """`value` to so many digits, for reading: `1,230`, `100`, `0.012`; never with an exponent or needless zeros."""
+    """Round `value` to `digits` digits, for display: `1,230`, `100`, `0.012`; no exponent, no trailing zeros."""
     number = float(value)
     if number == 0 or not math.isfinite(number):
         return f"{number:g}"
@@ -244,26 +244,26 @@ def about_number(value: float | Decimal, digits: int = 3) -> str:
 
 
 def about_count(number: float) -> str:
-    """A number of things, for reading: `12,345`, and below a hundred with three digits: `0.5`, `12.3`."""
-    # What would be rounded to a hundred is one.
+    """Round a count for display: `12,345`; below a hundred to three digits: `0.5`, `12.3`."""
+    # 99.95 and more would be rounded to 100 with three digits.
     return about_number(number) if abs(number) < 99.95 else f"{number:,.0f}"
 
 
 def about_rate(per_second: float | None, counted: bool) -> str:
-    """A rate with its unit: bytes per second, of counted operations their number per second; empty without one."""
+    """Format a rate: bytes per second or, if `counted`, operations per second; empty for None."""
     if per_second is None:
         return ""
     return f"{about_count(per_second)} ops/s" if counted else f"{about_size(per_second)}/s"
 
 
 def about_latency(nanoseconds: float) -> str:
-    """A latency with the unit that fits, for reading: `10 ms`, `1.23 µs`."""
+    """Format a latency with the unit that fits, for display: `10 ms`, `1.23 µs`."""
     unit, size = next((pair for pair in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)) if nanoseconds >= pair[1]), ("ns", 1.0))
     return f"{about_number(nanoseconds / size)} {unit}"
 
 
 def about_duration(seconds: float) -> str:
-    """`seconds` rounded for reading: `0.4 s`, `12 s`, `3 min 20 s`, `5 h 10 min`, `3 d 4 h`."""
+    """Round `seconds` for display: `0.4 s`, `12 s`, `3 min 20 s`, `5 h 10 min`, `3 d 4 h`."""
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     whole = round(seconds)
@@ -298,7 +298,7 @@ def _parse(written: str, what: str, units: dict[str, int], example: str, hint_fo
 
 @lru_cache(maxsize=4096)
 def _exact(number: str, factor: int) -> Fraction:
-    """Advice reads and words the same few sizes thousands of times."""
+    """Return number times factor, cached: advice parses the same few sizes thousands of times."""
     return Fraction(number) * factor
 
 
@@ -321,12 +321,12 @@ def _not_negative(value: int, written: object, what: str) -> int:
     return value
 
 
-def _unit_of(spelled: str) -> str:
-    return spelled.lstrip("0123456789")
+def _unit_of(text: str) -> str:
+    return text.lstrip("0123456789")
 
 
 def shown(written: object) -> str:
-    """What was written, short enough for a message."""
+    """Return a value that the user wrote, short enough for a message."""
     if isinstance(written, str):
         text = f"`{written}`" if written else "an empty text"
     elif isinstance(written, dict | list):
@@ -337,12 +337,12 @@ def shown(written: object) -> str:
 
 
 def or_else(hint: str, other: str) -> str:
-    """A hint with another way: `did you mean `a`? Or give a file`, `one of: a, b; or give a file`."""
+    """Append an alternative to a hint: `did you mean `a`? Or give a file`, `one of: a, b; or give a file`."""
     return f"{hint} Or {other}" if hint.endswith("?") else f"{hint}; or {other}"
 
 
 def one_of(written: object, words: Iterable[str], none: str = "there are none") -> str:
-    """A hint that names the allowed words, or the one that was probably meant; `none` where no word is allowed."""
+    """Return a hint with the allowed words, or with the one probably meant; `none` if no word is allowed."""
     allowed = list(words)
     if not allowed:
         return none

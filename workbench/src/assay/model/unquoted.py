@@ -1,8 +1,8 @@
-"""Files that another file names, such as the inventory of a study: some are not quoted if something is wrong in them.
+"""Files that another file names, such as the inventory of a study: messages quote only some of them.
 
-A study may come from somebody else, and name a file of whoever runs it that is no inventory, but has passwords. What
-Assay says is kept and passed on: logs, reports of bugs. Quoted is a file whose name the user typed, and one that lies
-with the file that names it.
+A study may come from a stranger and name a file of the user that is no inventory but contains passwords. Messages of
+Assay are stored and passed on: logs, bug reports. So messages quote a file only if the user typed its name, or if it is
+in the folder of the file that names it.
 """
 
 import contextlib
@@ -16,22 +16,23 @@ from assay.model.named import UnreadableError, read_named
 
 @dataclass(frozen=True)
 class Naming:
-    """How a file came to be read.
+    """Where the name of a file came from.
 
     Attributes:
-        folder: Of the file that names it; None: of nobody that is known.
-        typed: The user typed its name.
+        folder: Folder of the file that contains the name; None if there is no such file.
+        typed: The user typed the name.
     """
 
     folder: Path | None = None
     typed: bool = False
 
     def may_quote(self, path: Path, data: bytes) -> bool:
-        """Whether messages may have words of a file.
+        """Whether messages may quote the content of a file.
 
         Args:
-            path: The file.
-            data: What was read of it. It may be another file's: a name is a link now, and none a moment later.
+            path: Path of the file.
+            data: Content that was read. It is compared, since the path may have been a link to another file at that
+                time.
         """
         if self.typed or self.folder is None or not path.is_relative_to(self.folder):
             return self.typed
@@ -47,18 +48,18 @@ TYPED = Naming(typed=True)
 
 @contextlib.contextmanager
 def unquoted(file: object, what: str, see: str, naming: Naming, path: Path, data: bytes) -> Iterator[None]:
-    """What is wrong in a file becomes an error that has nothing of it but the number of a line.
+    """Replace errors about a file by errors that contain nothing of it but a line number, unless it may be quoted.
 
     Args:
-        file: Its name, as its errors begin.
+        file: Name of the file, with which its errors begin.
         what: What it should be, such as `an inventory`.
-        see: The command that says what is wrong, for whoever types the file's name.
-        naming: How it came to be read. If it may be quoted, errors stay as they are.
-        path: Where it is.
-        data: What was read of it.
+        see: Command that shows what is wrong when the user types the file's name.
+        naming: Where its name came from. If the file may be quoted, errors stay as they are.
+        path: Path of the file.
+        data: Content that was read.
 
     Raises:
-        AssayError: In place of each that was raised.
+        AssayError: In place of each error that was raised.
     """
     try:
         yield

@@ -1,24 +1,24 @@
-"""What people write in files: numbers that keep their text, and text that a terminal prints as it is."""
+"""What users write in files: numbers that keep their text, and text that is safe to print on a terminal."""
 
 import re
 
 MOST_BYTES = 256 * 2**10
-"""Of a file, unless it may have more."""
+"""Largest size of a file, unless the caller allows more."""
 MOST_REPEATS = 1000
-"""Of a case, for a study as for a command."""
+"""Most repeats of a case, in a study and on the command line."""
 _UNPRINTABLE = re.compile(
     "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff\\ufffe\\uffff]"
 )
-"""Control characters but tabs and line feeds, and what turns the direction of writing round."""
+"""Control characters except tabs and line feeds, and characters that change the writing direction."""
 
 
 class Number(float):
-    """A float that keeps the text it was read from, for what must be exact, such as money."""
+    """A float that keeps the text it was read from, for exact values such as money."""
 
     text: str
 
     def __new__(cls, text: str) -> "Number":
-        """A number out of its text; ValueError if it is none."""
+        """Make a number from its text; ValueError if the text is no number."""
         number = super().__new__(cls, text)
         number.text = text
         return number
@@ -28,6 +28,6 @@ class Number(float):
 
 
 def unprintable(text: str) -> str:
-    """The first character that is no text, such as `U+001B` of escape sequences; empty if there is none."""
+    """Return the first unprintable character, such as `U+001B` of escape sequences; empty if there is none."""
     found = _UNPRINTABLE.search(text)
     return f"U+{ord(found[0]):04X}" if found else ""

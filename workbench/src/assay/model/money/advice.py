@@ -1,4 +1,4 @@
-"""Which design meets a need, and why: what `assay advise` answers."""
+"""Which design satisfies a need, and why: the answer of `assay advise`."""
 
 import datetime as dt
 from decimal import Decimal
@@ -11,21 +11,21 @@ from assay.model.money.need import Exchange, Need
 from assay.model.money.price import Row
 
 ADVICE_SCHEMA = 1
-"""Version of `Advice` as it is printed for programs."""
+"""Version of `Advice` as printed for programs."""
 
 Outcome = Literal["met", "failed", "unproven"]
 Basis = Literal["measured", "rule", "ceiling", "unknown"]
 
 
 class Figure(Frozen):
-    """What a design is expected to do in one respect.
+    """What a design is expected to do by one metric.
 
     Attributes:
         value: Bytes per second, operations per second, or seconds; None: nothing is known.
-        low, high: Ends of the interval; None without measurement.
-        basis: measured: evidence of exactly this design; rule: its binding ceiling times the share that a rule of
-            thumb gives; ceiling: no more than this, while the rate of another layer is not known.
-        how: With its numbers.
+        low, high: Ends of the confidence interval; None without a measurement.
+        basis: measured: evidence of exactly this design; rule: its binding ceiling times the share that a rule of thumb
+            gives; ceiling: at most this, while the rate of another layer is unknown.
+        how: How the value was computed, with its numbers.
     """
 
     metric: str
@@ -38,15 +38,15 @@ class Figure(Frozen):
 
 
 class Check(Frozen):
-    """One requirement and one design.
+    """Whether one design satisfies one requirement.
 
     Attributes:
-        requirement: Key of the need; two with ` + ` for what both ask of a layer that they share.
-        certain: Met all over the interval of the evidence.
-        share: Of what is needed that is there, at most 1; None where it is no number.
-        text: With the numbers.
-        rule: Name of the rule of thumb that decides; empty: none.
-        source: Where the figures stand.
+        requirement: Key of the need; two joined by ` + ` if both load a layer that they share.
+        certain: The outcome holds over the whole interval of the evidence.
+        share: Available / required, at most 1; None if the requirement is not a number.
+        text: One sentence with the numbers.
+        rule: Name of the rule of thumb that decides; empty if none does.
+        source: Where the figures come from.
     """
 
     requirement: str
@@ -59,13 +59,14 @@ class Check(Frozen):
 
 
 class Remark(Frozen):
-    """What a rule or figure says besides.
+    """A further statement of a rule or figure about a design.
 
     Attributes:
         rule: Name of the rule of thumb, or `cost`, `evidence`.
-        text: With the numbers.
-        about: `cheaper`: a design that costs less, and what it fails; `use`: the share of the price paid by use.
-        requirement: Of the need, which the design meets or fails; empty if the remark is about none.
+        text: One sentence with the numbers.
+        about: `cheaper`: a design that costs less, and what it fails; `use`: the share of the price that depends on
+            use.
+        requirement: Requirement of the need that the design satisfies or fails; empty if the remark concerns none.
     """
 
     rule: str
@@ -77,11 +78,11 @@ class Remark(Frozen):
 
 
 class BillLine(Frozen):
-    """What one line of a bill costs, and where its price stands.
+    """The cost of one line of a bill, and the source of its price.
 
     Attributes:
-        month: Of the months of the need, on average; with shares of what is bought in them, before support and tax.
-        date: When the price held.
+        month: Average cost of a month over the months of the need, with a share of purchases, before support and tax.
+        date: Date of the price.
     """
 
     what: str
@@ -93,20 +94,21 @@ class BillLine(Frozen):
 
 
 class Price(Frozen):
-    """What an option costs.
+    """The price of an option.
 
     Attributes:
-        paid: All that is paid for the months of the need; reservations and purchases whole, also what is paid by the
-            month on a reservation until its term ends.
-        month: That over the months.
-        per_tb_month: Of a month for each usable TB (10^12 bytes).
-        per_gbs_month: Of a month for each GB/s (10^9 bytes) of the deciding rate; low and high by its interval.
-        bought: Its hardware is bought, not rented.
-        present: All that is paid, as money of the first day; None without `discount`.
-        once: What of it is paid once to move the data in.
-        lacks: What has no price and is not in it.
-        books: Price books that its lines come from.
-        lines: Of its bill, the dearest first.
+        paid: Total paid for the months of the need. Reservations and purchases count in full, including monthly
+            payments on a reservation until its term ends.
+        month: `paid` divided by the months.
+        per_tb_month: Cost of a month for each usable TB (10^12 bytes).
+        per_gbs_month: Cost of a month for each GB/s (10^9 bytes/s) of the deciding rate; `per_gbs_low` and
+            `per_gbs_high` follow from the interval of the rate.
+        bought: Its hardware is purchased, not rented.
+        present: Present value of `paid` on the first day; None without `discount`.
+        once: Part of `paid` that is paid once to move the data in.
+        lacks: Items without a price, which the total leaves out.
+        books: Price books that its lines use.
+        lines: Lines of its bill, the most expensive first.
     """
 
     currency: str
@@ -127,15 +129,15 @@ class Price(Frozen):
 
 
 class Option(Frozen):
-    """A design with values for its parameters, priced and checked.
+    """A design with values for its parameters, with price and checks.
 
     Attributes:
-        label: Its name in this advice.
-        set: Values of the parameters that tell it from the design's other ones.
+        label: Name of the option in this advice.
+        set: Values of the parameters that distinguish it from other variants of the design.
         usable: Bytes for data.
-        rate: Bytes per second that decide: of what the need asks for, read or write, the lesser, both at once.
-        basis: Of the rate; None: it is not known.
-        conditions: What one accepts with it, each in a sentence.
+        rate: The deciding rate in bytes per second: reads, writes or the lower of both, as the need requires.
+        basis: Basis of the rate; None if the rate is unknown.
+        conditions: What the user accepts by choosing it, one sentence each.
     """
 
     label: str
@@ -156,13 +158,13 @@ class Option(Frozen):
 
 
 class Rejected(Frozen):
-    """A design that does not meet the need in any of its variants.
+    """A design of which no variant satisfies the need.
 
     Attributes:
-        variants: How many were tried.
-        closest: The variant that fails least; None if none could be priced.
-        fails: Of the closest.
-        why: In one line, if it is not a requirement: no price, cannot be had.
+        variants: Number of variants that were tried.
+        closest: The variant that fails by least; None if none could be priced.
+        fails: Failed checks of the closest variant.
+        why: Reason in one line if it is not a requirement: no price, or not available.
     """
 
     design: str
@@ -173,12 +175,12 @@ class Rejected(Frozen):
 
 
 class Change(Frozen):
-    """Something that would change the decision.
+    """A change that would alter the decision.
 
     Attributes:
-        kind: price: of one item, or of all of a design; interval: the end of an interval; duty: share of the time.
-        to: Label of what would be chosen then; None: nothing.
-        at: Factor of the price, value of the figure, or duty cycle from which on.
+        kind: price: of one item, or of a whole design; interval: an end of a confidence interval; duty: the duty cycle.
+        to: Label of the option that would be chosen then; None: none.
+        at: Threshold: factor of the price, value of the figure, or duty cycle.
     """
 
     kind: Literal["price", "interval", "duty"]
@@ -188,11 +190,11 @@ class Change(Frozen):
 
 
 class Conflict(Frozen):
-    """Requirements that nothing meets together.
+    """Requirements that no design satisfies together.
 
     Attributes:
-        requirements: As few as exclude everything.
-        text: Which excludes what, and by how much.
+        requirements: A smallest set of requirements that excludes every design.
+        text: Which requirement excludes which designs, and by how much.
     """
 
     requirements: tuple[str, ...]
@@ -200,7 +202,7 @@ class Conflict(Frozen):
 
 
 class Relaxed(Frozen):
-    """What could be had if one requirement were given up.
+    """What would be available if one requirement were dropped.
 
     Attributes:
         text: The option and its price.
@@ -214,13 +216,13 @@ class Relaxed(Frozen):
 
 
 class Counts(Frozen):
-    """How many variants there were.
+    """Numbers of variants.
 
     Attributes:
         enumerated: Of all designs.
-        impossible: That the catalogue says cannot be had.
-        unpriced: For which the book lacks a price.
-        met, unproven, failed: Of the priced ones.
+        impossible: Not available according to the catalogue.
+        unpriced: Not priced by any book.
+        met, unproven, failed: Outcomes of the priced variants.
     """
 
     enumerated: int = 0
@@ -232,7 +234,7 @@ class Counts(Frozen):
 
 
 class Prices(Frozen):
-    """Where the prices come from."""
+    """A price book that the advice uses."""
 
     book: str
     region: str
@@ -245,20 +247,20 @@ class Advice(Frozen):
     """The answer to a need.
 
     Attributes:
-        prices: The first book, in the currency of the answer.
+        prices: The first book; its currency is that of the answer unless the need states one.
         books: All books, each in its own currency.
-        exchange: By which those in another currency were converted; None if none was.
-        result: recommended: one option meets the need; unproven: none is proven to, one may; not separable: the
-            evidence does not tell the best two apart; none: nothing meets it.
-        recommended: Label of the option; with `not separable` of both, the one that looks better first.
-        reasons: Why this one, each with its numbers and source.
-        options: Of each design that meets the need the cheapest variant, and all of the front; the best first.
-        front: Labels of those of which no other costs less and is as fast; cheapest first.
-        unproven: Options of which a requirement is not known to be met, of each design the cheapest.
-        unpriced: Designs that no book prices in any variant.
-        rows: Prices of the options, so that the answer stands by itself.
-        notes: About the evidence and the prices.
-        picture: What would change the choice, if it was asked for.
+        exchange: Exchange rates that converted prices of other currencies; None if none was converted.
+        result: recommended: one option satisfies the need; unproven: none is proven to, one may; not separable: the
+            evidence does not separate the best two; none: nothing satisfies it.
+        recommended: Label of the option; if `not separable`, labels of both, the apparently better one first.
+        reasons: Why this option, each with its numbers and source.
+        options: The cheapest variant of each design that satisfies the need, and the whole front; the best first.
+        front: Labels of the Pareto front: no other option costs less and is as fast; cheapest first.
+        unproven: Options with a requirement that is not known to be satisfied: the cheapest of each design.
+        unpriced: Designs for which no book prices any variant.
+        rows: Prices of the options, so that the answer is complete in itself.
+        notes: Notes on the evidence and the prices.
+        picture: What would change the choice, if requested.
     """
 
     schema_version: int = ADVICE_SCHEMA

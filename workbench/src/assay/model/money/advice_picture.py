@@ -1,4 +1,4 @@
-"""What would change a choice of storage, in figures: cost against size, and what each assumption weighs."""
+"""What would change a choice of storage, in figures: cost against size, and the weight of each assumption."""
 
 from decimal import Decimal
 from typing import Any, Literal
@@ -11,12 +11,12 @@ Axis = Literal["capacity", "read", "write", "read_iops", "write_iops"]
 
 
 class Kept(Frozen):
-    """A design that is looked at again, and what of it stays as it was chosen; sizes and counts follow.
+    """A design whose cost is computed again with some parameters fixed as chosen; sizes and counts follow the need.
 
     Attributes:
-        design: Its name in the advice.
-        about: What it is.
-        values: Parameter -> the value that stays.
+        design: Name of the design in the advice.
+        about: Description of the design.
+        values: Parameter -> its fixed value.
     """
 
     design: str
@@ -25,11 +25,11 @@ class Kept(Frozen):
 
 
 class Point(Frozen):
-    """One size and what a design costs there.
+    """The cost of a design at one size.
 
     Attributes:
-        at: Bytes, or bytes or operations per second.
-        month: As `Picture.measure` says; None: nothing of this design meets the need there.
+        at: Bytes, bytes per second or operations per second.
+        month: Cost in the unit of `Picture.measure`; None if no variant of the design satisfies the need there.
         option: Label of the variant that costs least.
     """
 
@@ -39,22 +39,22 @@ class Point(Frozen):
 
 
 class Curve(Frozen):
-    """One design over all sizes."""
+    """The cost of one design over all sizes."""
 
     design: str
     points: tuple[Point, ...]
 
 
 class Crossing(Frozen):
-    """Where the cheapest design changes, or passes the budget: between two sizes that were both computed.
+    """Between two computed sizes, the cheapest design changes or its cost passes the budget.
 
     Attributes:
-        below: The last size at which `before` is the cheapest.
-        at: The first one at which `after` is.
-        before, after: Designs; None: none of them meets the need. The same: only the budget is crossed.
-        over: From `at` on the cheapest is above the budget.
-        before_month: Of `before` at `at`; None: it does not meet the need there.
-        after_month: Of `after` at `at`.
+        below: The last size at which `before` is the cheapest design.
+        at: The first size at which `after` is the cheapest design.
+        before, after: Designs; None: no design satisfies the need. Equal if only the budget is crossed.
+        over: From `at` on, the cheapest design costs more than the budget.
+        before_month: Cost of `before` at `at`; None: it does not satisfy the need there.
+        after_month: Cost of `after` at `at`.
     """
 
     below: float
@@ -68,13 +68,13 @@ class Crossing(Frozen):
 
 
 class Curves(Frozen):
-    """Cost of designs against one thing that the need asks for.
+    """Costs of designs against one quantity of the need.
 
     Attributes:
-        axis: Key of the need.
-        along: Further keys that grow in proportion.
-        need: The need's own value; `growth` comes on top of each size as it does of this one.
-        crossings: By size.
+        axis: Key of the quantity in the need.
+        along: Further quantities that grow in proportion.
+        need: The need's own value; `growth` is added to each size as it is to this one.
+        crossings: In order of size.
     """
 
     axis: Axis
@@ -85,13 +85,13 @@ class Curves(Frozen):
 
 
 class End(Frozen):
-    """One end of an assumption's range.
+    """The result at one end of an assumption's range.
 
     Attributes:
-        value: In words.
-        month: What the recommended design costs then; None: it does not meet the need.
-        gap: By how much the cheapest other design is dearer; negative: it is cheaper. None: one of the two is missing.
-        choice: The design that would be chosen; None: none.
+        value: The assumed value in words.
+        month: Cost of the recommended design then; None: it does not satisfy the need.
+        gap: Cost of the cheapest other design minus that of the recommended one; None: one of the two is missing.
+        choice: The design that would be chosen; None if none would.
     """
 
     value: str
@@ -101,14 +101,14 @@ class End(Frozen):
 
 
 class Assumption(Frozen):
-    """What one assumption weighs.
+    """The effect of one assumption on the choice.
 
     Attributes:
         name: What is assumed.
-        value: As it is, in words.
-        low, high: The ends that were computed; None: there is no such end.
-        size: The largest change of the cost or of the gap at an end.
-        turns: Another design would be chosen at an end, or none.
+        value: Its present value in words.
+        low, high: Results at the ends of its range; None: there is no such end.
+        size: The largest change of the cost or of the gap at either end.
+        turns: At an end another design, or none, would be chosen.
     """
 
     name: str
@@ -124,13 +124,13 @@ class Picture(Frozen):
 
     Attributes:
         designs: At most five, the best first.
-        measure: What all amounts are, such as `USD a month`.
-        month: Of the best at the need.
-        gap: By how much the cheapest other design is dearer; None: no other meets the need.
-        runner_up: That other design.
-        rate: None: the need asks for no rate.
-        tornado: The largest first.
-        idle: Assumptions at both ends of which nothing changes.
+        measure: Unit of all amounts, such as `USD a month`.
+        month: Cost of the best design at the need.
+        gap: Cost of the cheapest other design minus that of the best; None: no other satisfies the need.
+        runner_up: The cheapest other design.
+        rate: Costs against the rate; None: the need requires no rate.
+        tornado: Assumptions by effect, the largest first.
+        idle: Assumptions that change nothing at either end.
     """
 
     designs: tuple[Kept, ...]

@@ -1,4 +1,4 @@
-"""Exact numbers that people write, for what is sold and how it is paid: money, quantities, shares and terms."""
+"""Exact numbers for prices and payments: money, quantities, shares and terms."""
 
 from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
@@ -11,19 +11,19 @@ from assay.model.units import shown
 from assay.model.written import Number
 
 EXACT = Context(prec=60, traps=[InvalidOperation])
-"""Digits enough that no sum or product of prices and quantities is rounded to what a print would show."""
+"""Has enough digits that no sum or product of prices and quantities is rounded visibly."""
 MOST, FINEST = Decimal(10**15), Decimal("1e-12")
-"""Bounds of prices and quantities that are written: what lies beyond is a slip, and would not fit on a line."""
+"""Bounds of written prices and quantities: a value beyond them is a typing error, and would not fit on a line."""
 
 Term = Literal["on-demand", "savings-1y", "savings-3y", "reserved-1y", "reserved-3y", "spot"]
 TERMS: tuple[Term, ...] = ("on-demand", "savings-1y", "savings-3y", "reserved-1y", "reserved-3y", "spot")
 TERM_MONTHS: dict[str, int] = {"savings-1y": 12, "savings-3y": 36, "reserved-1y": 12, "reserved-3y": 36}
-"""Months that a reservation lasts, and is paid for whether used or not."""
+"""Months that a reservation lasts; it is paid for whether used or not."""
 Payment = Literal["no-upfront", "partial-upfront", "all-upfront"]
 
 
 def decimal(written: object) -> Decimal:
-    """An exact decimal number of 0 or more, from a number or its text; decimals, which are computed, have no bounds.
+    """Read an exact decimal number of 0 or more from a number or its text; a Decimal, being computed, has no bounds.
 
     Raises:
         PydanticCustomError: Not a number, negative, not finite, above `MOST` or finer than `FINEST`.
@@ -37,7 +37,7 @@ def decimal(written: object) -> Decimal:
 
 
 def out_of_bounds(value: Decimal) -> str:
-    """`more than 10^15`, `finer than 10^-12`; empty if a price may be so."""
+    """Return `more than 10^15` or `finer than 10^-12`; empty if the value may be a price."""
     if value > MOST:
         return "more than 10^15"
     return "finer than 10^-12" if value.quantize(FINEST, context=EXACT) != value else ""
@@ -62,10 +62,10 @@ def _quantity(written: object) -> Decimal:
 
 
 def share(written: object) -> Decimal:
-    """A share from 0 to 1 out of `5%` or 0.05.
+    """Read a share from 0 to 1, written as `5%` or 0.05.
 
     Raises:
-        PydanticCustomError: Not that, or above 1.
+        PydanticCustomError: It has another form, or is above 1.
     """
     percent = isinstance(written, str) and written.strip().endswith("%")
     value = (
@@ -84,18 +84,18 @@ Share = Annotated[Decimal, BeforeValidator(share)]
 
 
 def rounded(amount: Decimal, digits: int = 2) -> Decimal:
-    """For printing, as papers and bills round: half up."""
+    """Round half up for display, as papers and bills do."""
     return amount.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_UP, context=EXACT)
 
 
 def money(amount: Decimal, currency: str = "") -> str:
-    """For reading: `1,440.62 USD`, `0.0231 USD`; below 1 three digits that count, so that small prices stay visible."""
+    """Format for display: `1,440.62 USD`, `0.0231 USD`; amounts below 1 have three significant digits."""
     digits = 2 if not amount or abs(amount) >= 1 else max(2, 2 - amount.adjusted())
     return f"{rounded(amount, digits):,f} {currency}".rstrip()
 
 
 def total(amounts: Iterable[Decimal]) -> Decimal:
-    """Exact sum."""
+    """Return the exact sum."""
     result = Decimal(0)
     for amount in amounts:
         result = EXACT.add(result, amount)

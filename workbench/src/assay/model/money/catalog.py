@@ -1,6 +1,6 @@
-"""What can be rented: instances, volumes, file systems, object storage and tables, as their provider states them.
+"""What can be rented: instances, volumes, file systems, object stores and tables, as their providers specify them.
 
-Rates are bytes per second, sizes bytes, times seconds. None means that the provider does not say.
+Rates are bytes per second, sizes bytes, times seconds. None means that the provider does not specify the value.
 """
 
 import re
@@ -62,16 +62,16 @@ __all__ = [
 
 
 def family_of(name: str) -> str:
-    """The family of an instance type: `i3en` of i3en.24xlarge, `c3` of c3-standard-22, `Lsv3` of Standard_L8s_v3."""
+    """Return an instance type's family: `i3en` (i3en.24xlarge), `c3` (c3-standard-22), `Lsv3` (Standard_L8s_v3)."""
     azure = re.fullmatch(r"Standard_([A-Z]+)\d+([a-z]*)_v(\d+)", name)
     return f"{azure[1]}{azure[2]}v{azure[3]}" if azure else re.split(r"[.-]", name)[0]
 
 
 class LocalDisks(Frozen):
-    """Disks of one kind inside an instance; their data goes when the instance stops.
+    """Identical disks inside an instance; their data is lost when the instance stops.
 
     Attributes:
-        size: Bytes of each.
+        size: Bytes of each disk.
     """
 
     count: int = Field(ge=1)
@@ -83,13 +83,13 @@ class Instance(Entry):
     """A type of virtual machine.
 
     Attributes:
-        memory: Bytes.
-        network_baseline: Bytes per second, each way, that it keeps; None if not stated.
-        network_burst: The most for a while, of saved credits; how long is not published.
-        network_words: As the provider prints it, such as `Up to 10 Gigabit`.
-        ebs_baseline: Bytes per second to and from volumes that it keeps; None: volumes share the network, or unknown.
-        ebs_burst: The most for a while; with a burst, at least 30 minutes once in 24 hours (`ebs_burst_seconds`).
-        ebs_burst_seconds: How long the burst lasts; None if burst and baseline are the same.
+        memory: Bytes of memory.
+        network_baseline: Sustained bytes per second, each way; None if not stated.
+        network_burst: Highest rate for a limited time, by saved credits; its duration is not published.
+        network_words: The network rate as the provider prints it, such as `Up to 10 Gigabit`.
+        ebs_baseline: Sustained bytes per second to and from volumes; None: volumes share the network, or unknown.
+        ebs_burst: Highest rate for a limited time: at least 30 minutes once in 24 hours (`ebs_burst_seconds`).
+        ebs_burst_seconds: Duration of the burst; None if burst and baseline are equal.
     """
 
     vcpus: int = Field(ge=1)
@@ -106,35 +106,36 @@ class Instance(Entry):
 
     @property
     def family(self) -> str:
-        """As `family_of` its name."""
+        """Family of the type; see `family_of`."""
         return family_of(self.name)
 
     @property
     def disk_bytes(self) -> int:
-        """Bytes of all its disks together."""
+        """Bytes of all local disks together."""
         return sum(disks.count * disks.size for disks in self.disks)
 
 
 class ObjectClass(Entry):
-    """A class of object storage.
+    """A storage class of an object store.
 
     Attributes:
-        zones: Availability zones that hold each object, at least.
-        nines: Durability in a year as a count of nines: 11 is 99.999999999 %.
-        availability: Share of time, in percent, that it is designed for, or that is typical.
-        promised: Percent of the time below which the provider pays back; None: nothing is promised, or it is not known.
-        promised_source: Who says so; empty: `source`.
-        least_days: Days that are charged at least.
-        least_object: Bytes that are charged at least of each object.
-        retrieval: How long the first byte takes, in words.
-        retrieval_seconds: The same as a number, at the most; None if only words are stated.
-        retrieval_free: Reading costs nothing by the byte.
-        overhead: Bytes that are charged besides those of each object.
-        moved_as: As which request a rule that moves an object into the class is paid for: the item is the class with
-            this.
-        label: As people call the store.
-        writes_per_prefix: PUT, COPY, POST or DELETE requests per second of each prefix.
-        reads_per_prefix: GET or HEAD requests per second of each prefix.
+        zones: Fewest availability zones that hold each object.
+        nines: Number of nines of the durability in a year: 11 is 99.999999999 %.
+        availability: Percent of the time, as designed for or typical.
+        promised: Availability in percent of the service level agreement; below it the provider pays back. None: no
+            agreement, or unknown.
+        promised_source: Source of `promised`; empty: `source`.
+        least_days: Fewest days that are charged.
+        least_object: Fewest bytes that are charged for each object.
+        retrieval: Time to the first byte, in words.
+        retrieval_seconds: Longest time to the first byte; None if only words are stated.
+        retrieval_free: Reading is not charged by the byte.
+        overhead: Bytes that are charged for each object in addition to its own.
+        moved_as: How a lifecycle rule's move of an object into the class is charged: the price book's item is the class
+            with this suffix.
+        label: Common name of the store.
+        writes_per_prefix: PUT, COPY, POST or DELETE requests per second for each prefix.
+        reads_per_prefix: GET or HEAD requests per second for each prefix.
     """
 
     zones: int = Field(ge=1)
@@ -157,21 +158,21 @@ class ObjectClass(Entry):
 
 
 class TableType(Entry):
-    """A table of keys and items: what a unit of reading and writing is, and what one partition can do.
+    """A table of keys and items: the size of its read and write units, and the limits of one partition.
 
     Attributes:
         zones: Availability zones that hold each item.
-        read_unit: Bytes that one read unit reads once a second, strongly consistent.
-        write_unit: Bytes that one write unit writes once a second.
-        eventual_factor: Eventually consistent reads of one read unit.
-        transaction_factor: Units that an operation in a transaction takes for each plain one.
-        partition_reads: Read units per second of one partition at most.
-        partition_writes: Write units per second of one partition at most.
-        partition_size: Bytes of one partition at most.
-        largest_item: Bytes of one item at most.
-        table_reads: Read units per second of a table until a higher quota is granted.
-        table_writes: Write units likewise.
-        burst_seconds: Seconds of unused provisioned units that are kept for a burst.
+        read_unit: Bytes that one read unit reads each second, strongly consistent.
+        write_unit: Bytes that one write unit writes each second.
+        eventual_factor: Eventually consistent reads that one read unit pays for.
+        transaction_factor: Units of an operation in a transaction, for each unit of a plain one.
+        partition_reads: Most read units per second of one partition.
+        partition_writes: Most write units per second of one partition.
+        partition_size: Most bytes of one partition.
+        largest_item: Most bytes of one item.
+        table_reads: Most read units per second of a table at the default quota.
+        table_writes: Most write units per second of a table at the default quota.
+        burst_seconds: Seconds of unused provisioned units that are saved for a burst.
     """
 
     media: Literal["ssd"] = "ssd"
@@ -189,15 +190,15 @@ class TableType(Entry):
     burst_seconds: float | None = None
 
     def read_units(self, item: int, consistent: bool = True) -> float:
-        """Read units that one read per second of an item of `item` bytes takes: ceil(item / read unit), at least 1.
+        """Return the read units of one read per second: ceil(item bytes / read unit), at least 1.
 
-        Half of that if eventually consistent. Source: the entry's own.
+        An eventually consistent read takes 1 / `eventual_factor` of that. Source: `source` of the entry.
         """
         return max(1, -(-item // self.read_unit)) / (1 if consistent else self.eventual_factor)
 
     def write_units(self, item: int) -> int:
-        """Write units that one write per second of an item of `item` bytes takes: ceil(item / write unit), at least 1.
+        """Return the write units of one write per second: ceil(item bytes / write unit), at least 1.
 
-        Source: the entry's own.
+        Source: `source` of the entry.
         """
         return max(1, -(-item // self.write_unit))

@@ -1,6 +1,6 @@
 """Storage options that can be built: servers, services, own hardware and links, and how they are used.
 
-A design is written with parameters; `assay.money.cost.designs` puts their values in before it is read as a `Design`.
+A design file has parameters; `assay.money.cost.designs` inserts their values before the file is read as a `Design`.
 """
 
 import re
@@ -34,13 +34,13 @@ Count = Annotated[int, Field(ge=1, le=100_000)]
 _CODE = re.compile(r"([1-9][0-9]?)\+([1-9][0-9]?)")
 
 Layout = Literal["single", "lvm", "raid0", "raid1", "raid10", "raid5", "raid6"]
-"""How disks are put together. lvm: one after the other, so that a stream has the rate of one."""
+"""How disks are combined. lvm: concatenated, so that a stream has the rate of one disk."""
 
 Durability = Literal["scratch", "host", "zone", "region", "site"]
 DURABILITIES: tuple[Durability, ...] = ("scratch", "host", "site", "zone", "region")
-"""Classes of what the data survives, weakest first: scratch: nothing; host: a disk or the stop of an instance;
-site: the loss of a controller or node of an own array; zone: that of hosts and disks within a zone, by replication;
-region: that of a whole zone."""
+"""Classes of what the data survives, weakest first: scratch: nothing; host: a disk failure or a stop of the instance;
+site: the loss of a controller or node of an own array; zone: the loss of hosts and disks within a zone, by replication;
+region: the loss of a whole zone."""
 
 Access = Literal["file", "block", "object", "table"]
 Role = Literal["storage", "metadata", "management", "client"]
@@ -50,11 +50,11 @@ class Volumes(Frozen):
     """Network volumes of each server.
 
     Attributes:
-        type: As in the catalogue: gp3, st1, ...
+        type: Type in the catalogue: gp3, st1, ...
         capacity: Bytes of all volumes of a server together.
-        count: How many share it; auto: as few as the type's largest size allows.
-        iops: Provisioned for each volume, where the type has that.
-        throughput: Provisioned for each volume, bytes per second, where the type has that.
+        count: Number of volumes; auto: the fewest that the type's largest size allows.
+        iops: Provisioned IOPS of each volume, if the type has them.
+        throughput: Provisioned bytes per second of each volume, if the type has them.
     """
 
     type: str = Field(min_length=1)
@@ -66,12 +66,12 @@ class Volumes(Frozen):
 
 
 class Rates(Frozen):
-    """What something does at most, where known.
+    """Highest rates of something, where known.
 
     Attributes:
         read, write: Bytes per second.
         read_iops, write_iops: Operations per second.
-        source: Where these rates stand.
+        source: Source of these rates.
     """
 
     read: Throughput | None = None
@@ -82,22 +82,22 @@ class Rates(Frozen):
 
 
 class LocalDisks(Rates):
-    """The disks inside each server's instance, which the instance's price pays for.
+    """The disks inside each server's instance, which the price of the instance includes.
 
-    Their rates are those of all disks of a server; the catalogue does not know them.
+    The rates are for all disks of a server together; the catalogue does not state them.
 
     Attributes:
-        layout: How they are put together.
+        layout: How the disks are combined.
     """
 
     layout: Layout = "raid0"
 
 
 class Servers(Frozen):
-    """Rented machines of one kind.
+    """Identical rented machines.
 
     Attributes:
-        role: Only `storage` servers hold data and carry it.
+        role: Only `storage` servers hold data and transfer it.
     """
 
     role: Role
@@ -111,9 +111,9 @@ class Efs(Frozen):
     """An EFS file system.
 
     Attributes:
-        type: As in the catalogue: efs-bursting, efs-provisioned, efs-elastic.
-        stored: Bytes that are kept, which is what one pays for.
-        infrequent: Share of them in the infrequent-access class.
+        type: Type in the catalogue: efs-bursting, efs-provisioned, efs-elastic.
+        stored: Bytes stored, which are billed.
+        infrequent: Share of the bytes in the infrequent-access class.
         provisioned: Bytes per second, for efs-provisioned.
     """
 
@@ -129,8 +129,8 @@ class FsxLustre(Frozen):
     """An FSx for Lustre file system.
 
     Attributes:
-        type: As in the catalogue.
-        capacity: Bytes as provisioned, which is what one pays for.
+        type: Type in the catalogue.
+        capacity: Bytes provisioned, which are billed.
     """
 
     kind: Literal["fsx-lustre"]
@@ -139,11 +139,11 @@ class FsxLustre(Frozen):
 
 
 class Requests(NamedTuple):
-    """How requests to a service are paid for, if each is.
+    """How requests to a service are billed.
 
     Attributes:
-        dimension: Of their rows in a price book.
-        fields: What `use` calls them.
+        dimension: Dimension of their rows in a price book.
+        fields: Fields of `Use` that count them.
     """
 
     dimension: str
@@ -151,13 +151,13 @@ class Requests(NamedTuple):
 
 
 class S3(Frozen):
-    """A bucket, of S3 or of another object store.
+    """A bucket of S3 or of another object store.
 
     Attributes:
-        storage_class: As in the catalogue: s3-standard, ...
-        prefixes: Key prefixes that requests spread over; each has request rates of its own.
-        cold_class: Where a lifecycle rule puts what is not in use; None: all stays in `storage_class`.
-        cold_share: Share of the bytes that lies there.
+        storage_class: Class in the catalogue: s3-standard, ...
+        prefixes: Key prefixes that requests are spread over; each has its own request limits.
+        cold_class: Class into which a lifecycle rule moves unused objects; None: all stay in `storage_class`.
+        cold_share: Share of the bytes in `cold_class`.
     """
 
     kind: Literal["s3", "object"]
@@ -175,15 +175,15 @@ class S3(Frozen):
 
     @property
     def requests(self) -> Requests | None:
-        """How its requests are paid for."""
+        """How its requests are billed."""
         return Requests("object-requests", ("puts", "gets"))
 
 
 class DynamoDb(Frozen):
-    """A table.
+    """A DynamoDB table.
 
     Attributes:
-        read_units, write_units: Provisioned units, with mode: provisioned.
+        read_units, write_units: Provisioned units; only with `mode: provisioned`.
         item: Bytes of an item.
     """
 
@@ -205,19 +205,19 @@ class DynamoDb(Frozen):
 
     @property
     def requests(self) -> Requests | None:
-        """How its requests are paid for; None if its units are, by the hour."""
+        """How its requests are billed; None if provisioned units are billed by the hour instead."""
         return Requests("table-requests", ("table_reads", "table_writes")) if self.mode == "on-demand" else None
 
 
 class Managed(Frozen):
-    """A managed service whose catalogue entry says what it does and how it is paid for.
+    """A managed service; its catalogue entry states its limits and its billing.
 
     Attributes:
-        type: As in the catalogue.
-        capacity: Bytes as provisioned, or as stored.
-        throughput: Bytes per second that are bought; None: what is included.
-        iops: Operations per second likewise.
-        infrequent: Share of the bytes in its class for what is seldom read.
+        type: Type in the catalogue.
+        capacity: Bytes provisioned or stored.
+        throughput: Provisioned bytes per second; None: the included ones.
+        iops: Provisioned operations per second; None: the included ones.
+        infrequent: Share of the bytes in its class for rarely read data.
     """
 
     kind: Literal["managed"]
@@ -232,18 +232,18 @@ Service = Annotated[Efs | FsxLustre | S3 | DynamoDb | Managed, Field(discriminat
 
 
 class Hardware(Rates):
-    """Something of one's own. Its rates are those of each piece.
+    """Own hardware. The rates are for each piece.
 
     Attributes:
-        item: As in the price book's `purchase` rows.
+        item: Item of a `purchase` row in the price book.
         usable: Bytes that each piece stores after its own protection.
-        watts: Drawn by each, cooling included.
-        rack_units: Height of each.
-        years: That it is used; whole months.
-        support: Item of a `support` row of the book, paid for each piece and month.
-        people: Hours of work a month for each piece.
-        apart: Copies, or parts of an erasure code, of each byte that one may hold at most, so that the loss of one is
-            survived; there must be enough of them. None: any number.
+        watts: Power of each piece, cooling included.
+        rack_units: Height of each piece.
+        years: Time in use; whole months.
+        support: Item of a `support` row in the price book, paid for each piece and month.
+        people: Hours of work in a month for each piece.
+        apart: Most copies, or parts of an erasure code, of one byte that a single piece may hold, so that its loss is
+            survived; there must be enough pieces. None: any number.
     """
 
     item: str = Field(min_length=1)
@@ -261,8 +261,8 @@ class Link(Frozen):
     """A leased line between clients and storage.
 
     Attributes:
-        item: As in the price book's `port` rows.
-        rate: Bytes per second each way of one line; bits as links are sold: `10Gb/s`.
+        item: Item of a `port` row in the price book.
+        rate: Bytes per second of one line, each way; written in bits, as links are sold: `10Gb/s`.
     """
 
     item: str = Field(min_length=1)
@@ -271,12 +271,12 @@ class Link(Frozen):
 
 
 class Stated(Rates):
-    """A limit that the catalogue does not know, or a figure that replaces a computed one.
+    """A limit that the catalogue lacks, or a figure that replaces a computed one.
 
-    Its rates are those of the whole design.
+    The rates are for the whole design.
 
     Attributes:
-        layer: What sets it: `network`, `disks`, ...; it takes the place of a computed limit of this name.
+        layer: What sets the limit: `network`, `disks`, ...; it replaces a computed limit of this name.
     """
 
     layer: str = Field(min_length=1)
@@ -287,20 +287,20 @@ class Design(Frozen):
     """A storage option.
 
     Attributes:
-        family: Of what kind it is, such as `nfs`, `beegfs`, `efs`; rules of thumb are stated for families.
-        access: How programs reach it.
-        book: The price book it was made for, unless another one is named.
-        provider: Whose prices it has; None: those of any book.
-        only_if_named: Advice tries it only for needs that name it.
+        family: Kind of storage, such as `nfs`, `beegfs`, `efs`; rules of thumb apply to families.
+        access: Interfaces by which programs use it.
+        book: Default price book.
+        provider: Provider whose prices apply; None: those of any book.
+        only_if_named: Advice considers it only if the need names it.
         served: Clients reach it over the network of its servers; false: its data is used on the instance itself.
-        copies: How often each byte is stored by the file system above the servers; writes cross the network so often.
-            `4+2` is an erasure code of 4 parts of data and 2 of parity, which `erasure` then holds.
-        usable: Bytes for data, where a figure is known; else it is computed.
+        copies: How often the file system above the servers stores each byte; writes cross the network as often. `4+2`
+            is an erasure code of 4 data and 2 parity parts, stored in `erasure`.
+        usable: Bytes for data, if known; else they are computed.
         overhead: Share of the computed capacity that formatting takes.
-        people: Hours of administration a month for all of it.
-        availability: Percent of the time that is promised, by `availability_source`; None: nobody promises any.
-        unpriced: Parameter -> why another value than its own has no price.
-        conditions: What one accepts with it, each in a sentence.
+        people: Hours of administration in a month for the whole design.
+        availability: Promised percent of the time, by `availability_source`; None: nothing is promised.
+        unpriced: Parameter -> why values other than its default have no price.
+        conditions: What the user accepts by choosing it, one sentence each.
     """
 
     design: str = Field(min_length=1)
@@ -361,25 +361,25 @@ class Design(Frozen):
 
     @property
     def parts(self) -> int:
-        """Copies, or parts of an erasure code, of each byte."""
+        """Number of copies, or of parts of the erasure code, of each byte."""
         return sum(self.erasure) if self.erasure is not None else self.copies
 
     @property
     def redundancy(self) -> str:
-        """`3 copies`, or `erasure code 4+2 (1.5 bytes for each)`."""
+        """The redundancy in words: `3 copies`, or `erasure code 4+2 (1.5 bytes for each)`."""
         if self.erasure is None:
             return f"{self.copies} copies"
         return f"erasure code {self.erasure[0]}+{self.erasure[1]} ({self.times:.4g} bytes for each)"
 
 
 class Parameter(Frozen):
-    """Something of a design that can be chosen.
+    """A parameter of a design.
 
     Attributes:
-        value: Unless another is chosen.
-        choices: What advice tries; empty: only `value`.
-        scale: A count that advice computes from the need, besides `choices`.
-        least, most: Of a count: no less and no more is taken.
+        value: Default value.
+        choices: Values that advice tries; empty: only `value`.
+        scale: A count that advice computes from the need, in addition to `choices`.
+        least, most: Bounds of a count.
     """
 
     value: Any

@@ -1,4 +1,4 @@
-"""What entries of the catalogue share, and how their figures are read."""
+"""The base class of catalogue entries, and how their figures are read."""
 
 import datetime as dt
 from typing import Annotated
@@ -18,12 +18,12 @@ Count = Annotated[int, Field(ge=0)]
 
 
 class Entry(Frozen):
-    """What every entry has.
+    """An entry of the catalogue.
 
     Attributes:
-        source: Where the figures stand: an address, or a paper and the place in it.
-        date: When they held; None if the source, a package with its version, says.
-        note: What to know when using them.
+        source: Source of the figures: a URL, or a paper and the place in it.
+        date: Date of the figures; None if the source, such as a package with its version, implies it.
+        note: What users of the figures must know.
     """
 
     name: str = Field(min_length=1)
@@ -33,5 +33,5 @@ class Entry(Frozen):
 
 
 def mib(rate: float) -> str:
-    """Bytes per second in MiB/s, for reading."""
+    """Format bytes per second as MiB/s, for display."""
     return f"{rate / MIB:.6g} MiB/s"

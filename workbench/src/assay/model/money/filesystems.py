@@ -1,4 +1,4 @@
-"""Types of rented file systems, and what one of a type and size can do.
+"""Types of rented file systems, and the limits of a file system of a given type and size.
 
 Rates are bytes per second, sizes bytes, times seconds.
 """
@@ -15,24 +15,26 @@ from assay.model.units import format_size
 MB = 10**6
 
 EFS_PER_TIB = 50.0 * MIB
-"""Metered bytes per second that each TiB stored keeps: 50 KiB/s per GiB."""
+"""Sustained metered bytes per second for each TiB stored: 50 KiB/s per GiB."""
 EFS_BURST_PER_TIB = 100.0 * MIB
-"""Metered bytes per second of each TiB stored while credits last; of less than 1 TiB, as of 1 TiB."""
+"""Metered bytes per second for each TiB stored while credits last; less than 1 TiB counts as 1 TiB."""
 EFS_LEAST = 1.0 * MIB
-"""What every file system keeps, since 2020-06-30."""
+"""Sustained bytes per second of every file system since 2020-06-30."""
 EFS_CREDITS = 2.1 * TIB
-"""Bytes of credits that a new file system has; a full bucket has as many, or as many per TiB above 1 TiB."""
+"""Bytes of credits of a new file system and of a full bucket up to 1 TiB; above, a full bucket has this much for each
+TiB."""
 
 
 class FileSystemLimits(Frozen):
-    """What one file system can do, whatever its clients.
+    """The limits of one file system, whatever its clients.
 
     Attributes:
-        read_baseline: Bytes per second that it keeps for ever; None if nothing is promised. Likewise the others.
-        read_burst: The most, while credits last or while caches serve it.
-        read_iops: Operations per second at most; None if not stated as a number.
-        burst_seconds: How long a full bucket lasts at the burst rate; None without a burst, or if it is not published.
-        burst_hours_per_day: Hours of each day that the burst can go on if nothing else is done; None likewise.
+        read_baseline, write_baseline: Sustained bytes per second; None if nothing is promised.
+        read_burst, write_burst: Highest rate, while credits last or while caches answer.
+        read_iops, write_iops: Most operations per second; None if not stated as a number.
+        burst_seconds: How long a full bucket lasts at the burst rate; None without a burst or if not published.
+        burst_hours_per_day: Hours of each day that the burst can last if the file system is idle otherwise; None
+            without a burst or if not published.
         how: The formula with its numbers.
     """
 
@@ -48,14 +50,14 @@ class FileSystemLimits(Frozen):
 
 
 class EfsBursting(Frozen):
-    """What bytes stored in EFS give in bursting mode.
+    """Rates and credits of EFS in bursting mode, which follow from the bytes stored.
 
     Attributes:
-        baseline: Metered bytes per second; written bytes are metered once, read bytes at a third since 2021.
-        burst: The most while credits last.
-        hours_per_day: Hours of each day at the burst rate that the baseline's credits pay for.
+        baseline: Metered bytes per second; a written byte is metered once, a read byte as a third since 2021.
+        burst: Highest rate while credits last.
+        hours_per_day: Hours of each day at the burst rate that the credits of the baseline allow.
         minutes_per_day: The same in minutes.
-        credits: Bytes in a full bucket; those of a new file system are at least 2.1 TiB, too.
+        credits: Bytes of a full bucket; a new file system starts with at least 2.1 TiB, too.
         burst_seconds: How long a full bucket lasts.
     """
 
@@ -69,12 +71,13 @@ class EfsBursting(Frozen):
 
 
 def efs_bursting(stored_bytes: int) -> EfsBursting:
-    """Rates and burst time of EFS in bursting mode.
+    """Compute rates and burst time of EFS in bursting mode.
 
     baseline = 50 MiB/s x TiB, at least 1 MiB/s; burst = 100 MiB/s x max(1, TiB); hours of a day = 24 x baseline /
-    burst, because credits come in at the baseline and go at the burst rate; a full bucket of 2.1 TiB x max(1, TiB)
+    burst, because credits are earned at the baseline rate and spent at the burst rate; a full bucket of 2.1 TiB x
+    max(1, TiB)
     lasts bucket / (burst - baseline).
-    Source: docs.aws.amazon.com/efs/latest/ug/performance.html; the least of 1 MiB/s: AWS, What's New, 2020-06-30.
+    Source: docs.aws.amazon.com/efs/latest/ug/performance.html; the minimum of 1 MiB/s: AWS, What's New, 2020-06-30.
 
     Args:
         stored_bytes: Metered size in the Standard class.
@@ -105,25 +108,25 @@ def efs_bursting(stored_bytes: int) -> EfsBursting:
 
 
 def fsx_lustre(capacity_bytes: int, per_tib: float) -> float:
-    """Bytes per second that a file system of FSx for Lustre keeps: GiB / 1024 x MB/s per TiB, in MB of 10^6 bytes.
+    """Return the sustained bytes per second of FSx for Lustre: GiB / 1024 x MB/s per TiB, in MB of 10^6 bytes.
 
-    1200 GiB at 200 MB/s per TiB are 234.375 MB/s. Whether there is such a capacity, `filesystem_limits` checks.
+    1200 GiB at 200 MB/s per TiB are 234.375 MB/s. `filesystem_limits` checks that such a capacity is sold.
     Source: docs.aws.amazon.com/fsx/latest/LustreGuide/ssd-storage.html
 
     Args:
-        capacity_bytes: Capacity as provisioned.
+        capacity_bytes: Provisioned capacity.
         per_tib: MB/s per TiB of the deployment type.
     """
     return capacity_bytes / GIB / 1024 * per_tib * MB
 
 
 class FileSystemType(Entry):
-    """A type of file system; the subclasses differ in what their limits follow from.
+    """A type of file system; the subclasses differ in what determines their limits.
 
     Attributes:
-        durability: As the provider states it.
+        durability: The provider's statement.
         zones: Availability zones that hold the data.
-        backup: Item of `filesystem-backup` for what is kept of it; None: it has no backups.
+        backup: Item of `filesystem-backup` in price books that bills its backups; None: it has no backups.
     """
 
     durability: str
@@ -131,7 +134,7 @@ class FileSystemType(Entry):
     backup: str | None = None
 
     def limits(self, size: int, rate: float | None) -> FileSystemLimits:
-        """As `filesystem_limits`."""
+        """Return the limits for a size and a provisioned rate; see `filesystem_limits`."""
         raise NotImplementedError
 
 
@@ -140,10 +143,10 @@ class EfsType(FileSystemType):
 
     Attributes:
         read_factor: Bytes read for each metered byte.
-        most_read: Bytes per second that a file system reads at most, in the regions with the highest limits.
-        most_write: Bytes per second that it writes at most.
-        most_read_elsewhere: The same in the other regions.
-        per_client: Bytes per second of each client at most.
+        most_read: Most bytes per second that a file system reads, in the regions with the highest limits.
+        most_write: Most bytes per second that a file system writes, in the same regions.
+        most_read_elsewhere: Most bytes per second that it reads in the other regions.
+        per_client: Most bytes per second of each client.
     """
 
     kind: Literal["efs"] = "efs"
@@ -158,7 +161,7 @@ class EfsType(FileSystemType):
     write_iops: Count
 
     def limits(self, size: int, rate: float | None) -> FileSystemLimits:
-        """By mode: of the size, the larger of that and what is provisioned, or the most at once."""
+        """Return the limits by mode: bursting by size, provisioned (or by size if that is more), or the maximum."""
         if rate is not None and self.mode != "provisioned":
             raise AssayError(f"{self.name} takes no provisioned throughput", "efs-provisioned does")
         if self.mode == "elastic":
@@ -179,19 +182,19 @@ class EfsType(FileSystemType):
         return self._limits(rate, rate, None, None, how)
 
     def _limits(
-        self, keeps: float | None, burst: float | None, seconds: float | None, hours: float | None, how: str
+        self, baseline: float | None, burst: float | None, seconds: float | None, hours: float | None, how: str
     ) -> FileSystemLimits:
-        """From metered rates; None is the most of the file system."""
+        """Convert metered rates to limits; None stands for the maximum of the file system."""
 
         def least(rate: float | None, factor: int, most: float) -> float:
             return most if rate is None else min(most, rate * factor)
 
-        if self.read_factor != 1 and keeps is not None:
+        if self.read_factor != 1 and baseline is not None:
             how += f"; reads are metered at 1/{self.read_factor}"
         return FileSystemLimits(
-            read_baseline=least(keeps, self.read_factor, self.most_read),
+            read_baseline=least(baseline, self.read_factor, self.most_read),
             read_burst=least(burst, self.read_factor, self.most_read),
-            write_baseline=least(keeps, 1, self.most_write),
+            write_baseline=least(baseline, 1, self.most_write),
             write_burst=least(burst, 1, self.most_write),
             read_iops=self.read_iops,
             write_iops=self.write_iops,
@@ -206,13 +209,13 @@ class LustreType(FileSystemType):
 
     Attributes:
         per_tib: MB/s (10^6 bytes) of the disks for each TiB provisioned.
-        write_per_tib: The same of writing, if it is less.
-        disk_burst: MB/s per TiB that the disks do for a while; None: no burst.
-        write_disk_burst: The same of writing, if it is less.
+        write_per_tib: The same for writes, if lower.
+        disk_burst: MB/s per TiB of the disks for a limited time; None: no burst.
+        write_disk_burst: The same for writes, if lower.
         network: MB/s per TiB of the servers' network.
-        network_burst: The same for a while, of saved credits: what reading from the servers' memory can reach.
-        capacities: The least capacities, in bytes.
-        step: Larger ones are multiples of this.
+        network_burst: The same for a limited time, by saved credits; reads from the servers' memory can reach it.
+        capacities: The smallest capacities, in bytes.
+        step: Larger capacities are multiples of this.
     """
 
     kind: Literal["fsx-lustre"] = "fsx-lustre"
@@ -228,16 +231,16 @@ class LustreType(FileSystemType):
     step: int = Field(gt=0)
 
     def fits(self, size: int) -> bool:
-        """Whether there is such a capacity."""
+        """Whether such a capacity is sold."""
         return size in self.capacities or (size >= self.step and size % self.step == 0)
 
     def capacity_for(self, size: int) -> int:
-        """The least capacity that can be had and holds `size` bytes."""
+        """Return the smallest capacity that is sold and holds `size` bytes."""
         small = [capacity for capacity in self.capacities if capacity >= size]
         return min([*small, max(1, -(-size // self.step)) * self.step])
 
     def limits(self, size: int, rate: float | None) -> FileSystemLimits:
-        """Capacity x MB/s per TiB; bursts likewise, whose length is not published."""
+        """Return capacity x MB/s per TiB, for bursts too; how long these last is not published."""
         if rate is not None:
             raise AssayError(f"{self.name} takes no provisioned throughput", "it follows from the capacity")
         if not self.fits(size):
@@ -267,19 +270,19 @@ AnyFileSystem = Annotated[EfsType | LustreType, Field(discriminator="kind")]
 
 
 def filesystem_limits(kind: FileSystemType, size_bytes: int, throughput: float | None = None) -> FileSystemLimits:
-    """What a file system of this type and size can do.
+    """Return the limits of a file system of a type and size.
 
-    EFS: `efs_bursting`, or what is provisioned if that is more; bounded by the most of a file system, reads metered at
-    a third. FSx for Lustre: `fsx_lustre` of the disks; bursts from memory and network.
+    EFS: `efs_bursting`, or the provisioned rate if that is more, up to the maximum of a file system; reads are metered
+        at a third. FSx for Lustre: `fsx_lustre` of the disks; bursts from memory and network.
     Source: docs.aws.amazon.com/efs/latest/ug/performance.html,
     docs.aws.amazon.com/fsx/latest/LustreGuide/ssd-storage.html
 
     Args:
-        kind: From the catalogue.
+        kind: Type in the catalogue.
         size_bytes: Bytes stored (EFS) or provisioned (Lustre).
-        throughput: Bytes per second as provisioned, for efs-provisioned.
+        throughput: Provisioned bytes per second, for efs-provisioned.
 
     Raises:
-        AssayError: There is no such capacity, or no such throughput.
+        AssayError: Such a capacity or throughput is not sold.
     """
     return kind.limits(size_bytes, throughput)

@@ -1,4 +1,4 @@
-"""Managed file, block and object services of any provider whose limits follow from their size and from what is bought.
+"""Managed file, block and object services whose limits follow from their size and from provisioned performance.
 
 Rates are bytes per second, sizes bytes, times seconds.
 """
@@ -18,13 +18,13 @@ Provider = Literal["aws", "azure", "gcp", "own"]
 
 
 class RateLaw(Frozen):
-    """A rate by size and by what is bought: base + per_tib x TiB + per_bought x bought, between `least` and the bounds.
+    """A rate by size and provisioned rate: base + per_tib x TiB + per_bought x provisioned, from `least` to the bounds.
 
     Attributes:
         per_tib: Bytes per second for each TiB (2^40 bytes).
-        per_bought: For each byte per second that is bought.
-        most: None: no bound is stated.
-        most_per_tib: What the disks of each TiB give, however much is bought; None likewise.
+        per_bought: Bytes per second for each provisioned byte per second.
+        most: Upper bound; None: none is stated.
+        most_per_tib: Upper bound for each TiB, whatever is provisioned: what its disks deliver; None: none is stated.
     """
 
     base: Rate = 0.0
@@ -35,16 +35,16 @@ class RateLaw(Frozen):
     most_per_tib: Rate | None = None
 
     def value(self, size: int, bought: float) -> float:
-        """For so many bytes, and so many bytes per second bought."""
+        """Return the rate for a size in bytes and provisioned bytes per second."""
         return min(self.bound(size), max(self.least, self.base + self.per_tib * size / TIB + self.per_bought * bought))
 
     def bound(self, size: int) -> float:
-        """The most with so many bytes, however much is bought; infinite if nothing is stated."""
+        """Return the highest rate for a size, whatever is provisioned; infinite if none is stated."""
         by_size = math.inf if self.most_per_tib is None else self.most_per_tib * size / TIB
         return by_size if self.most is None else min(self.most, by_size)
 
     def to_buy(self, size: int, wanted: float) -> float | None:
-        """The least bytes per second to buy for this rate; None if nothing that is bought gives it."""
+        """Return the fewest bytes per second to provision for the wanted rate; None if no amount reaches it."""
         if self.value(size, 0.0) >= wanted:
             return 0.0
         if not self.per_bought or self.bound(size) < wanted:
@@ -52,10 +52,10 @@ class RateLaw(Frozen):
         return (wanted - self.base - self.per_tib * size / TIB) / self.per_bought
 
     def words(self) -> str:
-        """The formula with its numbers."""
+        """Return the formula with its numbers."""
         parts = [mib(self.base)] if self.base else []
         parts += [f"{mib(self.per_tib)} per TiB"] if self.per_tib else []
-        parts += [_of_bought(self.per_bought, "throughput")] if self.per_bought else []
+        parts += [_provisioned_words(self.per_bought, "throughput")] if self.per_bought else []
         text = " + ".join(parts) or "0 B/s"
         text += f", at least {mib(self.least)}" if self.least else ""
         text += f", at most {mib(self.most)}" if self.most is not None else ""
@@ -63,13 +63,13 @@ class RateLaw(Frozen):
 
 
 class CountLaw(Frozen):
-    """Operations per second likewise: base + per_gib x GiB + per_bought x bought, between `least` and the bounds.
+    """IOPS by size and provisioned IOPS: base + per_gib x GiB + per_bought x provisioned, from `least` to the bounds.
 
     Attributes:
-        per_gib: For each GiB (2^30 bytes).
-        most_per_rate: The most for each MiB/s (2^20 bytes) of throughput bought; None: no such bound is stated.
-        most_at: The most with a throughput bought, in rising order: (bytes per second, operations). Between two of them
-            the lower one holds; below the first there are none.
+        per_gib: Operations per second for each GiB (2^30 bytes).
+        most_per_rate: Upper bound for each provisioned MiB/s (2^20 bytes) of throughput; None: none is stated.
+        most_at: Upper bounds by provisioned throughput, in rising order: (bytes per second, operations per second).
+            Between two entries the lower one applies; below the first the bound is 0.
     """
 
     base: float = Field(0.0, ge=0)
@@ -81,11 +81,11 @@ class CountLaw(Frozen):
     most_at: tuple[tuple[Rate, float], ...] = ()
 
     def value(self, size: int, bought: float, rate: float) -> float:
-        """For so many bytes, so many operations per second bought, and so many bytes per second bought."""
+        """Return the IOPS for a size in bytes, provisioned IOPS and provisioned bytes per second."""
         return min(self.bound(rate), max(self.least, self.base + self.per_gib * size / GIB + self.per_bought * bought))
 
     def bound(self, rate: float) -> float:
-        """The most with so many bytes per second bought; infinite if nothing is stated."""
+        """Return the highest IOPS with a provisioned throughput; infinite if no bound is stated."""
         bounds = [math.inf] if self.most is None else [self.most]
         bounds += [] if self.most_per_rate is None else [self.most_per_rate * rate / MIB]
         if self.most_at:
@@ -93,17 +93,17 @@ class CountLaw(Frozen):
         return min(bounds)
 
     def rate_for(self, wanted: float) -> float | None:
-        """The least bytes per second to buy so that the bound lets so many operations through; None if none does."""
+        """Return the lowest throughput to provision so that the bound allows the wanted IOPS; None if none does."""
         if self.most is not None and self.most < wanted:
             return None
-        found = 0.0 if self.most_per_rate is None else wanted / self.most_per_rate * MIB
+        needed = 0.0 if self.most_per_rate is None else wanted / self.most_per_rate * MIB
         if not self.most_at:
-            return found
+            return needed
         step = min((at for at, most in self.most_at if most >= wanted), default=None)
-        return None if step is None else max(found, step)
+        return None if step is None else max(needed, step)
 
     def to_buy(self, size: int, wanted: float, rate: float) -> float | None:
-        """The least operations per second to buy, with so many bytes per second bought; None if none are enough."""
+        """Return the fewest IOPS to provision, with a provisioned throughput `rate`; None if no number suffices."""
         if self.value(size, 0.0, rate) >= wanted:
             return 0.0
         if not self.per_bought or self.bound(rate) < wanted:
@@ -111,10 +111,10 @@ class CountLaw(Frozen):
         return (wanted - self.base - self.per_gib * size / GIB) / self.per_bought
 
     def words(self) -> str:
-        """The formula with its numbers."""
+        """Return the formula with its numbers."""
         parts = [f"{self.base:,.6g} IOPS"] if self.base else []
         parts += [f"{self.per_gib:g} IOPS per GiB"] if self.per_gib else []
-        parts += [_of_bought(self.per_bought, "IOPS")] if self.per_bought else []
+        parts += [_provisioned_words(self.per_bought, "IOPS")] if self.per_bought else []
         text = " + ".join(parts) or "0 IOPS"
         text += f", at least {self.least:,.6g}" if self.least else ""
         text += f", at most {self.most:,.6g}" if self.most is not None else ""
@@ -126,13 +126,13 @@ class CountLaw(Frozen):
 
 
 class BoughtRate(Frozen):
-    """Throughput that is bought.
+    """Throughput that can be provisioned.
 
     Attributes:
-        choices: The only ones that are sold; empty: any.
-        step: It is sold in multiples of it; 0: in any amount.
-        included_base: Bytes per second that the price of the capacity pays for.
-        included_per_tib: Likewise for each TiB.
+        choices: The only values on sale; empty: any.
+        step: Values on sale are multiples of it; 0: any value.
+        included_base: Bytes per second that the price of the capacity includes.
+        included_per_tib: Further bytes per second for each TiB that the price of the capacity includes.
     """
 
     choices: tuple[Rate, ...] = ()
@@ -143,11 +143,11 @@ class BoughtRate(Frozen):
     included_per_tib: Rate = 0.0
 
     def included(self, size: int) -> float:
-        """What is paid for with so many bytes."""
+        """Return the bytes per second that the price of a capacity includes."""
         return self.included_base + self.included_per_tib * size / TIB
 
     def at_least(self, wanted: float) -> float | None:
-        """The least that is sold and is `wanted` or more; None if nothing is."""
+        """Return the lowest value on sale of at least `wanted`; None if there is none."""
         if self.choices:
             return min((choice for choice in self.choices if choice >= wanted), default=None)
         wanted = max(wanted, self.least)
@@ -157,11 +157,12 @@ class BoughtRate(Frozen):
 
 
 class BoughtCount(Frozen):
-    """Operations per second that are bought.
+    """IOPS that can be provisioned.
 
     Attributes:
-        most_per_gib: The most for each GiB.
-        included_base: What the price of the capacity pays for; likewise `included_per_gib` for each GiB.
+        most_per_gib: Upper bound for each GiB.
+        included_base: Operations per second that the price of the capacity includes; `included_per_gib`: further ones
+            for each GiB.
     """
 
     least: float = Field(0.0, ge=0)
@@ -171,27 +172,27 @@ class BoughtCount(Frozen):
     included_per_gib: float = Field(0.0, ge=0)
 
     def included(self, size: int) -> float:
-        """What is paid for with so many bytes."""
+        """Return the IOPS that the price of a capacity includes."""
         return self.included_base + self.included_per_gib * size / GIB
 
     def highest(self, size: int) -> float | None:
-        """The most that can be bought with so many bytes; None: no bound is stated."""
+        """Return the most IOPS that can be provisioned for a size; None: no bound is stated."""
         bounds = [] if self.most is None else [self.most]
         bounds += [] if self.most_per_gib is None else [self.most_per_gib * size / GIB]
         return min(bounds, default=None)
 
 
 class PricedAs(Frozen):
-    """Items of price books. What is left out is not billed.
+    """Items of price books that bill the service. What is None is not billed.
 
     Attributes:
         capacity: Of `filesystem-capacity`.
-        infrequent: Of `filesystem-capacity`, for the share that is seldom read.
-        monitoring: Of `filesystem-capacity`, for watching all that is stored, so that it can be moved.
-        throughput, iops: Of `filesystem-throughput` and `filesystem-iops`: what is bought above what is included.
+        infrequent: Of `filesystem-capacity`, for the share that is rarely read.
+        monitoring: Of `filesystem-capacity`, for monitoring all stored data so that it can be moved between classes.
+        throughput, iops: Of `filesystem-throughput` and `filesystem-iops`: provisioned amounts above the included ones.
         read, write, infrequent_read: Of `filesystem-access`, by the byte.
-        requests: Of `filesystem-requests`: its items are this with `/read` and `/write`.
-        backup: Of `filesystem-backup`: snapshots that are kept.
+        requests: Prefix of two items of `filesystem-requests`, which end in `/read` and `/write`.
+        backup: Of `filesystem-backup`: stored snapshots.
         fixed: Of `service-fee`, for each file system and month.
     """
 
@@ -212,21 +213,21 @@ class ManagedType(Entry):
     """A type of managed storage.
 
     Attributes:
-        label: As people call it.
+        label: Common name of the service.
         zones: Availability zones that hold the data.
-        durability: As the provider states it.
+        durability: The provider's statement.
         availability: Percent of the time that is promised; None: not stated.
-        availability_source: Who says so; empty: `source`.
-        step: Sizes are multiples of it, from `least_size` on.
-        least_fast: Bytes that lie outside the class for what is seldom read, whatever the share asked for. The laws,
-            and what is included, go by the bytes outside it; None: by all bytes.
-        billed: provisioned: by its size; stored: by what lies in it, so that it grows with the data.
-        read: None: not stated; likewise the others.
-        shared: Reads and writes count against one sum.
-        throughput, iops: What can be bought; None: nothing.
+        availability_source: Source of `availability`; empty: `source`.
+        step: Sizes are multiples of it, and at least `least_size`.
+        least_fast: Fewest bytes outside the class for rarely read data, whatever share is chosen. Rate laws and
+            included amounts apply to the bytes outside the class; None: to all bytes.
+        billed: provisioned: the provisioned size; stored: the stored bytes, so that the cost grows with the data.
+        read, write, read_burst, write_burst, read_iops, write_iops: Laws of the rates; None: not stated.
+        shared: Reads and writes share one limit.
+        throughput, iops: What can be provisioned; None: nothing.
         burst_seconds: How long a burst lasts; None: not published.
-        least_days: That are charged at least.
-        conditions: What one accepts with it, each in a sentence.
+        least_days: Fewest days that are charged.
+        conditions: What the user accepts by choosing it, one sentence each.
     """
 
     provider: Provider
@@ -256,26 +257,26 @@ class ManagedType(Entry):
 
     @property
     def by_request(self) -> bool:
-        """Reading or writing is paid for."""
+        """Whether reads or writes are charged."""
         sold = self.prices
         return any(item is not None for item in (sold.read, sold.write, sold.requests))
 
     def size_for(self, size: int) -> int | None:
-        """The least size that can be had and holds so many bytes; None if there is none."""
-        found = max(self.least_size, -(-size // self.step) * self.step)
-        return None if self.most_size is not None and found > self.most_size else found
+        """Return the smallest size on sale that holds `size` bytes; None if there is none."""
+        fitting = max(self.least_size, -(-size // self.step) * self.step)
+        return None if self.most_size is not None and fitting > self.most_size else fitting
 
     def fast(self, size: int, infrequent: Decimal) -> int:
-        """Bytes by which the laws go: those outside the class for what is seldom read, where the type says so."""
+        """Return the bytes that rate laws apply to; see `least_fast`."""
         if self.least_fast is None:
             return size
         return min(size, max(self.least_fast, size - int(size * infrequent)))
 
     def check(self, size: int, throughput: float | None, iops: float | None) -> None:
-        """Refuse what cannot be had.
+        """Raise an error for a configuration that is not sold.
 
         Raises:
-            AssayError: There is no such size, throughput or number of operations.
+            AssayError: Such a size, throughput or number of operations is not sold.
         """
         fitting = self.size_for(size)
         if fitting != size:
@@ -318,5 +319,5 @@ def _rate(value: float) -> str:
     return format_throughput(round(value))
 
 
-def _of_bought(factor: float, what: str) -> str:
+def _provisioned_words(factor: float, what: str) -> str:
     return f"the {what} bought" if factor == 1 else f"{factor:g} x the {what} bought"

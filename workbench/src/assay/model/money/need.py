@@ -1,4 +1,4 @@
-"""What a storage must do, as its user states it."""
+"""What the storage must do, as its user specifies it."""
 
 import datetime as dt
 import re
@@ -22,9 +22,9 @@ MOST_GROWTH = 10
 MOST_BYTES, MOST_OPERATIONS, MOST_SECONDS, LEAST_SECONDS = 10**21, 10**12, 3600, 1e-9
 """Bounds of sizes and rates in bytes, of operations per second, and of latencies."""
 DEFAULT_BOOK = "aws-us-east-1"
-"""Prices of a design that says neither its book nor its provider."""
+"""Price book for a design that names neither a book nor a provider."""
 DEFAULT_BOOKS = ("own-2026", "aws-us-east-1", "azure-eastus", "gcp-us-central1")
-"""Prices that hold unless a need or the command names others: one book of each provider."""
+"""Price books used unless a need or the command names others: one for each provider."""
 
 _BUDGET = re.compile(r"(?P<amount>-?[0-9][0-9,]*(\.[0-9]+)?) +(?P<currency>[A-Za-z]+)(?P<per> ?/ ?month| in all)?")
 
@@ -49,7 +49,7 @@ def _growth(written: object) -> Decimal:
 
 
 def _budget(written: object) -> object:
-    """The parts of `5000 USD/month` or `60000 USD in all`."""
+    """Parse `5000 USD/month` or `60000 USD in all`."""
     if isinstance(written, dict | Budget):
         return written
     hint = "write it as 5000 USD/month, or 60000 USD in all"
@@ -77,7 +77,7 @@ def _candidate(written: object) -> object:
 
 
 def _up_to(most: float, words: str, least: float = 0) -> AfterValidator:
-    """Above 0, or from `least` on, and at most `most`; the hint names both."""
+    """Check that a value is above 0, at least `least` and at most `most`; `words` states the bounds in the hint."""
 
     def check(value: Any) -> Any:
         if value <= 0 or value < least or value > most:
@@ -93,7 +93,7 @@ def _written(value: Any, words: str) -> str:
 
 
 def _text(written: str) -> str:
-    """Refuse what cannot be seen: it could make the answer look like another one."""
+    """Refuse invisible characters: they could make the answer look like another one."""
     strange = next((sign for sign in written if not sign.isprintable()), None)
     if strange is not None:
         raise fault(f"the character U+{ord(strange):04X} cannot be printed", "write it without, in one line")
@@ -141,7 +141,7 @@ def _day(written: object) -> object:
 
 
 def _exchange(written: object) -> object:
-    """`{EUR: 1.14, date: 2026-09-23, source: ECB}`: what is no other key is a currency."""
+    """Split `{EUR: 1.14, date: 2026-09-23, source: ECB}`: every unknown key is a currency."""
     if not isinstance(written, dict):
         return written
     known = {key: value for key, value in written.items() if key in ("date", "source", "rates")}
@@ -153,7 +153,7 @@ def _exchange(written: object) -> object:
 
 
 def _client(written: object) -> object:
-    """A link rate such as `10Gb/s`, or the name of an instance."""
+    """Read a link rate such as `10Gb/s`, or the name of an instance."""
     if isinstance(written, str) and "/s" in written:
         try:
             return float(parse_throughput(written))
@@ -167,17 +167,17 @@ def _client(written: object) -> object:
 
 
 def _by_provider(written: object) -> object:
-    """One figure for all, or one of each provider."""
+    """Use a single figure for all providers."""
     if isinstance(written, dict):
         return written
     return dict.fromkeys(("aws", "azure", "gcp", "own"), written)
 
 
 class Budget(Frozen):
-    """What it may cost at most.
+    """The highest acceptable cost.
 
     Attributes:
-        per: For each month, or all months of the need together.
+        per: For each month, or for all months of the need together.
     """
 
     amount: Decimal = Field(gt=0)
@@ -186,14 +186,14 @@ class Budget(Frozen):
 
 
 class Profile(Frozen):
-    """How programs use it.
+    """How programs use the storage.
 
     Attributes:
-        record: Bytes of each operation, or of each object or item.
-        read_share: Share of the bytes that are read; the rest is written.
-        streams: Transfers that each client has under way at once.
-        small_files: Most of the work is on names and small files.
-        cold: The data are rarely read, and reading may begin late.
+        record: Bytes of each operation, object or item.
+        read_share: Share of the bytes that are read; the rest are written.
+        streams: Concurrent transfers of each client.
+        small_files: Most operations are on names and small files.
+        cold: The data is rarely read, and the first byte may take long.
     """
 
     pattern: Literal["sequential", "random"] = "sequential"
@@ -205,10 +205,10 @@ class Profile(Frozen):
 
 
 class Monthly(Frozen):
-    """What is moved in a month: it is paid for where requests or bytes are.
+    """Data transferred in a month, for services that charge by request or byte.
 
     Attributes:
-        read, written: Bytes; None: they follow from the rates of the need.
+        read, written: Bytes; None: computed from the rates of the need.
         egress: Bytes that leave the provider.
         zone: Bytes between zones of a region.
     """
@@ -220,11 +220,11 @@ class Monthly(Frozen):
 
 
 class Where(Frozen):
-    """Where the data may lie; what is left out is not restricted.
+    """Where the data may be stored; empty: anywhere.
 
     Attributes:
-        providers: `own` and names of clouds.
-        regions: As price books name them.
+        providers: `own`, or names of clouds.
+        regions: Names of regions as in price books.
     """
 
     providers: tuple[Provider, ...] = ()
@@ -232,11 +232,11 @@ class Where(Frozen):
 
 
 class Burst(Frozen):
-    """A rate that is needed for a part of each day only.
+    """A rate that is needed during a part of each day only.
 
     Attributes:
         read, write: Bytes per second of all clients together.
-        hours: Of each day.
+        hours: Hours of each day.
     """
 
     read: Bandwidth | None = None
@@ -245,11 +245,11 @@ class Burst(Frozen):
 
 
 class Migration(Frozen):
-    """Data that must be moved in once.
+    """Data that must be moved in once, at the beginning.
 
     Attributes:
-        origin: Where they are (`from` in the file): moving out of a cloud is paid for.
-        link: Bytes per second on the way.
+        origin: Where the data is now (`from` in the file): clouds charge for data that leaves them.
+        link: Bytes per second of the connection.
         size: Bytes; None: the need's capacity.
     """
 
@@ -259,12 +259,12 @@ class Migration(Frozen):
 
 
 class Exchange(Frozen):
-    """What money of other currencies is worth.
+    """Exchange rates.
 
     Attributes:
-        rates: Currency -> how much of the need's one of it is.
-        date: When it held.
-        source: Who says so.
+        rates: Currency -> value of one unit in the need's currency.
+        date: Date of the rates.
+        source: Source of the rates.
     """
 
     rates: dict[str, Annotated[Decimal, BeforeValidator(decimal), Field(gt=0)]]
@@ -276,8 +276,8 @@ class Candidate(Frozen):
     """A design to be considered.
 
     Attributes:
-        design: Name of a shipped design, or a file.
-        set: Parameter -> the value, or list of values, instead of the design's own choices.
+        design: Name of a design that comes with Assay, or a file.
+        set: Parameter -> value, or list of values, in place of the design's own choices.
     """
 
     design: Text
@@ -285,41 +285,41 @@ class Candidate(Frozen):
 
 
 class Need(Frozen):
-    """What a storage must do and may cost. What is left out is not asked for.
+    """What the storage must do and may cost. What is left out is not required.
 
     Attributes:
         capacity: Bytes of data it must hold.
-        read, write: Bytes per second that all clients together get for ever, not for a burst.
-        read_iops, write_iops: Operations per second of `profile.record` bytes, likewise.
-        p99: Seconds within which 99 of 100 operations end.
+        read, write: Sustained bytes per second of all clients together, not those of a burst.
+        read_iops, write_iops: Sustained operations per second of `profile.record` bytes, of all clients together.
+        p99: Seconds within which 99 of 100 operations must end.
         clients: Hosts that use it at the same time.
-        durability: The least class of what the data must survive.
-        data: persistent: it must still be there when the work is over; scratch: it can be made anew.
-        archive: A copy of what matters is kept elsewhere.
+        durability: Weakest acceptable durability class.
+        data: persistent: the data must outlive the work; scratch: it can be recreated.
+        archive: A copy of the important data is stored elsewhere.
         months: How long it is needed.
-        duty: Share of the time that it is switched on.
-        growth: By how much capacity and rates may grow later; every design must be able to do that from the start.
-        growth_per_year: By how much the data grow each year; what is paid by the byte stored grows with them.
-        active: Share of the data that is used in a month; None: what `monthly.read` allows, else all.
-        availability: Percent of the time that it must be there.
-        most_loss: The chance in a year to lose the data that is borne; None: 1 % if `durability` is asked for.
-        recovery: Seconds after which the data must be readable again, or at all.
+        duty: Share of the time that the storage is switched on.
+        growth: By how much capacity and rates may grow later; every design must support that from the start.
+        growth_per_year: By how much the data grows each year; costs by stored byte grow with it.
+        active: Share of the data used in a month; None: derived from `monthly.read` if given, else all.
+        availability: Percent of the time that the data must be available.
+        most_loss: Acceptable chance of losing the data in a year; None: 1 % if `durability` is required.
+        recovery: Seconds within which the data must be readable after a loss, or at all.
         where: Where the data may lie.
-        burst: A rate for some hours of each day.
-        snapshots: Bytes of snapshots or backups that are kept.
+        burst: A higher rate for some hours of each day.
+        snapshots: Bytes of stored snapshots or backups.
         migration: Data that must be moved in first.
-        client: Instance of each client, or its link in bytes per second.
-        people: Provider -> hours of administration a month.
-        support: Provider -> share of its bill that support costs besides.
-        tax: Share that is added to all that is paid.
-        discount: By which money of a year later is worth less; None: all is worth the same.
-        currency: Of the answer; None: of the budget, else of the first book.
-        exchange: For books in other currencies.
-        term: Only on this term; None: the cheapest that is allowed.
+        client: Instance type of each client, or its link in bytes per second.
+        people: Provider -> hours of administration in a month.
+        support: Provider -> support costs as a share of the bill.
+        tax: Share that is added to all payments.
+        discount: Yearly discount rate of money; None: no discounting.
+        currency: Currency of the answer; None: that of the budget, else of the first book.
+        exchange: Rates for books in other currencies.
+        term: The only acceptable term; None: the cheapest allowed one.
         book: Price book; None: `books`, else `DEFAULT_BOOKS`.
-        books: Several: each design is priced by those of its provider.
-        candidates: Only these designs; empty: all that are shipped.
-        prefer: Of those that do: the least cost, or the least cost for each GB/s.
+        books: Several price books: each design is priced by those of its provider.
+        candidates: The only designs considered; empty: all that come with Assay.
+        prefer: Criterion among the suitable designs: the lowest cost, or the lowest cost for each GB/s.
     """
 
     need: Text
@@ -371,9 +371,9 @@ class Need(Frozen):
         for metric, absent in (("write", share == 1), ("read", share == 0)):
             for name in (metric, f"{metric}_iops"):
                 if absent and getattr(self, name) is not None:
-                    done = "read" if share == 0 else "written"
+                    word = "read" if share == 0 else "written"
                     raise fault(
-                        f"{name} is asked for, but by profile.read_share nothing is {done}",
+                        f"{name} is asked for, but by profile.read_share nothing is {word}",
                         f"remove `{name}`, or mend profile.read_share",
                         name,
                     )
@@ -381,7 +381,7 @@ class Need(Frozen):
 
     @property
     def grown(self) -> "Need":
-        """With capacity and rates as they may become."""
+        """The need with capacity and rates after their growth."""
         if not self.growth and not self.growth_per_year:
             return self
         yearly = (1 + self.growth_per_year) ** (Decimal(self.months) / 12)

@@ -1,6 +1,6 @@
 """Prices: books of dated rows, bills that refer to them, and money.
 
-Money and quantities are `decimal.Decimal` from the file to the print; nothing is rounded before it is printed.
+Money and quantities are `decimal.Decimal` from the file to the output; nothing is rounded before it is printed.
 Quantities of a bill are in the base unit of their kind: bytes, hours, pieces, and products of these with months.
 """
 
@@ -19,7 +19,7 @@ from assay.model.units import one_of, or_else, shown
 from assay.model.written import unprintable
 
 STALE_DAYS = 90
-"""Prices of the present day older than this are warned of loudly."""
+"""Current prices older than this cause a prominent warning."""
 
 
 class Unit(NamedTuple):
@@ -27,7 +27,7 @@ class Unit(NamedTuple):
 
     Attributes:
         kind: What it measures; units of one kind can be converted.
-        factor: Base units of its kind in one of it.
+        factor: Base units of its kind in one unit.
     """
 
     kind: str
@@ -55,7 +55,7 @@ UNITS: dict[str, Unit] = {
     "month": Unit("months", 1),
     "person-hour": Unit("person-hours", 1),
 }
-"""How prices may be stated. A unit carries its base: GB is 10^9 bytes, GiB is 2^30."""
+"""Units in which prices may be stated. The name states the base: GB is 10^9 bytes, GiB is 2^30."""
 
 DIMENSIONS: dict[str, str] = {
     "instance": "hours",
@@ -123,10 +123,10 @@ Currency = Annotated[str, BeforeValidator(_currency)]
 
 
 class Tier(Frozen):
-    """A price for the part of a quantity up to a bound.
+    """The price for the part of a quantity up to a bound.
 
     Attributes:
-        up_to: Bound in the row's unit, from zero; None: without bound.
+        up_to: Bound in the row's unit, counted from zero; None: no bound.
     """
 
     up_to: Amount | None = None
@@ -134,7 +134,7 @@ class Tier(Frozen):
 
 
 class Spot(Frozen):
-    """A spot price at one moment."""
+    """A spot price on one date."""
 
     at: dt.date
     price: Amount
@@ -145,18 +145,18 @@ class Row(Frozen):
 
     Attributes:
         unit: One of `UNITS`, of the dimension's kind.
-        price: For one unit; for a reservation, besides `upfront`.
-        tiers: Instead of `price`: the first covers the quantity up to its bound, the next from there.
-        free: Units of each piece (each volume, or each month's transfer) that cost nothing.
-        upfront: Of a reservation, once a term and piece.
-        interruptions: Of spot: share of instances that are interrupted in a month.
-        interruptions_above: Of spot, where a source says only that the share is above this one.
-        history: Of spot: earlier prices.
-        date: When it held, if not on the book's date.
-        seen: When it was read.
-        sku: As the provider numbers it.
-        url: Of the price list that it stands in.
-        currency: If written, it must be the book's.
+        price: Price of one unit; for a reservation, in addition to `upfront`.
+        tiers: In place of `price`: the first tier covers the quantity up to its bound, the next continues from there.
+        free: Units of each piece (each volume, or each month's transfer) that are free.
+        upfront: Reservations only: paid once for each term and piece.
+        interruptions: Spot only: share of instances that are interrupted in a month.
+        interruptions_above: Spot only: lower bound of that share, if the source states no more.
+        history: Spot only: earlier prices.
+        date: Date of the price, if not the book's date.
+        seen: Date on which the price was read from its source.
+        sku: The provider's number of the item.
+        url: Price list that contains the price.
+        currency: If given, it must be the book's.
     """
 
     dimension: Dimension
@@ -219,8 +219,8 @@ class Row(Frozen):
     def _check_spot(self) -> None:
         above = self.interruptions_above is not None
         stated = {"interruptions": self.interruptions is not None, "interruptions_above": above}
-        for name, given in (*stated.items(), ("history", bool(self.history))):
-            if given and self.term != "spot":
+        for name, is_given in (*stated.items(), ("history", bool(self.history))):
+            if is_given and self.term != "spot":
                 hint = f"write term: spot, or leave `{name}` out"
                 raise fault(f"only spot prices have `{name}`, and {self.item} is {self.term}", hint, name)
         if all(stated.values()):
@@ -252,15 +252,15 @@ class Row(Frozen):
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What no two rows of a book share: dimension, item, term and payment."""
+        """The unique key of a row in its book: dimension, item, term and payment."""
         return self.dimension, self.item, self.term, self.payment or ""
 
     def cost(self, each: Decimal, pieces: Decimal = Decimal(1)) -> Decimal:
-        """Price of `pieces` times a quantity, without `upfront`.
+        """Return the price of `pieces` times a quantity, without `upfront`.
 
         Args:
             each: Quantity of one piece, in base units of the dimension's kind.
-            pieces: How many; `free` and tiers hold for each of them.
+            pieces: Number of pieces; `free` and tiers apply to each of them.
         """
         quantity = EXACT.divide(each, Decimal(UNITS[self.unit].factor))
         quantity = max(Decimal(0), EXACT.subtract(quantity, self.free))
@@ -276,7 +276,7 @@ class Row(Frozen):
 
 
 def units_of(kind: str) -> list[str]:
-    """Units of one kind, by name."""
+    """Return the names of the units of one kind."""
     return [name for name, unit in UNITS.items() if unit.kind == kind]
 
 
@@ -284,10 +284,10 @@ class Book(Frozen):
     """Prices of one provider and region at one date.
 
     Attributes:
-        date: When they held; the oldest of the rows' dates.
-        hours_per_month: By which this provider or paper turns hours into months.
-        historic: Old on purpose; its age is not warned of.
-        about: How it came about, and how hours per month and units were found.
+        date: Date of the prices: the oldest date of its rows.
+        hours_per_month: Hours that this provider or paper counts as a month.
+        historic: Old on purpose: its age causes no warning.
+        about: How the book was made, and how hours per month and units were determined.
     """
 
     book: Word
@@ -308,7 +308,7 @@ class Book(Frozen):
             raise fault(
                 f"a month of {self.hours_per_month} hours", "write hours, such as 730 or 720", "hours_per_month"
             )
-        # A book inside another model is checked once more.
+        # A book inside another model is validated a second time.
         self._by_key.clear()
         for place, row in enumerate(self.rows):
             if row.currency not in (None, self.currency):
@@ -325,12 +325,12 @@ class Book(Frozen):
         return self
 
     def reindexed(self) -> "Book":
-        """Itself, after its rows were replaced: `row` finds the new ones."""
+        """Rebuild the index after rows were replaced, so that `row` finds the new ones; return the book."""
         self._by_key = {row.key: row for row in self.rows}
         return self
 
     def in_future(self, today: dt.date) -> Iterator[tuple[tuple[str | int, ...], dt.date]]:
-        """Its dates after today, and where they are."""
+        """Return the dates in the book after today, each with its path."""
         dates: list[tuple[tuple[str | int, ...], dt.date | None]] = [(("date",), self.date)]
         for place, row in enumerate(self.rows):
             dates.append((("rows", place, "date"), row.date))
@@ -338,19 +338,19 @@ class Book(Frozen):
         return ((path, date) for path, date in dates if date is not None and date > today)
 
     def age(self, today: dt.date) -> int:
-        """Days since its date."""
+        """Return the days since the book's date."""
         return (today - self.date).days
 
     def date_of(self, row: Row) -> dt.date:
-        """When a row's price held."""
+        """Return the date of a row's price."""
         return row.date or self.date
 
     def stale(self, today: dt.date, rows: Iterable[Row] | None = None) -> tuple[Row, ...]:
-        """Of a book of the present, the rows too old to be trusted, the oldest first.
+        """Return the rows that are too old to be trusted, the oldest first; none for a historic book.
 
         Args:
-            today: The present day.
-            rows: Only of these; None: of all.
+            today: Current date.
+            rows: Only consider these rows; None: all.
         """
         if self.historic:
             return ()
@@ -358,10 +358,10 @@ class Book(Frozen):
         return tuple(sorted(old, key=self.date_of))
 
     def row(self, dimension: str, item: str, term: str = "on-demand", payment: str | None = None) -> Row:
-        """The price of something. Of several payments of a reservation: the one asked for, or the first.
+        """Return the row for an item. Of several payments of a reservation: the requested one, or the first.
 
         Raises:
-            AssayError: The book has none.
+            AssayError: The book has no such row.
         """
         if term in TERM_MONTHS:
             for row in self.rows:
@@ -370,12 +370,12 @@ class Book(Frozen):
         elif (dimension, item, term, "") in self._by_key:
             return self._by_key[dimension, item, term, ""]
         what = f"{dimension} {item}" + (f", {term}" if term != "on-demand" else "")
-        same = [row for row in self.rows if (row.dimension, row.item) == (dimension, item)]
-        if payments := [row.payment or "" for row in same if row.term == term]:
+        others = [row for row in self.rows if (row.dimension, row.item) == (dimension, item)]
+        if payments := [row.payment or "" for row in others if row.term == term]:
             hint = f"it has {', '.join(payments)}; or add a row to the book"
             raise AssayError(f"the price book {self.book} has no {payment} of {what}", hint, EXIT_REFUSED)
-        if same:
-            hint = f"it has {', '.join(dict.fromkeys(row.term for row in same))}; or add a row to the book"
+        if others:
+            hint = f"it has {', '.join(dict.fromkeys(row.term for row in others))}; or add a row to the book"
             raise AssayError(f"the price book {self.book} has no price of {what}", hint, EXIT_REFUSED)
         known = sorted({row.item for row in self.rows if row.dimension == dimension and row.term == term})
         hint = (
@@ -385,7 +385,7 @@ class Book(Frozen):
 
 
 def row_name(row: Row) -> str:
-    """`instance d2.xlarge, reserved-1y, all-upfront`."""
+    """Return the name of a row: `instance d2.xlarge, reserved-1y, all-upfront`."""
     words = [f"{row.dimension} {row.item}", "" if row.term == "on-demand" else row.term, row.payment or ""]
     return ", ".join(word for word in words if word)
 
@@ -394,18 +394,18 @@ Per = Literal["hour", "month", "once", "job"]
 
 
 class Line(Frozen):
-    """Something to pay for.
+    """One position of a bill.
 
     Attributes:
-        what: For reading, such as `8 x c3.8xlarge`.
-        dimension: As in price books.
-        item: As in price books.
-        pieces: How many of it.
-        each: Quantity of one piece for each `per`, in base units of the dimension's kind. A capacity for a month is
-            bytes, an hour of an instance is 1.
-        per: hour and month: it goes on, and is counted so; once: bought; job: for each job.
-        stops: Not paid for while the design is switched off.
-        years: Of what is bought: how long it is used, for the cost of an hour or month.
+        what: Text for display, such as `8 x c3.8xlarge`.
+        dimension: Dimension in price books.
+        item: Item in price books.
+        pieces: Number of pieces.
+        each: Quantity of one piece for each `per`, in base units of the dimension's kind. A capacity for a month is in
+            bytes; an hour of an instance is 1.
+        per: hour and month: paid continuously, and counted in this unit; once: a purchase; job: for each job.
+        stops: Not paid while the design is switched off.
+        years: Purchases only: time in use, for the cost of an hour or month.
     """
 
     what: str
@@ -419,7 +419,7 @@ class Line(Frozen):
 
 
 class Bill(Frozen):
-    """Everything that a design and its use make one pay for."""
+    """Everything that a design and its use cost."""
 
     lines: tuple[Line, ...] = ()
 
@@ -428,10 +428,10 @@ class Bill(Frozen):
 
 
 def one_currency(books: Sequence[Book]) -> str:
-    """The currency of several books.
+    """Return the common currency of several books.
 
     Raises:
-        AssayError: They differ: money of two currencies is never compared or added.
+        AssayError: They have different currencies: amounts in two currencies are never compared or added.
     """
     found = sorted({book.currency for book in books})
     if len(found) != 1:

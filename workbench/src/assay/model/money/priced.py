@@ -1,4 +1,4 @@
-"""Designs with the prices that held when something was measured, and what was measured of designs."""
+"""Designs with the prices at the time of a measurement, and measurements of designs."""
 
 from typing import Annotated, Literal
 
@@ -12,17 +12,17 @@ from assay.model.money.use import Chosen, Use
 from assay.model.study.axis import fault
 
 PRICES_SCHEMA = 1
-"""Version of `FrozenPrices` as it is stored."""
+"""Version of `FrozenPrices` as stored."""
 
 
 class DesignCeiling(Frozen):
-    """What holds a design in one respect, by the catalogue as it was.
+    """The limit of a design by one metric, according to the catalogue at that time.
 
     Attributes:
-        layer: The part of it that lets least through.
-        value: Bytes or operations per second for ever.
-        burst: The most for a while, if that is more.
-        burst_seconds: How long, from full credits; None: not published.
+        layer: The part of the design with the lowest limit.
+        value: Sustained bytes or operations per second.
+        burst: Highest rate for a limited time, if that is more.
+        burst_seconds: How long the burst lasts with full credits; None: not published.
         how: The formula with its numbers.
     """
 
@@ -36,12 +36,12 @@ class DesignCeiling(Frozen):
 
 
 class PricedDesign(Frozen):
-    """A design that was measured or compared, complete in itself.
+    """A design that was measured or compared, with everything needed to price it.
 
     Attributes:
-        bill: With the use of the study.
+        bill: Bill that includes the use in the study.
         usable: Bytes for data; None: not computed.
-        ceilings: Those that are known, at most one of each metric.
+        ceilings: Known ceilings, at most one for each metric.
     """
 
     chosen: Chosen
@@ -53,7 +53,7 @@ class PricedDesign(Frozen):
 
     @property
     def unpriced(self) -> tuple[str, ...]:
-        """What `use` does not say of requests that are paid for one by one, so that the bill has none of them."""
+        """Fields of `use` that are missing to price requests that are charged one by one; empty if none is missing."""
         service = self.design.service
         requests = service.requests if isinstance(service, S3 | DynamoDb) else None
         billed = {line.dimension for line in self.bill.lines}
@@ -61,11 +61,11 @@ class PricedDesign(Frozen):
 
 
 class FrozenPrices(Frozen):
-    """What a run carries, so that its costs never change: the designs and the rows of the book that price them.
+    """Prices stored with a run, so that its costs never change: the designs and the rows that price them.
 
     Attributes:
-        book: With only the rows that were used.
-        designs: Name of the target -> its design.
+        book: Book with only the rows that were used.
+        designs: Name of a target -> its design.
     """
 
     schema_version: int = PRICES_SCHEMA
@@ -77,11 +77,11 @@ class FrozenPrices(Frozen):
 
 
 EvidenceMetric = Literal["read", "write", "read_iops", "write_iops", "read_latency_p99", "write_latency_p99"]
-"""Bytes per second, operations per second, and seconds."""
+"""In bytes per second, operations per second, or seconds."""
 
 
 class Measured(Frozen):
-    """A measured value with the ends of its interval; both are the value where no interval is known."""
+    """A measured value and its interval; `low` and `high` equal the value if no interval is known."""
 
     value: Annotated[float, Field(gt=0, allow_inf_nan=False)]
     low: Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -96,7 +96,7 @@ class Measured(Frozen):
         return self
 
     def overlaps(self, other: "Measured") -> bool:
-        """Whether the intervals share a value, so that the two cannot be separated."""
+        """Whether the intervals overlap, so that the two values cannot be separated."""
         return self.low <= other.high and other.low <= self.high
 
 
@@ -104,7 +104,7 @@ class Evidence(Frozen):
     """One measured figure of one design.
 
     Attributes:
-        pattern: How it was accessed; None: not known.
+        pattern: Access pattern; None: not known.
         record: Bytes of each operation; None: not known.
         clients: Hosts that measured it; None: not known.
         source: The run, or a paper and the place in it.

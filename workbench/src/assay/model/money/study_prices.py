@@ -1,4 +1,4 @@
-"""The prices that a study names: a book, terms, a use, and the design that each target stands for."""
+"""The prices that a study uses: a book, terms, a use, and the design that each target represents."""
 
 from typing import Annotated, Any, get_args
 
@@ -42,7 +42,7 @@ class StudyDesign(Frozen):
 
     @property
     def chosen(self) -> Chosen:
-        """As prices are kept by."""
+        """The design and its parameters as the key of prices."""
         return Chosen(design=self.design, set=self.set)
 
 

@@ -1,4 +1,4 @@
-"""Which design is meant, and how it is used: what a study or a need says of it."""
+"""Which design a study or need means, and how it is used."""
 
 from decimal import Decimal
 from typing import Annotated, Any
@@ -11,7 +11,7 @@ from assay.model.study.axis import fault, reading
 from assay.model.units import parse_size, shown
 
 MOST_HOURS, MOST_BYTES = Decimal(10**6), 10**30
-"""Of a job, and of what is stored or moved: more is a slip."""
+"""Bounds of the hours of a job and of the bytes stored or moved: more is a typing error."""
 
 
 def _hours(written: object) -> Decimal:
@@ -32,11 +32,11 @@ Size = Annotated[int, BeforeValidator(reading(parse_size))]
 UsedSize = Annotated[Size, AfterValidator(_bytes)]
 
 Values = dict[str, Any]
-"""Parameter -> value; only those that differ from the design's own."""
+"""Parameter -> value, for those that differ from the design's defaults."""
 
 
 def as_written(value: object) -> str:
-    """A value of a parameter as it is in YAML: `null`, `true`, `5TB`."""
+    """Return the value of a parameter as YAML has it: `null`, `true`, `5TB`."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     return str(value)
@@ -46,8 +46,8 @@ class Chosen(Frozen):
     """A design with values for its parameters, as a study or need names it.
 
     Attributes:
-        design: Name of a shipped design, or a file.
-        set: Parameter -> value; the design's own for the rest.
+        design: Name of a design that comes with Assay, or a file.
+        set: Parameter -> value; the others keep the design's defaults.
     """
 
     design: str = Field(min_length=1)
@@ -55,30 +55,30 @@ class Chosen(Frozen):
 
     @property
     def label(self) -> str:
-        """`nfs-volumes instance=c4.large capacity=5TB`."""
+        """Design and parameters in one line: `nfs-volumes instance=c4.large capacity=5TB`."""
         return " ".join([self.design, *(f"{key}={as_written(value)}" for key, value in self.set.items())])
 
 
 class Use(Frozen):
-    """How a design is used: what is paid for by use.
+    """How a design is used: the amounts that are charged by use.
 
     Attributes:
         duty: Share of the time that it is switched on.
-        egress: Bytes a month that leave the provider, by `egress_way` as in the book's `transfer-out` rows.
+        egress: Bytes in a month that leave the provider, by `egress_way`, an item of the book's `transfer-out` rows.
         zone_traffic: Bytes a month between zones.
         puts, gets: Requests a month.
-        retrieved: Bytes a month read from a class that charges for it, or through an elastic file system.
+        retrieved: Bytes in a month read from a class that charges for it, or from an elastic file system.
         written: Bytes a month written to an elastic file system.
         table_reads, table_writes: Requests a month of a table on demand.
         volume_requests: Requests a month to volumes that charge for them.
-        snapshots: Bytes of snapshots or backups that are kept.
-        cold_reads: Share of the reads that go to what lies in a class for cold data.
-        object_size: Bytes of an object, where a class charges for more; 0: objects are large.
-        kept_days: How long bytes are kept, where a class charges for more days; 0: long.
-        filled: Share of the rented capacity of the end that is rented on average, while the data grow.
-        deleted_when_off: What is rented is deleted while it is switched off, with the data in it.
-        people: Hours of administration a month.
-        job_bytes, job_hours: UsedSize and length of one job, for the cost of a job.
+        snapshots: Bytes of stored snapshots or backups.
+        cold_reads: Share of the reads that access data in a class for cold data.
+        object_size: Bytes of an object, for classes that charge a minimum size; 0: objects are large.
+        kept_days: Days that bytes are stored, for classes that charge a minimum time; 0: long.
+        filled: Average rented capacity as a share of the final one, while the data grows.
+        deleted_when_off: What is rented is deleted while switched off, including the data.
+        people: Hours of administration in a month.
+        job_bytes, job_hours: Bytes and hours of one job, for the cost of a job.
         job_egress: Bytes of each job that leave the provider.
     """
 

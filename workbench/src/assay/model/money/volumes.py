@@ -1,4 +1,4 @@
-"""Types of network volumes, and what a volume of a type and size can do.
+"""Types of network volumes, and the limits of a volume of a given type and size.
 
 Rates are bytes per second, sizes bytes, times seconds.
 """
@@ -13,19 +13,20 @@ from assay.model.money.entry import GIB, TIB, Count, Entry, Rate, Size, mib
 from assay.model.units import format_size
 
 Seconds = tuple[float | None, float | None]
-"""How long a burst of operations lasts, and one of bytes."""
+"""Duration of a burst of operations, and of a burst of bytes."""
 NO_BURST: Seconds = (None, None)
 
 
 class VolumeLimits(Frozen):
-    """What one volume can do, whatever the instance.
+    """The limits of one volume, whatever the instance.
 
     Attributes:
-        read_baseline: Bytes per second that it keeps for ever; likewise the others.
-        read_burst: The most while credits last; the baseline if it has none.
+        read_baseline, write_baseline: Sustained bytes per second.
+        read_burst, write_burst: Highest rate while credits last; the baseline if there are none.
         iops_baseline: Operations per second, reads and writes together, each up to `largest_io`.
-        burst_seconds: How long a full bucket lasts at `iops_burst`; None without a burst, or if it is not published.
-        rate_burst_seconds: How long it lasts at `read_burst` in operations of `largest_io`; None likewise.
+        burst_seconds: How long a full bucket lasts at `iops_burst`; None without a burst or if not published.
+        rate_burst_seconds: How long it lasts at `read_burst` in operations of `largest_io`; None without a burst or if
+            not published.
         how: The formula with its numbers.
     """
 
@@ -41,13 +42,13 @@ class VolumeLimits(Frozen):
 
 
 class VolumeType(Entry):
-    """A type of network volume; the subclasses differ in what their limits follow from.
+    """A type of network volume; the subclasses differ in what determines their limits.
 
     Attributes:
-        durability: As the provider states it.
-        largest_io: Bytes of the largest operation that counts as one.
-        iops_most: Operations per second of the largest.
-        rate_most: Bytes per second of the largest.
+        durability: The provider's statement.
+        largest_io: Largest operation that counts as one, in bytes.
+        iops_most: Most operations per second of any volume.
+        rate_most: Most bytes per second of any volume.
     """
 
     media: Literal["ssd", "hdd"]
@@ -59,7 +60,7 @@ class VolumeType(Entry):
     rate_most: Rate
 
     def limits(self, size: int, iops: int | None, rate: float | None) -> VolumeLimits:
-        """As `volume_limits`, for a size that fits."""
+        """Return the limits for a valid size; see `volume_limits`."""
         raise NotImplementedError
 
     def _nothing_provisioned(self, iops: int | None, rate: float | None) -> None:
@@ -69,10 +70,10 @@ class VolumeType(Entry):
 
 
 class CreditVolume(VolumeType):
-    """IOPS grow with size, and small volumes burst on credits: gp2.
+    """gp2: IOPS grow with size, and small volumes burst on credits.
 
     Attributes:
-        iops_credits: I/Os in a full bucket.
+        iops_credits: I/O operations in a full bucket.
         small_size: Up to this size the rate is at most `small_rate`.
     """
 
@@ -90,7 +91,7 @@ class CreditVolume(VolumeType):
         baseline = min(self.iops_most, max(self.iops_least, size * self.iops_per_gib // GIB))
         burst = max(baseline, self.iops_burst)
         most = self.small_rate if size <= self.small_size else self.rate_most
-        keeps = min(most, float(baseline * self.largest_io))
+        sustained = min(most, float(baseline * self.largest_io))
         seconds = self.iops_credits / (burst - baseline) if burst > baseline else None
         how = (
             f"{self.iops_per_gib} IOPS per GiB, {self.iops_least} to {self.iops_most}; "
@@ -98,19 +99,20 @@ class CreditVolume(VolumeType):
         )
         if seconds is not None:
             how += f"; {self.iops_credits / 1e6:g} M I/O credits / ({burst} - {baseline} IOPS) = {seconds:.0f} s"
-        longer = self.iops_credits / (most / self.largest_io - baseline) if most > keeps else None
-        return _same(keeps, most, baseline, burst, (seconds, longer), how)
+        longer = self.iops_credits / (most / self.largest_io - baseline) if most > sustained else None
+        return _symmetric_limits(sustained, most, baseline, burst, (seconds, longer), how)
 
 
 class ProvisionedVolume(VolumeType):
-    """IOPS are bought: gp3, io1, io2.
+    """gp3, io1, io2: IOPS are provisioned.
 
     Attributes:
-        iops_free: Included in the price, and the default; None: the number must be stated.
-        iops_least: The fewest that can be bought.
-        iops_per_gib: The most that can be bought for each GiB.
-        rate_free: Included in the price; more is bought apart. None: the rate follows from the IOPS.
-        knee_rate: Where each of the IOPS begins to add only `knee_io` bytes per second; None: nowhere.
+        iops_free: IOPS included in the price, and the default; None: the number must be stated.
+        iops_least: Fewest IOPS that can be provisioned.
+        iops_per_gib: Most IOPS that can be provisioned for each GiB.
+        rate_free: Bytes per second included in the price; more is charged separately. None: the rate follows from the
+            IOPS.
+        knee_rate: Above this rate, the limit is IOPS x `knee_io` bytes per second if that is more; None: no such rate.
     """
 
     family: Literal["provisioned"] = "provisioned"
@@ -122,11 +124,11 @@ class ProvisionedVolume(VolumeType):
     knee_io: Size | None = None
 
     def most_iops(self, size: int) -> int:
-        """The most IOPS that a volume of `size` bytes can have."""
+        """Return the most IOPS that a volume of `size` bytes can have."""
         return max(self.iops_free or 0, min(self.iops_most, size * self.iops_per_gib // GIB))
 
     def limits(self, size: int, iops: int | None, rate: float | None) -> VolumeLimits:
-        """IOPS and rate as bought, or as included; no burst."""
+        """Return the provisioned or included IOPS and rate; there is no burst."""
         iops = self.iops_free if iops is None else iops
         most = self.most_iops(size)
         if iops is None:
@@ -144,21 +146,21 @@ class ProvisionedVolume(VolumeType):
             how = f"{iops} IOPS x {format_size(self.largest_io)}, at most {mib(self.rate_most)}"
             if self.knee_rate is not None:
                 how += f"; beyond {mib(self.knee_rate)}, IOPS x {format_size(self.knee_io or 0)}"
-            return _same(follows, follows, iops, iops, NO_BURST, how)
-        got = self.rate_free if rate is None else rate
-        if not self.rate_free <= got <= follows:
+            return _symmetric_limits(follows, follows, iops, iops, NO_BURST, how)
+        chosen = self.rate_free if rate is None else rate
+        if not self.rate_free <= chosen <= follows:
             hint = f"{mib(self.rate_free)} to {mib(follows)} with {iops} IOPS, to {mib(self.rate_most)} with more"
-            raise AssayError(f"{self.name} cannot have {mib(got)}", hint)
-        how = f"{iops} IOPS and {mib(got)} as provisioned; {self.iops_free} and {mib(self.rate_free)} are included"
-        return _same(got, got, iops, iops, NO_BURST, how)
+            raise AssayError(f"{self.name} cannot have {mib(chosen)}", hint)
+        how = f"{iops} IOPS and {mib(chosen)} as provisioned; {self.iops_free} and {mib(self.rate_free)} are included"
+        return _symmetric_limits(chosen, chosen, iops, iops, NO_BURST, how)
 
 
 class StreamVolume(VolumeType):
-    """The rate grows with size, and bursts on credits of bytes: st1, sc1.
+    """st1, sc1: the rate grows with size, and bursts on credits of bytes.
 
     Attributes:
-        rate_per_tib: Bytes per second that each TiB keeps.
-        keeps_most: The most that a volume keeps.
+        rate_per_tib: Sustained bytes per second of each TiB.
+        keeps_most: Highest sustained rate of a volume.
         burst_per_tib: Bytes per second of each TiB while credits last, at most `rate_most`.
         credits_per_tib: Bytes in a full bucket for each TiB.
     """
@@ -172,22 +174,22 @@ class StreamVolume(VolumeType):
     def limits(self, size: int, iops: int | None, rate: float | None) -> VolumeLimits:
         """Rate = size x rate per TiB; burst = bucket / (burst - baseline); IOPS = rate / largest operation."""
         self._nothing_provisioned(iops, rate)
-        keeps = min(self.keeps_most, self.rate_per_tib * size / TIB)
-        burst = max(keeps, min(self.rate_most, self.burst_per_tib * size / TIB))
-        seconds = self.credits_per_tib * size / TIB / (burst - keeps) if burst > keeps else None
+        sustained = min(self.keeps_most, self.rate_per_tib * size / TIB)
+        burst = max(sustained, min(self.rate_most, self.burst_per_tib * size / TIB))
+        seconds = self.credits_per_tib * size / TIB / (burst - sustained) if burst > sustained else None
         how = f"{mib(self.rate_per_tib)} per TiB, at most {mib(self.keeps_most)}"
         if seconds is not None:
             how += f"; burst {mib(self.burst_per_tib)} per TiB, at most {mib(self.rate_most)}: "
             how += f"{format_size(self.credits_per_tib)} of credits per TiB / (burst - baseline) = {seconds:.0f} s"
-        counts = (int(keeps // self.largest_io), int(burst // self.largest_io))
-        return _same(keeps, burst, *counts, (seconds, seconds), how)
+        counts = (int(sustained // self.largest_io), int(burst // self.largest_io))
+        return _symmetric_limits(sustained, burst, *counts, (seconds, seconds), how)
 
 
 class PlainVolume(VolumeType):
-    """The same for all sizes, stated as a range: standard (magnetic).
+    """standard (magnetic): the same range of limits for all sizes.
 
     Attributes:
-        iops_usual: Operations per second on average.
+        iops_usual: Average operations per second.
         rate_usual: The lower end of the range of rates.
     """
 
@@ -196,14 +198,14 @@ class PlainVolume(VolumeType):
     rate_usual: Rate
 
     def limits(self, size: int, iops: int | None, rate: float | None) -> VolumeLimits:  # noqa: ARG002
-        """The ends of the stated ranges."""
+        """Return the ends of the stated ranges."""
         self._nothing_provisioned(iops, rate)
         how = "the ends of the range that is stated for all sizes; how long the upper end lasts is not published"
-        return _same(self.rate_usual, self.rate_most, self.iops_usual, self.iops_most, NO_BURST, how)
+        return _symmetric_limits(self.rate_usual, self.rate_most, self.iops_usual, self.iops_most, NO_BURST, how)
 
 
 class SizedVolume(VolumeType):
-    """IOPS and rate grow with size and have no burst: Persistent Disk of Google Cloud.
+    """Persistent Disk of Google Cloud: IOPS and rate grow with size, without bursts.
 
     Attributes:
         iops_per_gib: Operations per second of each GiB, at most `iops_most`.
@@ -218,10 +220,10 @@ class SizedVolume(VolumeType):
         """IOPS = size x IOPS per GiB; rate = size x rate per TiB; each within its bound."""
         self._nothing_provisioned(iops, rate)
         count = min(self.iops_most, size * self.iops_per_gib // GIB)
-        keeps = min(self.rate_most, self.rate_per_tib * size / TIB)
+        sustained = min(self.rate_most, self.rate_per_tib * size / TIB)
         how = f"{self.iops_per_gib} IOPS per GiB, at most {self.iops_most}; "
         how += f"{mib(self.rate_per_tib)} per TiB, at most {mib(self.rate_most)}"
-        return _same(keeps, keeps, count, count, NO_BURST, how)
+        return _symmetric_limits(sustained, sustained, count, count, NO_BURST, how)
 
 
 AnyVolume = Annotated[
@@ -229,12 +231,14 @@ AnyVolume = Annotated[
 ]
 
 
-def _same(keeps: float, burst: float, iops: int, iops_burst: int, seconds: Seconds, how: str) -> VolumeLimits:
-    """Volumes read and write at the same limits."""
+def _symmetric_limits(
+    sustained: float, burst: float, iops: int, iops_burst: int, seconds: Seconds, how: str
+) -> VolumeLimits:
+    """Return limits that are the same for reads and writes."""
     return VolumeLimits(
-        read_baseline=keeps,
+        read_baseline=sustained,
         read_burst=burst,
-        write_baseline=keeps,
+        write_baseline=sustained,
         write_burst=burst,
         iops_baseline=iops,
         iops_burst=iops_burst,
@@ -247,18 +251,19 @@ def _same(keeps: float, burst: float, iops: int, iops_burst: int, seconds: Secon
 def volume_limits(
     volume_type: VolumeType, size_bytes: int, iops: int | None = None, throughput: float | None = None
 ) -> VolumeLimits:
-    """What a volume of this type and size can do.
+    """Return the limits of a volume of a type and size.
 
     gp2: min(16000, max(100, 3 x GiB)) IOPS, x 256 KiB to 128 MiB/s (up to 170 GiB) or 250 MiB/s; bursts to 3000 IOPS
-    for 5.4 M / (3000 - baseline) s. gp3: as bought from 3000 IOPS and 125 MiB/s on. io1, io2: as bought, x 256 KiB.
+        for 5.4 M / (3000 - baseline) s. gp3: as provisioned, from 3000 IOPS and 125 MiB/s. io1, io2: as provisioned, x
+        256 KiB.
     st1, sc1: MiB/s per TiB, and 1 TiB of credits per TiB. The numbers are the catalogue's, each with its source.
     Source: docs.aws.amazon.com/ebs/latest/userguide/ebs-volume-types.html
 
     Args:
-        volume_type: From the catalogue.
-        size_bytes: Of the volume.
-        iops: As provisioned; None: what is included.
-        throughput: Bytes per second as provisioned; None: what is included.
+        volume_type: Type in the catalogue.
+        size_bytes: Size of the volume.
+        iops: Provisioned IOPS; None: the included ones.
+        throughput: Provisioned bytes per second; None: the included ones.
 
     Raises:
         AssayError: The type has no such size, IOPS or throughput.

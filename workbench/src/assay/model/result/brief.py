@@ -1,4 +1,4 @@
-"""A result in brief: what is kept of it for lists, without the samples."""
+"""A result in brief: the part that is stored for lists, without samples."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,18 +12,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of one operation of one case in brief, as the analysis left it at the end of the run.
+    """The result of one operation of one case in brief, as of the end of the run.
 
     Attributes:
-        throughput: Median in bytes per second; None without a usable repeat, and where no data is moved.
-        low: Lower end of the interval of the rate: of the throughput, of counted operations of `iops`; likewise
-            `high`.
+        throughput: Median in bytes per second; None without a usable repeat or if no data is moved.
+        low, high: Ends of the interval of the rate: of `throughput`, or of `iops` for counted operations.
         iops: Median of operations per second.
         n: Number of usable repeats.
-        finding: The worst finding in words; if it is ok but not all checks could run, which could not;
-            else empty.
-        also: Its other verdicts, the worst first, with commas between; empty if it has one only.
-        ceiling: Name of the ceiling that it is closest to; empty if none is known.
+        finding: Text of the worst finding; if the verdict is ok but not all checks could run, the checks that could
+            not; else empty.
+        also: Its other verdicts, the worst first, separated by commas; empty if there are none.
+        ceiling: Name of the closest ceiling; empty if none is known.
         share: Measured / that ceiling.
     """
 
@@ -43,17 +42,17 @@ class Result:
 
     @property
     def counted(self) -> bool:
-        """Its rate is operations per second: it is about names, or about objects without their contents."""
+        """Its rate is operations per second, since it concerns names, or objects without their contents."""
         return is_counted(self.operation)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """All of them, the gravest first."""
+        """All its verdicts, the worst first."""
         return tuple(Verdict(name) for name in (self.verdict, *self.also.split(", ")) if name)
 
     @property
     def as_far_as_seen(self) -> bool:
-        """Its verdict is ok, but a rule that might have spoken against it lacked evidence."""
+        """Its verdict is ok, but a rule that might have contradicted it lacked evidence."""
         return self.verdict == Verdict.OK and bool(self.finding)
 
 
@@ -62,7 +61,7 @@ def _unseen(row: "Row") -> str:
 
 
 def brief(row: "Row") -> Result:
-    """A row of the analysis in brief."""
+    """Summarise a row of the analysis."""
     throughput, rate, binding = row.throughput, row.rate, row.binding
     others = dict.fromkeys(finding.verdict for finding in row.findings if finding.verdict is not row.verdict)
     return Result(

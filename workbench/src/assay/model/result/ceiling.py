@@ -1,4 +1,4 @@
-"""Limits that a result is held against."""
+"""Ceilings: the limits that results are compared with."""
 
 from typing import Literal
 
@@ -26,26 +26,27 @@ CeilingName = Literal[
 ]
 
 SMALL_RECORD = 64 << 10
-"""Up to this record size, in bytes, the operations per second of a device limit, too."""
+"""Up to this record size, in bytes, the operations per second of a device are a ceiling, too."""
 
 COPY_BLOCK = 32 << 20
-"""More bytes than a core's own caches hold: what is copied in blocks of so many comes from memory and goes there."""
+"""More bytes than a core's own caches hold: copies in blocks of this size go through memory."""
 
 HOST_WIDE = ""
-"""Target of a ceiling that holds for the whole host."""
+"""The `target` of a ceiling that applies to the whole host."""
 
 
 When = Literal["before", "between", "after", "again"]
-"""Before the cases, between two repeats, after the last one; and once more at the end, since a result exceeded it."""
+"""Before the cases, between two repeats, after the last repeat; again: at the end, because a result exceeded the
+ceiling."""
 
 
 class CeilingPass(Frozen):
     """One measurement of a ceiling.
 
     Attributes:
-        at: When it began, in seconds since 1970.
-        value: The best of what was tried, in the ceiling's unit.
-        how: The way to make requests that was best.
+        at: Its start, in seconds since 1970.
+        value: The best value of all attempts, in the ceiling's unit.
+        how: The method that gave the best value.
     """
 
     at: float
@@ -55,13 +56,13 @@ class CeilingPass(Frozen):
 
 
 class Exceeding(Frozen):
-    """The repeat that is furthest above all passes of a ceiling, though nothing but the device can have served it.
+    """The repeat that exceeds all passes of a ceiling by most, though only the device can have served it.
 
     Attributes:
-        case: Id of its case.
+        case: Id of the case.
         label: The case in words.
-        at: When it was executed, in seconds since 1970.
-        value: What it reached, in the ceiling's unit.
+        at: Its start, in seconds since 1970.
+        value: Its rate, in the ceiling's unit.
         measured: The best of all passes.
     """
 
@@ -75,22 +76,22 @@ class Exceeding(Frozen):
 
 
 class Ceiling(Frozen):
-    """The most that something can do.
+    """The highest rate of a device, link, memory or engine, measured or stated.
 
     Attributes:
-        name: Which.
-        target: Whose; empty for the host's own.
-        unit: Of `value`.
-        value: The best of all that was seen: of the passes, and of the run's own results if one exceeded them; None if
-            it could not be measured or found out.
-        lowest: The worst pass; None where there was one only, or it is stated.
-        how: How it was measured, or where it was stated.
+        name: What the ceiling limits.
+        target: Target that it belongs to; empty for a ceiling of the host.
+        unit: Unit of `value`.
+        value: The best of all passes, or of the run's own results if one exceeded them; None if it could not be
+            determined.
+        lowest: The worst pass; None with a single pass or if stated.
+        how: How it was measured, or where it is stated.
         reason: Why there is no value; empty if there is one.
-        kind: Of `engine` and `client`: which jobs it holds for, see `assay.model.study.case.job_kind`; else empty.
-        passes: In order of time; empty if it is stated, or measured by a version that kept none.
-        low: Lower end of the 95 % interval of the median over the passes; None with fewer than three; likewise
-            `high`.
-        exceeded: What was above all passes; None if nothing was.
+        kind: For `engine` and `client`: the kind of jobs it applies to, see `assay.model.study.case.job_kind`; else
+            empty.
+        passes: In order of time; empty if stated, or measured by a version that did not store them.
+        low, high: Ends of the 95 % interval of the median over the passes; None with fewer than three.
+        exceeded: The repeat that exceeds all passes; None if none does.
     """
 
     name: CeilingName
@@ -111,7 +112,7 @@ class Binding(Frozen):
     """How close a result is to one ceiling.
 
     Attributes:
-        share: Measured / ceiling; above 1 means that the ceiling was exceeded.
+        share: Measured / ceiling; above 1 if the ceiling was exceeded.
     """
 
     name: CeilingName

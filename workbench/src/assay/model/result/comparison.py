@@ -1,4 +1,4 @@
-"""Two runs beside each other, and the runs of one study over time."""
+"""Comparisons of two runs, and the history of the runs of a study."""
 
 from assay.model.frozen import Frozen
 from assay.model.result.environment import EnvironmentDifference
@@ -8,11 +8,11 @@ from assay.model.result.verdict import NO_RESULT, Verdict
 
 
 class RunName(Frozen):
-    """A run by name.
+    """What identifies a run in a list.
 
     Attributes:
         created_at: Seconds since 1970.
-        disturbed: Something other than the storage had a part in what it measured.
+        disturbed: Something other than the storage influenced its results.
     """
 
     id: str
@@ -24,7 +24,7 @@ class RunName(Frozen):
 
     @classmethod
     def of(cls, run: RunInfo) -> "RunName":
-        """That of a run."""
+        """Return the identification of a run."""
         return cls(
             id=run.id,
             folder=run.folder,
@@ -36,12 +36,12 @@ class RunName(Frozen):
 
 
 class Side(Frozen):
-    """What one side of a comparison has measured.
+    """The result of one side of a comparison.
 
     Attributes:
-        rate: Bytes per second, of counted operations their number per second.
+        rate: In bytes per second, or operations per second for counted operations.
         finding: Why its verdict is not ok; empty if it is.
-        p50: Of latency; None if none was recorded; likewise `p99`.
+        p50, p99: Percentiles of latency; None if no latencies were recorded.
     """
 
     rate: Estimate
@@ -52,13 +52,13 @@ class Side(Frozen):
 
 
 class ComparedRow(Frozen):
-    """One operation at the same parameters, before and after.
+    """One operation with the same parameters on both sides.
 
     Attributes:
         what: Workload, parameters and operation in words, without the target.
-        counted: The rate is operations per second.
-        comparison: `base` and `other` are the targets before and after.
-        p50: Of latency; None unless both sides have enough operations for it; likewise `p99`.
+        counted: The rate is in operations per second.
+        comparison: Its `base` and `other` are the targets before and after.
+        p50, p99: Comparisons of latency; None unless both sides have enough operations.
     """
 
     what: str
@@ -71,17 +71,17 @@ class ComparedRow(Frozen):
 
     @property
     def judged(self) -> bool:
-        """Both sides have numbers of the storage's own, all told, and enough repeats to call a difference."""
+        """Both sides have valid numbers, all conditions are known, and there are enough repeats for a verdict."""
         return not self.comparison.too_few and self.comparison.told and not self.no_result
 
     @property
     def no_result(self) -> bool:
-        """A side has a number that is not the storage's, or not whole."""
+        """A side's number is not the storage's, or covers only part of the repeats."""
         return not NO_RESULT.isdisjoint((self.before.verdict, self.after.verdict))
 
     @property
     def name(self) -> str:
-        """With the target: `disk / grid / record_size=4KiB, read`."""
+        """The row with its target: `disk / grid / record_size=4KiB, read`."""
         base, other = self.comparison.base, self.comparison.other
         return f"{base if base == other else f'{base} -> {other}'} / {self.what}"
 
@@ -90,9 +90,9 @@ class UncomparedRow(Frozen):
     """One operation that cannot be compared: it is in one run only, or a side has no rate.
 
     Attributes:
-        name: With the target, as in `ComparedRow`.
-        before: Its verdict in the first run; None if it is not there; likewise `after`.
-        reason: Why, in words.
+        name: The row with its target, as in `ComparedRow`.
+        before, after: Verdicts in the two runs; None if the row is missing there.
+        reason: Why it cannot be compared.
     """
 
     name: str
@@ -102,17 +102,17 @@ class UncomparedRow(Frozen):
 
 
 class RunsComparison(Frozen):
-    """Two runs, or the targets of one, row by row.
+    """Two runs, or two targets of one run, compared row by row.
 
     Attributes:
         before: The first run.
-        after: The second one; the same if the targets of one run are compared.
-        runs: How many runs there are on either side; of several, `before` and `after` are the last ones.
-        known_runs: Other runs of the study that show how much its runs differ; 0 if that is not known.
-        typical: Two runs of a typical row are apart by less than this share, in 95 of 100 cases, though nothing was
-            changed; None if that is not known.
+        after: The second run; the same as `before` if targets of one run are compared.
+        runs: Number of runs on each side; of several, `before` and `after` are the last ones.
+        known_runs: Further runs of the study that show how much runs differ; 0 if that is not known.
+        typical: In 95 of 100 cases, two runs of a typical row with nothing changed differ by less than this share; None
+            if not known.
         rows: By pair of targets, then in plan order.
-        differences: Of the environments, what commonly changes results first.
+        differences: Differences of the environments; those that commonly change results first.
     """
 
     before: RunName
@@ -126,12 +126,12 @@ class RunsComparison(Frozen):
 
 
 class HistoryPoint(Frozen):
-    """A row in one run.
+    """The result of a row in one run.
 
     Attributes:
         run: Number of the run in the history.
-        median: Bytes per second, of counted operations their number per second.
-        low: Lower end of the 95 % interval; None with fewer than 2 repeats; likewise `high`.
+        median: Bytes per second, or operations per second for counted operations.
+        low, high: Ends of the 95 % interval; None with fewer than 2 repeats.
         n: Usable repeats.
     """
 
@@ -144,12 +144,12 @@ class HistoryPoint(Frozen):
 
 
 class HistoryChange(Frozen):
-    """A row went from one level to another.
+    """A change of a row from one level to another.
 
     Attributes:
-        before: Number of the last run of the old level.
-        after: Number of the first run of the new one.
-        ratio: Geometric mean of the new level's medians divided by that of the old one's.
+        before: Number of the last run at the old level.
+        after: Number of the first run at the new level.
+        ratio: Geometric mean of the new level's medians divided by that of the old level's.
         p: See `assay.analyse.statistics.changes`.
     """
 
@@ -160,13 +160,13 @@ class HistoryChange(Frozen):
 
 
 class HistoryRow(Frozen):
-    """One operation at the same parameters in all runs.
+    """One operation with the same parameters in all runs.
 
     Attributes:
         name: Target, workload, parameters and operation in words.
-        counted: The rate is operations per second.
-        points: In time order; runs without a usable number are missing.
-        left_out: Numbers of runs in which its verdict is one of `NO_RESULT`.
+        counted: The rate is in operations per second.
+        points: In order of time, without runs that have no usable number.
+        left_out: Numbers of the runs in which its verdict is in `NO_RESULT`.
     """
 
     name: str
@@ -177,7 +177,7 @@ class HistoryRow(Frozen):
 
 
 class Boundary(Frozen):
-    """What differs between two runs between which something changed.
+    """Differences of the environments of two consecutive runs between which a row changed.
 
     Attributes:
         before: Number of the earlier run.
@@ -190,12 +190,12 @@ class Boundary(Frozen):
 
 
 class History(Frozen):
-    """The runs of one study.
+    """The results of the runs of one study over time.
 
     Attributes:
         runs: The oldest first.
-        rows: Those that changed first, the latest change first; then in plan order.
-        boundaries: One for each place in `rows` at which something changed, in time order.
+        rows: Rows that changed come first, the latest change first; the others follow in plan order.
+        boundaries: One for each place in `runs` at which a row changed, in order of time.
     """
 
     study: str

@@ -1,4 +1,4 @@
-"""How many results have each verdict, counted the same way everywhere."""
+"""Counts of results by verdict, made in one way everywhere."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,11 +9,11 @@ from assay.model.result.verdict import Verdict
 
 @dataclass(frozen=True)
 class VerdictCounts:
-    """Results by verdict. Each result counts once, under its gravest verdict.
+    """Results by verdict. Each result counts once, under its worst verdict.
 
     Attributes:
-        each: Verdict -> results whose gravest it is, ok first and then those that most have.
-        also: Verdict -> results that have it beside a graver one, in the same order.
+        each: Verdict -> results with it as worst verdict; ok first, then by count.
+        also: Verdict -> results that have it in addition to a worse one, in the same order.
     """
 
     each: Mapping[Verdict, int]
@@ -21,17 +21,17 @@ class VerdictCounts:
 
     @property
     def total(self) -> int:
-        """All results."""
+        """Number of results."""
         return sum(self.each.values())
 
     @property
     def words(self) -> str:
-        """Such as `80 ok, 83 unstable, 2 cached`."""
+        """The counts in words, such as `80 ok, 83 unstable, 2 cached`."""
         return _listed(self.each) or "no results"
 
     @property
     def also_words(self) -> str:
-        """Such as `7 results are also client-bound, 1 is also skewed`; empty if no result has two verdicts."""
+        """Further verdicts in words: `7 results are also client-bound, 1 is also skewed`; empty without any."""
         parts = []
         for place, (verdict, count) in enumerate(self.also.items()):
             noun = "" if place else " result" if count == 1 else " results"
@@ -39,7 +39,7 @@ class VerdictCounts:
         return ", ".join(parts)
 
     def of(self, verdict: Verdict) -> str:
-        """Such as `10 are client-bound (7 of them beside another verdict)`; empty if no result has that verdict."""
+        """Return such as `10 are client-bound (7 of them beside another verdict)`; empty if no result has it."""
         each, also = self.each.get(verdict, 0), self.also.get(verdict, 0)
         if not each + also:
             return ""
@@ -57,16 +57,16 @@ def _listed(counts: Mapping[Verdict, int]) -> str:
 
 
 def count_verdicts(results: Iterable[Sequence[Verdict]]) -> VerdictCounts:
-    """Count results.
+    """Count results by verdict.
 
     Args:
-        results: The verdicts of each, the gravest first, at least one.
+        results: Verdicts of each result, the worst first, at least one.
     """
     return count_weighted((verdicts, 1) for verdicts in results)
 
 
 def count_weighted(results: Iterable[tuple[Sequence[Verdict], int]]) -> VerdictCounts:
-    """As `count_verdicts`, of which each comes with the number of results that have exactly these verdicts."""
+    """Count results as `count_verdicts` does, from pairs of verdicts and the number of results that have them."""
     each: Counter[Verdict] = Counter()
     also: Counter[Verdict] = Counter()
     for (gravest, *others), count in results:

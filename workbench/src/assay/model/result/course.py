@@ -1,4 +1,4 @@
-"""How the rate of a phase went while it lasted."""
+"""The course of a phase: its rate over time."""
 
 from statistics import median
 
@@ -8,16 +8,15 @@ from assay.model.frozen import Frozen
 class Segments(Frozen):
     """The rate of a phase second by second, in the unit of `Course.mean`.
 
-    Operations that were under way at the border of two seconds count in both, by the time that they spent in each.
+    An operation in flight at the boundary of two segments counts in both, in proportion to its time in each.
 
     Attributes:
-        length_ns: Length of one: a second, more only where there would be too many.
-        rates: One after the other, three at least.
-        start_ns: Start of the first, since the start of the phase.
-        p50: Median latency, in nanoseconds, of the operations that ended in the intervals that end in each; None where
-            those are too few. Empty if it was kept by a version that did not look.
-        p99: Likewise.
-        errors: Failed operations, likewise.
+        length_ns: Length of a segment: a second, or more if there would be too many.
+        rates: Rate of each segment, at least three.
+        start_ns: Start of the first segment, from the start of the phase.
+        p50, p99: Percentiles of latency in nanoseconds, for the operations of each segment; None where there are too
+            few. Empty for runs of versions that did not compute them.
+        errors: Failed operations of each segment; empty as `p50`.
     """
 
     length_ns: int
@@ -29,28 +28,28 @@ class Segments(Frozen):
 
     @property
     def slowest(self) -> float:
-        """The least rate."""
+        """The lowest rate."""
         return min(self.rates)
 
     @property
     def median(self) -> float:
-        """Half are at least as fast."""
+        """The median rate."""
         return median(self.rates)
 
     @property
     def fastest(self) -> float:
-        """The greatest rate."""
+        """The highest rate."""
         return max(self.rates)
 
 
 class Change(Frozen):
-    """A moment at which the rate changed from one plateau to another.
+    """A time at which the rate changed from one plateau to another.
 
     Attributes:
-        at_ns: Since the start of the phase.
+        at_ns: Time since the start of the phase.
         before: Mean rate of the plateau that ends there, in the unit of `Course.mean`.
         after: Mean rate of the plateau that begins there.
-        p: Share of series of mere noise that show as great a change; small means it is no accident.
+        p: Share of noise series with a change at least as large; a small value means that it is no accident.
     """
 
     at_ns: int
@@ -60,28 +59,28 @@ class Change(Frozen):
 
 
 class Course(Frozen):
-    """The rate of one phase of one repeat, from its intervals. Rates are per second: bytes, of counted operations ops.
+    """The rate of one phase of one repeat, from its intervals. In bytes/s, or operations/s if counted.
 
-    Only whole intervals during which every lane was at work are looked at.
+    Only whole intervals in which every lane was active count.
 
     Attributes:
         intervals: Number of such intervals.
         interval_ns: Length of one.
-        mean: Mean rate over them.
-        variation: Their coefficient of variation (standard deviation / mean).
-        middle_range: From the lower to the upper quartile of the intervals, as a share of their median: how flat the
-            rate is but for a few odd intervals; None with too few intervals.
-        range_share: Greatest less least of five equal windows, as a share of the mean (SNIA PTS: at most 20 %).
-        slope_share: What the least-squares line through the five windows gains from first to last, as a share of the
-            mean, with its sign (SNIA PTS: at most 10 % either way).
-        effective: Number of independent intervals that would tell as much as these, which resemble their neighbours.
-        low: Lower end of the 95 % interval of the mean inside this repeat, by batch means; None with too few intervals.
-        high: Upper end.
-        opening: From what it began with to the rest, if the beginning is many times as fast; else None.
-        changes: Change points, in time order; empty if there is none, or too few intervals to tell.
-        first_pass: Mean rate while the data was gone through for the first time; None if it never was a second time.
-        later_passes: Mean rate after that.
-        segments: Second by second; None with fewer than three whole seconds.
+        mean: Mean rate of the intervals.
+        variation: Coefficient of variation of the intervals (standard deviation / mean).
+        middle_range: Interquartile range of the intervals / their median: how flat the rate is apart from a few odd
+            intervals; None with too few intervals.
+        range_share: (Highest - lowest) of five equal windows / mean (SNIA PTS: at most 20 %).
+        slope_share: Change of the least-squares line through the five windows from first to last / mean, with its sign
+            (SNIA PTS: at most 10 % either way).
+        effective: Number of independent intervals with the same information; neighbouring intervals are correlated.
+        low, high: Ends of the 95 % interval of the mean within this repeat, by batch means; None with too few
+            intervals.
+        opening: Change from the opening to the rest, if the opening is many times as fast; else None.
+        changes: Change points in order of time; empty without any, or with too few intervals.
+        first_pass: Mean rate of the first pass over the data; None if there was no second pass.
+        later_passes: Mean rate after the first pass.
+        segments: The rate second by second; None with fewer than three whole seconds.
     """
 
     intervals: int

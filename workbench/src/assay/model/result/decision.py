@@ -1,4 +1,4 @@
-"""What a run answers: which target is faster, where, and by how much at least."""
+"""What a run answers: which target is faster, where, and by at least how much."""
 
 from enum import StrEnum
 
@@ -7,7 +7,7 @@ from assay.model.study.axis import AxisValue
 
 
 class Outcome(StrEnum):
-    """How the question of one point ends."""
+    """The answer at one point."""
 
     FASTER = "faster"
     EQUAL = "equal"
@@ -16,24 +16,25 @@ class Outcome(StrEnum):
 
 
 class PointDecision(Frozen):
-    """Two targets at one point of a sweep.
+    """The comparison of two targets at one point of a sweep.
 
     Attributes:
-        axes: The point.
-        outcome: `faster` if one side is, for sure; `equal` if the difference is surely within what counts as equal;
-            `open` if neither can be said; `barred` if a verdict says that a number is none, or is not the target's.
-        winner: Which one is faster; empty unless `outcome` says so.
-        at_least: How many times as fast it is, at least; 1 unless `outcome` says so.
-        ratio: How many times as fast it was measured to be; of other outcomes, the other target's rate by the base's.
-        within: If equal: the greatest share by which they may differ.
-        why: What bars it, or leaves it open, in words.
-        too_few: A side has too few repeats for anything to be said.
-        unverified: Those of the targets whose number is one of which nobody can tell whether storage answered.
-        low: If open because the repeats vary too much: lower end of an interval of the other target's rate divided by
-            the base's, which holds together with those of all other points; likewise `high`. None where verdicts or
-            too few repeats leave it unknown.
-        needs: If open: about how many repeats of both would settle it; None if repeats alone would not.
-        seconds: How much longer the run would take for that; None if nothing is known of it.
+        axes: The point: parameter -> value.
+        outcome: `faster`: one side is significantly faster; `equal`: the difference is significantly within what counts
+            as equal; `open`: neither can be concluded; `barred`: by its verdict, a number is invalid or not the
+            target's.
+        winner: The faster target; empty unless `outcome` is `faster`.
+        at_least: Lower bound of how many times as fast the winner is; 1 unless `outcome` is `faster`.
+        ratio: Measured: how many times as fast the winner is; for other outcomes, the other target's rate / the base's.
+        within: For `equal`: the largest share by which they may differ.
+        why: Why it is barred or open.
+        too_few: A side has too few repeats for any conclusion.
+        unverified: Targets of which it cannot be verified that the storage answered, and not a cache.
+        low, high: For `open` because repeats vary too much: ends of an interval of the other target's rate / the
+            base's, which holds simultaneously with those of all other points. None if verdicts or too few repeats leave
+            it unknown.
+        needs: For `open`: estimated repeats of both that would settle it; None if repeats alone would not.
+        seconds: Estimated additional time of the run for that; None if unknown.
     """
 
     axes: dict[str, AxisValue]
@@ -52,7 +53,7 @@ class PointDecision(Frozen):
 
 
 class Decision(Frozen):
-    """Two targets in one operation of one workload: a question of the study.
+    """The comparison of two targets in one operation of one workload: a question of the study.
 
     Attributes:
         points: In plan order.
@@ -65,21 +66,21 @@ class Decision(Frozen):
     points: tuple[PointDecision, ...]
 
     def of(self, outcome: Outcome) -> tuple[PointDecision, ...]:
-        """The points that end so."""
+        """Return the points with an outcome."""
         return tuple(point for point in self.points if point.outcome is outcome)
 
     @property
     def counted(self) -> tuple[PointDecision, ...]:
-        """The points that have numbers of both targets' own."""
+        """The points at which both targets have valid numbers of their own."""
         return tuple(point for point in self.points if point.outcome is not Outcome.BARRED)
 
     @property
     def winner(self) -> str:
-        """The target that is faster wherever one is; empty if none is, or each somewhere."""
-        found = {point.winner for point in self.of(Outcome.FASTER)}
-        return found.pop() if len(found) == 1 else ""
+        """The target that is faster wherever one is; empty if there is no such target."""
+        winners = {point.winner for point in self.of(Outcome.FASTER)}
+        return winners.pop() if len(winners) == 1 else ""
 
     @property
     def decided(self) -> bool:
-        """Nothing is open: at each point that counts, one is faster, or they are equal."""
+        """No point is open: wherever numbers are valid, one target is faster or they are equal."""
         return bool(self.counted) and not self.of(Outcome.OPEN)

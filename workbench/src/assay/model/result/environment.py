@@ -1,17 +1,17 @@
-"""How the environments of two runs differ."""
+"""Differences between the environments of two runs."""
 
 from assay.model.frozen import Frozen
 
 
 class EnvironmentDifference(Frozen):
-    """One thing that two captured environments do not have in common.
+    """One item that differs between two recorded environments.
 
     Attributes:
-        section: Such as `kernel` or `target disk`.
-        name: Such as `release`.
-        before: Its text in the first environment; None if that one does not have it.
-        after: Its text in the second one; None if that one does not have it.
-        matters: Such a difference commonly changes results.
+        section: Section, such as `kernel` or `target disk`.
+        name: Name, such as `release`.
+        before: Its text in the first environment; None if missing there.
+        after: Its text in the second environment; None if missing there.
+        matters: Differences of this kind commonly change results.
     """
 
     section: str

@@ -1,4 +1,4 @@
-"""All that is known of one operation of one case: what its verdict is made of."""
+"""All that is known about one operation of one case: the input of the verdict rules."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,8 +22,8 @@ class LevelUse(NamedTuple):
     """What the devices of one level below a target did in a repeat.
 
     Attributes:
-        names: Of the devices; empty if it is not known which one counted.
-        devices: How many they are.
+        names: Names of the devices; empty if it is not known which one was counted.
+        devices: Number of devices.
     """
 
     names: str
@@ -33,22 +33,21 @@ class LevelUse(NamedTuple):
 
 @dataclass(frozen=True)
 class Evidence:
-    """All that is known of one operation of one case.
+    """All that is known about one operation of one case.
 
     Attributes:
-        operation: As the engine names it.
-        samples: Every repeat, also those that failed.
-        usable: Those of them that the estimate is made of.
-        place: Where the target is; None if it was never looked at.
+        operation: Name in the contract.
+        samples: All repeats, including failed ones.
+        usable: Repeats that the estimate is computed from.
+        place: Where the target is; None if it was never inspected.
         memory_bytes: Memory of the host; None if unknown.
         estimate: The rate: bytes or operations per second; None without a usable repeat.
-        ceilings: How close the result is to each ceiling that applies to it, the closest first.
-        planned: Repeats that are asked for: of a case that was known well enough before the last one, only those that
-            were executed.
-        reasons: Why repeats left no sample, one line each.
-        unsure: What nobody has told that decides which further ceilings apply; None if these are all of them.
+        ceilings: How close the result is to each ceiling that applies, the closest first.
+        planned: Requested repeats; for a case that was known well enough earlier, only the executed ones.
+        reasons: Why repeats have no sample, one line each.
+        unsure: The missing value that decides whether further ceilings apply; None if `ceilings` is complete.
         within: The study repeats each case until `estimate.reach` is at most this share; None if it does not.
-        known: What was found out of single samples, see `once`.
+        known: Cache of `once`.
     """
 
     case: Case
@@ -68,25 +67,25 @@ class Evidence:
     )
 
     def once(self, name: str, sample: Sample, find: Callable[[Sample, "Evidence"], Found]) -> Found:
-        """What `find` says of a sample, which several rules ask; it is found out once.
+        """Return `find(sample, self)`, which several rules need; it is computed once.
 
         Args:
-            name: Of what is asked.
+            name: Name of the computed value.
             sample: A repeat.
-            find: Finds it out, from the sample and this evidence.
+            find: Computes the value from the sample and this evidence.
         """
         known: tuple[Sample, Found] | None = self.known.get((name, id(sample)))
         if known is None:
-            # Kept with the sample: as long as that lives, nothing else has its id.
+            # The entry holds the sample, so that no other object can get its id.
             known = self.known[name, id(sample)] = sample, find(sample, self)
         return known[1]
 
     @property
     def every_ceiling(self) -> tuple[Binding, ...]:
-        """As `ceilings`, for whoever concludes something from there being no other.
+        """The same as `ceilings`, for callers that conclude something from the absence of others.
 
         Raises:
-            NotTold: It is not known which ones apply.
+            NotTold: It is not known which ceilings apply.
         """
         if self.unsure is not None:
             raise self.unsure
@@ -94,43 +93,43 @@ class Evidence:
 
     @cached_property
     def no_storage(self) -> bool:
-        """The null target: there is nothing that could be cached."""
+        """There is no storage, so nothing can be cached: the null target."""
         return self.place is not None and self.place.no_storage
 
     @cached_property
     def across_network(self) -> bool:
-        """The engine speaks to servers itself: no file system and no page cache of this host is between."""
+        """The engine itself talks to servers, without a file system or page cache of this host in between."""
         if self.place is None:
             return False
         return bool(self.place.servers) if self.place.remote is None else self.place.remote
 
     @cached_property
     def in_memory(self) -> bool:
-        """The store keeps its data in memory, so that no cache can stand before it."""
+        """The storage is memory itself, so that no cache in front of it matters."""
         return self.place is not None and self.place.memory_backed
 
     @cached_property
     def bypasses_cache(self) -> bool:
-        """O_DIRECT was used, and means what it says at this place."""
+        """O_DIRECT was used, and bypasses the page cache at this place."""
         return self.case.parameters.cache == "direct" and (self.place is None or self.place.direct_bypasses_cache)
 
     @cached_property
     def stacked_on(self) -> str | None:
-        """What lies below the place and may answer from the host's memory; None without such a thing."""
+        """What is below the place and may answer from the host's memory; None if nothing."""
         return self.place.stacked_on if self.place is not None else None
 
     @cached_property
     def layers(self) -> tuple[Layer, ...]:
-        """What lies below the place, from the top; empty where nothing was looked at."""
+        """Layers below the place, from the top; empty if not inspected."""
         return self.place.layers if self.place is not None else ()
 
     def uses(self, sample: Sample) -> list[LevelUse]:
-        """What block devices did in a repeat, from the uppermost down, as far as every one of a level was counted."""
+        """Return what block devices did in a repeat, from the top level down to the last that is fully counted."""
         return self.once("uses", sample, _uses)
 
     @cached_property
     def may_compress(self) -> bool:
-        """A layer below may store less than it is given, of this data: the device's counts are then no evidence."""
+        """A layer below may compress this data, so that the device's counts are no evidence."""
         layers = self.layers
         if layers and not any(layer.compresses for layer in layers):
             return False
@@ -141,18 +140,18 @@ class Evidence:
     def cache_bytes(self) -> int | None:
         """Memory that could hold the data: the cgroup's if the case was confined to one, else the host's.
 
-        What lies below a stacked place works outside the cgroup.
+        Layers below a stacked place use memory outside the cgroup.
         """
         parameters = self.case.parameters
-        confined = parameters.cache == "limit" and self.stacked_on is None
-        return parameters.memory_limit if confined else self.memory_bytes
+        is_confined = parameters.cache == "limit" and self.stacked_on is None
+        return parameters.memory_limit if is_confined else self.memory_bytes
 
     @cached_property
     def counts_reads(self) -> bool:
-        """Whether the kernel counts what this place reads: some network and user-space file systems always show 0.
+        """The kernel counts reads at this place; for some network and user-space file systems it always shows 0.
 
-        Where something below answers from memory, it counts, but not what the storage delivered; of a program or a
-        cache that answers itself it counts nothing, or everything.
+        If a layer below answers from memory, the kernel counts reads that the storage did not serve. If a program or
+        cache answers by itself, it counts nothing, or everything.
         """
         counts = [sample.device_read_bytes for sample in self.usable]
         if self.stacked_on is not None or answering(self.layers) or any(count is None for count in counts):
@@ -161,7 +160,7 @@ class Evidence:
 
     @cached_property
     def data_set_bytes(self) -> int:
-        """Size of all files or objects of the case together; of objects of several sizes the expected one."""
+        """Size of all files or objects of the case together; the expected size if objects differ in size."""
         parameters = self.case.parameters
         if self.case.group == "objects":
             return round(parameters.all_objects * parameters.object_sizes.mean)
@@ -173,16 +172,16 @@ class Evidence:
         return self.case.parameters.all_lanes
 
     def lane_cpus(self, sample: Sample) -> int:
-        """CPUs that the lanes could use at once in a repeat; 0 if unknown."""
+        """Return the number of CPUs that the lanes could use at once in a repeat; 0 if unknown."""
         parameters = self.case.parameters
         if parameters.cpus:
             return min(parameters.host_lanes, len(cpu_numbers(parameters.cpus))) * parameters.hosts
         return min(self.all_lanes, sample.cpus)
 
     def without_cpu(self, sample: Sample) -> float:
-        """Share of a repeat in which lanes that were ready had no CPU, or the hypervisor had taken it; at most 1.
+        """Return the share of a repeat, at most 1, in which ready lanes had no CPU or the hypervisor took it.
 
-        What the kernel does not tell counts as nothing.
+        Times that the kernel does not report count as 0.
         """
         time = sample.elapsed_ns * self.all_lanes
         waited = (sample.cpu_wait_ns or 0) / time if time else 0.0
@@ -192,11 +191,11 @@ class Evidence:
 
 
 def _uses(sample: Sample, evidence: Evidence) -> list[LevelUse]:
-    found = []
+    uses = []
     levels = evidence.place.device_levels if evidence.place is not None else ()
     for number, devices in enumerate(levels):
         if (used := sample.used(devices)) is None:
             break
         use = sample.block if number == 0 and sample.block is not None else used
-        found.append(LevelUse(" and ".join(device.name for device in devices), len(devices), use))
-    return found or ([LevelUse("", 1, sample.block)] if sample.block is not None else [])
+        uses.append(LevelUse(" and ".join(device.name for device in devices), len(devices), use))
+    return uses or ([LevelUse("", 1, sample.block)] if sample.block is not None else [])

@@ -1,20 +1,21 @@
-"""The first page of a report in words, as a run keeps it."""
+"""The first page of a report in words, as stored with a run."""
 
 from assay.model.frozen import Frozen
 
 CAVEATS_SHOWN = 3
-"""On the page; more of them stand in the report."""
+"""Caveats on the first page; further ones are in the report."""
 
 
 class Line(Frozen):
-    """What is said of one kind of work, or of one need: a row of a table.
+    """The results of one kind of work, or of one need: a row of a table.
 
     Attributes:
         label: Such as `Random write, record size up to 64 KiB, MB/s`.
-        values: Target -> what it does, with its interval: `114 (112 to 117)`.
-        text: Who is faster, and by how much; empty if nothing is compared.
-        limit: What holds the rate; empty if nothing is known to.
-        points: Results behind each value, of several the least and the greatest median; 0: a value has no interval.
+        values: Target -> its result with the interval: `114 (112 to 117)`.
+        text: Which target is faster, and by how much; empty if nothing is compared.
+        limit: What limits the rate; empty if unknown.
+        points: Number of results behind each value; several are shown as the lowest and highest median; 0: a value has
+            no interval.
     """
 
     label: str
@@ -25,10 +26,10 @@ class Line(Frozen):
 
 
 class Caveat(Frozen):
-    """What a reader must know who acts on the answer.
+    """Something that a reader must know before acting on the answer.
 
     Attributes:
-        remedy: What to do about it, in a sentence; empty if there is nothing to do.
+        remedy: What to do about it, in one sentence; empty if nothing can be done.
     """
 
     text: str
@@ -36,21 +37,21 @@ class Caveat(Frozen):
 
     @property
     def words(self) -> str:
-        """Both."""
+        """Text and remedy in one line."""
         return f"{self.text} {self.remedy}".strip()
 
 
 class FirstPage(Frozen):
-    """The answer of a run, and what belongs to it.
+    """The answer of a run, with what supports and limits it.
 
     Attributes:
-        question: The study's.
-        answer: In a sentence or a few.
-        needs: One for each need of the study: whether each target reaches it.
-        lines: One for each kind of work.
-        more: How many more lines there would be.
-        cost: What it costs; empty if nothing is known of it.
-        caveats: The gravest first.
+        question: The study's question.
+        answer: One or a few sentences.
+        needs: One line for each need of the study: whether each target reaches it.
+        lines: One line for each kind of work.
+        more: Number of lines left out.
+        cost: What it costs; empty if unknown.
+        caveats: The worst first.
         next: What to do next, with its command.
     """
 

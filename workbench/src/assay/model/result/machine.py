@@ -1,24 +1,26 @@
-"""What the machine had to do with the results of a run."""
+"""The influence of the machine on the results of a run."""
 
 from pydantic import Field
 
 from assay.model.frozen import Frozen
 
 WAIT_SHARE = 0.1
-"""Time of lanes without a CPU, or of the host's CPUs taken by the hypervisor: with more it is the machine's doing."""
+"""Share of time that lanes waited for a CPU, or that the hypervisor took from the CPUs; above it the machine is to
+blame."""
 
 
 class Reading(Frozen):
-    """One control: short jobs without storage, between two repeats.
+    """One control measurement: short jobs without storage, between two repeats.
 
     Attributes:
-        at: Its middle, seconds since 1970.
+        at: Its middle, in seconds since 1970.
         rates: Part of the control (`assay.plan.controls`) -> operations per second.
-        seconds: What it took.
-        lane_ns: Time of all lanes that worked without pause.
-        wait_ns: Of it that in which they were ready to run but had no CPU; None if the kernel does not tell.
-        watched_ns: For how long the engines watched whether they were run; 0 if they did not.
-        away_ns: Of it that in which they were not run though no CPU was taken; None if the kernel does not tell.
+        seconds: Its duration.
+        lane_ns: Time of all lanes that worked without pause, added up.
+        wait_ns: Part of `lane_ns` in which lanes were ready but had no CPU; None if the kernel does not report it.
+        watched_ns: Time in which the engines checked whether they were scheduled; 0 if they did not.
+        away_ns: Part of `watched_ns` in which they were not run although no other thread had the CPU; None if the
+            kernel does not report it.
     """
 
     at: float
@@ -31,14 +33,14 @@ class Reading(Frozen):
 
 
 class Explained(Frozen):
-    """How much of the variance between repeats goes with the control.
+    """How much of the variance between repeats the control explains.
 
     Attributes:
-        share: Of the variance of a typical result, from 0 to 1, what chance would show taken off.
-        low: The true share is at least this, in 95 of 100 such runs.
-        p: That so much goes with the control by chance.
-        slopes: Part of the control -> standard deviations of a result for a change of its rate by a factor e; `got`:
-            likewise for what lanes got of the CPU time that they asked for.
+        share: Share of the variance of a typical result, from 0 to 1, less what chance would explain.
+        low: Lower bound of the true share, in 95 of 100 such runs.
+        p: Probability that chance explains as much.
+        slopes: Part of the control -> standard deviations by which a result changes if its rate changes by a factor e;
+            `got`: the same for the share of the requested CPU time that lanes received.
     """
 
     share: float
@@ -48,19 +50,21 @@ class Explained(Frozen):
 
 
 class Controls(Frozen):
-    """What the controls of a run show, and the repeats beside them.
+    """What the controls of a run and the repeats next to them show.
 
     Attributes:
         readings: In order of time.
         moved: Part of the control -> standard deviation of the logarithm of its rate.
-        store_moved: The same of a typical result from repeat to repeat (the median of all); None without two repeats.
-        waited: Share of the control's time in which its lanes waited for a CPU; None if the kernel does not tell.
-        stolen: Share of the CPU time that the hypervisor took during repeats; None if the kernel does not tell.
-        stolen_error: That is right within this: the kernel counts in ticks of 10 ms, for each CPU.
-        away: Share of all watched time in which the engine was not run though no CPU was taken; None as above.
-        longest_ns: Longest stall that was watched.
-        explained: What of the variance goes with the control; None if that cannot be told.
-        untold: Why not; empty if it can.
+        store_moved: Standard deviation of the logarithm of a typical result's rate between repeats (median of all
+            results); None without two repeats.
+        waited: Share of the control's time in which its lanes waited for a CPU; None if the kernel does not report it.
+        stolen: Share of the CPU time that the hypervisor took during repeats; None if the kernel does not report it.
+        stolen_error: Error bound of `stolen`: the kernel counts in ticks of 10 ms, for each CPU.
+        away: Share of the watched time in which the engine was not run although no other thread had the CPU; None if
+            not reported.
+        longest_ns: Longest observed stall.
+        explained: How much of the variance the control explains; None if that cannot be determined.
+        untold: Why `explained` is None; else empty.
     """
 
     readings: tuple[Reading, ...]
@@ -76,15 +80,15 @@ class Controls(Frozen):
 
 
 class MachineFinding(Frozen):
-    """The verdict on the machine, once for a run: something else than the storage had a part in its results.
+    """The verdict on the machine, one for a run: something other than the storage influenced its results.
 
     Attributes:
-        text: What was seen, with its numbers.
+        text: What was observed, with its numbers.
         remedy: What to do about it, in one sentence.
-        explained: Share of the variance between repeats that goes with the control, from 0 to 1; None if that cannot be
-            told.
-        explained_low: It is at least this.
-        rows: Results that have findings which are the machine's.
+        explained: Share of the variance between repeats that the control explains, from 0 to 1; None if that cannot be
+            determined.
+        explained_low: Lower bound of that share.
+        rows: Number of results with findings that the machine caused.
     """
 
     text: str

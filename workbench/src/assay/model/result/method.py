@@ -1,24 +1,24 @@
-"""How operations reach the kernel, found out once for a run."""
+"""How operations reach the kernel, determined once for a run."""
 
 from typing import Literal
 
 from assay.model.frozen import Frozen
 
 Direction = Literal["read", "create", "overwrite"]
-"""Reads; writes of what is not there yet; writes over what is there, also where reads are between them."""
+"""Reads; writes to new space; overwrites of existing data, also if mixed with reads."""
 
 
 class MethodChoice(Frozen):
-    """What `method: auto` means for one kind of case at one target, in all repeats and on all hosts.
+    """The meaning of `method: auto` for one kind of case at one target, in all repeats and on all hosts.
 
     Attributes:
-        record_size: Bytes of an operation.
-        queue_depth: Operations that a lane keeps in flight; 2 or more.
-        direct: With O_DIRECT.
+        record_size: Bytes of one operation.
+        queue_depth: Operations in flight for each lane; 2 or more.
+        direct: O_DIRECT is used.
         sync: As in a study.
         preallocate: As in a study.
         method: `io_uring` or `threads`.
-        reason: Why, in words.
+        reason: Why this method, in words.
     """
 
     target: str

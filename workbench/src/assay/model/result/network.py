@@ -1,25 +1,26 @@
-"""What the network between clients and servers can carry: what was measured, and what follows from it."""
+"""What the network between clients and servers can carry: measurements, and what follows from them."""
 
 from typing import Literal
 
 from assay.model.frozen import Frozen
 
 Direction = Literal["write", "read"]
-"""`write`: from client to server; `read`: from server to client. The two never share a sum."""
+"""`write`: from client to server; `read`: from server to client. They are never added up."""
 Scope = Literal["alone", "client", "server", "all"]
-"""Who sent at once: one client to one server, one client to all servers, all clients to one server, or all to all."""
+"""Concurrent transfers: one client to one server, one client to all servers, all clients to one server, or all to
+all."""
 
 
 class PathMeasurement(Frozen):
-    """The rate of one client and one server, in one direction.
+    """The measured rate between one client and one server, in one direction.
 
     Attributes:
-        scope: What went on beside it.
+        scope: Which other pairs transferred at the same time.
         streams: TCP connections of this pair.
-        concurrent: Pairs of client and server that sent at the same time, this one included.
-        bits_per_s: Payload of TCP, so without headers; None if it could not be measured.
-        retransmits: Segments that were sent again; None if unknown.
-        seconds: Length of the part that counts.
+        concurrent: Pairs that transferred at the same time, including this one.
+        bits_per_s: TCP payload, without headers; None if it could not be measured.
+        retransmits: Segments sent again; None if unknown.
+        seconds: Length of the part that was evaluated.
         error: Why there is no rate; empty if there is one.
     """
 
@@ -36,11 +37,11 @@ class PathMeasurement(Frozen):
 
 
 class RttMeasurement(Frozen):
-    """Round-trip times.
+    """Measured round-trip times between one client and one server.
 
     Attributes:
-        method: `icmp` echo, or `tcp`: until a connection is established or refused.
-        least, median, most: Seconds; None if nothing came back.
+        method: `icmp`: echo; `tcp`: until a connection is established or refused.
+        least, median, most: In seconds; None if there was no reply.
         sent, received: Packets or connections.
         error: Why there is no time; empty if there is one.
     """
@@ -57,12 +58,12 @@ class RttMeasurement(Frozen):
 
 
 class MtuMeasurement(Frozen):
-    """The largest packet that gets from client to server in one piece.
+    """The largest packet that passes from client to server unfragmented.
 
     Attributes:
-        mtu: Bytes, IP header included; None if unknown.
-        interface_mtu: Of the client's interface on that way; None if unknown.
-        error: Why it is unknown; empty if it is known.
+        mtu: Bytes, including the IP header; None if unknown.
+        interface_mtu: MTU of the client's interface on that path; None if unknown.
+        error: Why it is unknown; else empty.
     """
 
     client: str
@@ -73,12 +74,12 @@ class MtuMeasurement(Frozen):
 
 
 class Link(Frozen):
-    """A host's interface on the way to the others.
+    """A host's network interface towards the other hosts.
 
     Attributes:
-        side: Whether it is a client's or a server's.
-        interface: Its name; empty if unknown.
-        bits_per_s: Rate as stated, or as the interface tells; None if neither.
+        side: Whether the host is a client or a server.
+        interface: Name of the interface; empty if unknown.
+        bits_per_s: Rate as stated, or as the interface reports it; None if neither.
         how: `stated`, `told by the interface`, or why it is unknown.
         mtu: Bytes; None if unknown.
     """
@@ -92,10 +93,10 @@ class Link(Frozen):
 
 
 class Line(Frozen):
-    """What lies between a client and a server at another site, as stated.
+    """The line between a client and a server at different sites, as stated.
 
     Attributes:
-        bits_per_s: What it carries each way.
+        bits_per_s: Rate in each direction.
     """
 
     client: str
@@ -104,12 +105,12 @@ class Line(Frozen):
 
 
 class NetworkHost(Frozen):
-    """A client or server that was looked at.
+    """A client or server that was inspected.
 
     Attributes:
-        identity: The same for two names of one machine (its boot and network namespace); empty if unknown.
-        addresses: Under which clients see this server; empty for clients.
-        error: Why it could not be looked at, or be used; empty if it could.
+        identity: Equal for two names of one machine (its boot and network namespace); empty if unknown.
+        addresses: Addresses at which clients reach this server; empty for clients.
+        error: Why it could not be inspected or used; else empty.
     """
 
     side: Literal["client", "server"]
@@ -120,14 +121,14 @@ class NetworkHost(Frozen):
 
 
 class Network(Frozen):
-    """All measurements between some clients and some servers.
+    """All network measurements between clients and servers.
 
     Attributes:
         started_at: Seconds since 1970.
-        seconds: How long it took.
-        time: Length of one measurement of bandwidth in seconds, as asked for.
-        streams: Numbers of TCP connections that were tried.
-        lines: Between hosts at different sites, where their rate was stated.
+        seconds: Duration of all measurements.
+        time: Requested length of one bandwidth measurement, in seconds.
+        streams: Tried numbers of TCP connections.
+        lines: Lines between sites whose rate is stated.
     """
 
     started_at: float
@@ -142,7 +143,7 @@ class Network(Frozen):
     lines: tuple[Line, ...] = ()
 
     def names(self, side: Literal["client", "server"]) -> tuple[str, ...]:
-        """Names of the clients or of the servers, in order."""
+        """Return the names of the clients or of the servers, in order."""
         return tuple(host.name for host in self.hosts if host.side == side)
 
 
@@ -160,13 +161,13 @@ FindingKind = Literal[
 
 
 class NetworkFinding(Frozen):
-    """Something that a user should know before measuring storage over this network.
+    """A fact about the network that users should know before they measure storage over it.
 
     Attributes:
-        kind: What sort of thing.
-        about: Hosts, or client and server.
+        kind: Kind of the fact.
+        about: The hosts, or the client and server.
         text: One sentence with numbers.
-        remedy: What to do.
+        remedy: What to do about it.
     """
 
     kind: FindingKind
@@ -180,13 +181,13 @@ LimitPlace = Literal["client", "server", "shared"]
 
 
 class LinkCeiling(Frozen):
-    """The most that one link carries in one direction.
+    """The highest rate of one link in one direction.
 
     Attributes:
-        place: Whose: one client's, one server's, `path`: something between the two, or `shared`: one that all share.
-        host: Name of the client or server; of a path `CLIENT SERVER`; empty for the shared one.
+        place: The link: of one client, of one server, `path`: between two hosts, or `shared`: common to all.
+        host: Name of the client or server; for a path `CLIENT SERVER`; empty for the shared link.
         direction: `write` from clients to servers, `read` from servers to clients.
-        value: Bytes per second of payload; None if it could not be measured or told apart from another one's.
+        value: Payload in bytes per second; None if it could not be measured or separated from another link.
         how: How it was measured.
         reason: Why there is no value; empty if there is one.
     """
@@ -200,12 +201,12 @@ class LinkCeiling(Frozen):
 
 
 class LinkLimit(Frozen):
-    """What the links of one place carry together for given clients and servers.
+    """The combined rate of the links of one place, for given clients and servers.
 
     Attributes:
-        place: Whose: the clients', the servers', or `shared`: something between the two.
-        hosts: Whose links: clients or servers; both of those between whom it is narrow; empty if all share it.
-        value: Bytes per second of payload.
+        place: The clients' links, the servers', or `shared`: a link between them.
+        hosts: Clients or servers that own the links; for a narrow path both its ends; empty if all share the link.
+        value: Payload in bytes per second.
     """
 
     place: LimitPlace
@@ -216,11 +217,11 @@ class LinkLimit(Frozen):
 
 
 class NetworkFindings(Frozen):
-    """What follows from the measurements.
+    """Conclusions from the measurements.
 
     Attributes:
-        findings: Those that need attention first.
-        ceilings: Clients' first, then servers', then paths', then the shared one; write before read.
+        findings: The most urgent first.
+        ceilings: In the order clients, servers, paths, shared; write before read.
     """
 
     findings: tuple[NetworkFinding, ...]

@@ -1,19 +1,19 @@
-"""What is known of the objects of a result besides its rates."""
+"""Facts about the objects of a result, apart from rates."""
 
 from assay.model.frozen import Frozen
 
 
 class ExistingObjects(Frozen):
-    """Objects that were there before a repeat.
+    """Objects that existed before a repeat.
 
     Attributes:
-        listed: In the list.
-        listed_bytes: All of them together.
-        objects: That were drawn for the lanes.
-        bytes: These together.
-        smallest_bytes: The smallest that was drawn.
-        median_bytes: Half of those that were drawn are at most so large.
-        largest_bytes: The largest that was drawn.
+        listed: Number of listed objects.
+        listed_bytes: Total size of the listed objects.
+        objects: Number of objects that were drawn for the lanes.
+        bytes: Total size of the drawn objects.
+        smallest_bytes: Size of the smallest drawn object.
+        median_bytes: Median size of the drawn objects.
+        largest_bytes: Size of the largest drawn object.
     """
 
     listed: int

@@ -1,34 +1,33 @@
-"""Percentiles of latency: how many operations it takes to speak of one, and how well it is known."""
+"""Percentiles of latency: the operations that each needs, and how accurately it is known."""
 
 from collections.abc import Mapping
 from enum import StrEnum
 
 PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99.9": 99.9, "p99.99": 99.99}
-"""Names used in results -> percent."""
+"""Names in results -> percent."""
 
 LEAST_BEYOND = 10
-"""So many operations are to be expected beyond a percentile, on the side that has fewer.
+"""Fewest operations expected beyond a percentile, on the side with fewer, for the percentile to be stated.
 
-Of n independent latencies the one of rank k has a share of all latencies below it that is distributed as
-Beta(k, n + 1 - k), whatever the latencies are (David and Nagaraja, "Order Statistics", 3rd edition, 2003, chapter 2).
-With ten beyond it, of 1,000, what is called p99 is the true p98.2 to p99.5 in 95 of 100 repeats. With one beyond it, of
-100, it is anything from p94.6 to p99.8; and "p99.9" of five is the slowest one, which is the true p48 to p99.5.
+Of n independent latencies, the share of all latencies below the one of rank k is distributed as Beta(k, n + 1 - k),
+whatever the distribution of the latencies (David and Nagaraja, "Order Statistics", 3rd edition, 2003, chapter 2). With
+1,000 operations, ten of them beyond it, the measured p99 is the true p98.2 to p99.5 in 95 of 100 repeats. With 100, one
+beyond it, the true value is between p94.6 and p99.8. A "p99.9" of five operations is the slowest one: p48 to p99.5.
 """
 
 LEAST_OPS = {name: round(100 * LEAST_BEYOND / min(percent, 100 - percent)) for name, percent in PERCENTILES.items()}
-"""Name -> fewest operations that it can be said of: 20, 100, 1,000, 10,000 and 100,000."""
+"""Name -> fewest operations for which it is stated: 20, 100, 1,000, 10,000 and 100,000."""
 
 WIDEST = 2.0
 """A percentile is uncertain if the upper end of its interval is more than this times the lower one.
 
-A factor, because what makes a tail long multiplies: a queue that is twice as long, a stall that comes twice as often.
-Limits of latency are written in steps of 1, 2, 5, 10 ms: an interval wider than that holds a whole step, and does not
-tell which limit is kept.
+It is a factor because causes of a long tail multiply: a queue twice as long, a stall twice as often. Latency limits
+come in steps of 1, 2, 5, 10 ms: a wider interval contains a whole step, and does not show which limit is satisfied.
 """
 
 
 class Standing(StrEnum):
-    """What can be said of a percentile."""
+    """How well a percentile is known."""
 
     KNOWN = "known"
     UNCERTAIN = "uncertain"
@@ -37,5 +36,5 @@ class Standing(StrEnum):
 
 
 def said(latency: Mapping[str, float], ops: int) -> dict[str, float]:
-    """Of latencies by name (`p50`, ..., `min`, `mean`, `max`) those that so many operations can tell."""
+    """Return the latencies (`p50`, ..., `min`, `mean`, `max`) for which `ops` operations suffice."""
     return {name: value for name, value in latency.items() if ops >= LEAST_OPS.get(name, 1)}

@@ -1,4 +1,4 @@
-"""What was measured of all cases together, and what follows from it."""
+"""The results of all cases together, and conclusions from them."""
 
 from typing import Literal
 
@@ -18,26 +18,26 @@ from assay.model.study.names import is_counted
 from assay.model.study.repeats import LEAST_COMPARED
 
 EXCEEDED = 1.25
-"""A ceiling was measured in a short time on a machine that is never quite quiet: up to this share it may still bind."""
+"""A result may exceed a ceiling by this factor and still be limited by it: ceilings are measured briefly on machines
+that are never fully quiet."""
 
 VAGUE = 3.0
 """A rate is no answer if the upper end of its interval is more than this times the lower one.
 
-One operation a repeat has such an interval. Storage that is chosen between differs by less as a rule.
-"""
+A single operation in a repeat gives such an interval. Storage options that a user compares usually differ by less."""
 
 Compared = Literal["rate", "p50", "p99"]
-"""What two rows are compared by."""
+"""The quantity by which two rows are compared."""
 COMPRESSING = ("btrfs", "zfs", "f2fs", "bcachefs")
-"""File systems that may store less than they are given."""
+"""File systems that may compress data."""
 
 
 class Level(Frozen):
-    """One of two values that the repeats of a result have.
+    """One of two levels that the repeats of a result form.
 
     Attributes:
-        rate: Median of the repeats there.
-        count: How many repeats those are.
+        rate: Median of the repeats at this level.
+        count: Number of these repeats.
     """
 
     rate: float
@@ -45,16 +45,15 @@ class Level(Frozen):
 
 
 class Estimate(Frozen):
-    """A median over repeats and a 95 % interval.
+    """A median over repeats, with a 95 % interval.
 
     Attributes:
-        low: Lower end of the interval; None with fewer than 2 repeats.
-        high: Upper end.
+        low, high: Ends of the interval; None with fewer than 2 repeats.
         n: Number of repeats.
-        spread: Coefficient of variation (standard deviation / mean); None with fewer than 2.
-        likeness: How much a repeat resembles the one before it: the correlation that the interval allows for.
-        levels: The two values that the repeats have, the lower one first, if they have two; else empty. The interval
-            then reaches from one to the other.
+        spread: Coefficient of variation (standard deviation / mean); None with fewer than 2 repeats.
+        likeness: Correlation between consecutive repeats that the interval allows for.
+        levels: The two levels of the repeats, the lower first, if they form two; else empty. The interval then spans
+            both.
     """
 
     median: float
@@ -67,7 +66,7 @@ class Estimate(Frozen):
 
     @property
     def reach(self) -> float | None:
-        """From the median to the further end of the interval, as a share of the median; None without an interval."""
+        """Distance from the median to the further end of the interval / median; None without an interval."""
         if self.low is None or self.high is None or self.median <= 0:
             return None
         return max(self.high - self.median, self.median - self.low) / self.median
@@ -78,11 +77,11 @@ class Percentile(Frozen):
 
     Attributes:
         name: `p50`, `p90`, `p99`, `p99.9` or `p99.99`.
-        least_ops: Operations of the usable repeat that has fewest.
+        least_ops: Operations of the usable repeat with the fewest.
         ops: Operations of all usable repeats.
-        estimate: Of the repeats' own percentiles; None unless each of them has enough operations for it.
-        lowest: Of the repeats' own percentiles; None where `estimate` is; likewise `highest`.
-        pooled: From all operations together; None if even they are too few.
+        estimate: Median of the repeats' percentiles; None unless each repeat has enough operations.
+        lowest, highest: Extremes of the repeats' percentiles; None if `estimate` is None.
+        pooled: Percentile of all operations together; None if even these are too few.
     """
 
     name: str
@@ -95,12 +94,12 @@ class Percentile(Frozen):
 
     @property
     def needed(self) -> int:
-        """Fewest operations that it can be said of."""
+        """Fewest operations for which this percentile is stated."""
         return LEAST_OPS[self.name]
 
     @property
     def standing(self) -> Standing:
-        """How well it is known."""
+        """How well this percentile is known."""
         if self.value is None:
             return Standing.TOO_FEW
         low, high = self.interval
@@ -110,7 +109,7 @@ class Percentile(Frozen):
 
     @property
     def value(self) -> float | None:
-        """The median over the repeats, or else from all operations together; None if it cannot be said."""
+        """The median over the repeats, else the pooled percentile; None if there are too few operations."""
         return self.pooled if self.estimate is None else self.estimate.median
 
     @property
@@ -123,18 +122,17 @@ class Row(Frozen):
     """The result of one operation of one case over all its repeats.
 
     Attributes:
-        throughput: Bytes per second; None without a usable repeat, and where no data is moved.
+        throughput: Bytes per second; None without a usable repeat or if no data is moved.
         iops: Operations per second; None without a usable repeat.
-        latency: Name (as in Sample) -> nanoseconds, from the histograms of all repeats pooled; without the percentiles
-            that all operations together are too few for.
-        percentiles: Those of latency over the repeats, in ascending order; empty if no latencies were recorded.
-        start_delay: Likewise, of the delays between intended starts and submissions; empty in closed loop.
-        curve: (percentile in percent, nanoseconds) points of the pooled histogram, for drawing.
-        findings: All that apply, the worst first; empty means ok.
-        machine: Findings that the run's verdict on the machine stands for, so that they are none on this result.
-        not_evaluated: `rule: reason` for each rule that lacked evidence, or (`rule: not applicable: reason`) has
-            nothing to say of it.
-        ceilings: How close it is to each ceiling that applies to it, the closest first.
+        latency: Name (as in Sample) -> nanoseconds, from the pooled histograms of all repeats, without percentiles for
+            which all operations together are too few.
+        percentiles: Percentiles of latency over the repeats, in ascending order; empty if no latencies were recorded.
+        start_delay: Delays between intended starts and submissions, as `latency`; empty in closed loop.
+        curve: (percentile in percent, nanoseconds) points of the pooled histogram, for charts.
+        findings: All findings, the worst first; empty means ok.
+        machine: Findings that the run's verdict on the machine replaces, so that they do not count for this result.
+        not_evaluated: Each rule that lacked evidence, or that does not apply to this result, with the reason.
+        ceilings: How close the result is to each ceiling that applies, the closest first.
     """
 
     case: Case
@@ -153,25 +151,25 @@ class Row(Frozen):
     percentiles: tuple[Percentile, ...] = ()
 
     def percentile(self, name: str) -> Percentile | None:
-        """The percentile of that name; None if no latencies were recorded."""
+        """Return the percentile of that name; None if no latencies were recorded."""
         return next((item for item in self.percentiles if item.name == name), None)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """All of them, each once, the worst first; a result can have several."""
+        """Its verdicts, each once, the worst first; a result can have several."""
         return tuple(dict.fromkeys((self.verdict, *(finding.verdict for finding in self.findings))))
 
     @property
     def no_result(self) -> bool:
-        """A verdict says that its rate is not the storage's, or not of all repeats."""
+        """A verdict says that its rate is not the storage's, or does not cover all repeats."""
         return not NO_RESULT.isdisjoint(self.verdicts)
 
     @property
     def binding(self) -> Binding | None:
-        """The ceiling that holds it: the one it is closest to, or above.
+        """The ceiling that limits it: the one it is closest to, or exceeds.
 
-        Of an impossible result the one that makes it so. A cached one is not held by those it went around: of those
-        that were exceeded one counts only if it is below no other.
+        For an impossible result, it is the exceeded ceiling of the finding. A cached result is not limited by the
+        ceilings that it bypassed: an exceeded ceiling counts only if no other ceiling remains.
         """
         found = {finding.verdict: finding for finding in self.findings}
         if Verdict.IMPOSSIBLE in found:
@@ -183,7 +181,7 @@ class Row(Frozen):
 
     @property
     def exceeded(self) -> tuple[Binding, ...]:
-        """The other ceilings that it is further above than their measurement leaves open, the most exceeded first."""
+        """Other ceilings that it exceeds by more than their measurement error, the most exceeded first."""
         return tuple(item for item in self.ceilings if item.share > EXCEEDED and item is not self.binding)
 
     @property
@@ -193,52 +191,51 @@ class Row(Frozen):
 
     @property
     def as_far_as_seen(self) -> bool:
-        """Its verdict is ok, but a rule that might have spoken against it lacked evidence."""
+        """Its verdict is ok, but a rule that might have contradicted it lacked evidence."""
         return self.verdict is Verdict.OK and bool(self.unseen)
 
     @property
     def vague(self) -> bool:
-        """Its rate is known so badly that it says nothing: one end of the interval is several times the other."""
+        """Its rate is too inaccurate to be an answer: the ends of its interval differ by more than `VAGUE`."""
         rate = self.rate
         return rate is not None and rate.low is not None and rate.high is not None and rate.high > VAGUE * rate.low
 
     @property
     def verdict_words(self) -> str:
-        """The verdict, of ok also how far it goes."""
+        """The verdict in words; for ok, also whether checks were missing."""
         return AS_FAR_AS_SEEN if self.as_far_as_seen else str(self.verdict)
 
     @property
     def counted(self) -> bool:
-        """Its rate is operations per second: it is about names, or about objects without their contents."""
+        """Its rate is operations per second, since it concerns names, or objects without their contents."""
         return is_counted(self.operation)
 
     @property
     def rate(self) -> Estimate | None:
-        """What it is compared by: throughput, of counted operations their number per second."""
+        """The rate for comparisons: throughput, or operations per second for counted operations."""
         return self.iops if self.counted else self.throughput
 
 
 class Comparison(Frozen):
-    """One operation at the same parameters on two targets, or in two runs.
+    """One operation with the same parameters on two targets, or in two runs.
 
     Attributes:
-        of: What is compared: the rate (throughput, or operations per second), or a percentile of latency.
-        ratio: That of `other` divided by that of `base`. Above 1 a rate is better, and a latency is worse.
-        low: Lower end of the 95 % interval of the ratio, of this comparison alone; None if it could not be computed.
-        high: Upper end.
-        sure_low: Lower end of an interval so wide that those of all comparisons made together hold at once, in 95 of
-            100 such analyses; likewise `sure_high`.
-        separable: The difference is significant; `assay.analyse.compare` has the rule.
-        caveat: Why the figures should not be compared (a bad verdict on a side); empty if none.
-        told: All that makes the two sides comparable is known; else nothing is decided by them.
-        n_base: Repeats of the base, or runs; likewise `n_other`.
-        unit: What counts as one observation: a repeat of one run, or a run.
-        p: Two-sided, of there being no difference; None if it could not be computed.
-        p_adjusted: The same times the number of comparisons made together and of looks at them (Bonferroni), 1 at most.
-        p_own: As `p`, without what other comparisons tell of the noise.
-        effect: Cliff's delta, from -1 (what is compared is less in every repeat of `other`) to 1 (it is more).
-        likeness: Greatest correlation of a repeat with the one before it that the repeats allow; the intervals and
-            p-values allow for it.
+        of: Compared quantity: the rate (throughput, or operations per second), or a percentile of latency.
+        ratio: Value of `other` / value of `base`. Above 1 a rate is better and a latency is worse.
+        low, high: Ends of the 95 % interval of the ratio, for this comparison alone; None if it could not be computed.
+        sure_low, sure_high: Ends of a wider interval: those of all comparisons made together hold simultaneously, in 95
+            of 100 such analyses.
+        separable: The difference is significant; see `assay.analyse.compare`.
+        caveat: Why the figures should not be compared (a bad verdict on a side); empty if nothing speaks against it.
+        told: Every condition that makes the two sides comparable is known; if not, the comparison decides nothing.
+        n_base, n_other: Observations of the base and of the other: repeats, or runs.
+        unit: One observation: a repeat of one run, or a run.
+        p: Two-sided p-value of no difference; None if it could not be computed.
+        p_adjusted: p times the number of comparisons made together and of interim looks (Bonferroni), at most 1.
+        p_own: p from this comparison's own noise, without estimates from other comparisons.
+        effect: Cliff's delta, from -1 (lower in every repeat of `other`) to 1 (higher).
+        likeness: Greatest correlation between consecutive repeats that the data allows; intervals and p-values account
+            for it.
     """
 
     workload: str
@@ -265,41 +262,41 @@ class Comparison(Frozen):
     likeness: float | None = None
 
     def equal(self, within: float) -> bool:
-        """Both sides surely differ by no more than a share, as all comparisons hold at once."""
+        """Whether both sides differ by at most a share, with the confidence of all comparisons together."""
         if self.too_few or self.sure_low is None or self.sure_high is None:
             return False
         return self.sure_low >= 1 - within and self.sure_high <= 1 / (1 - within)
 
     @property
     def too_few(self) -> bool:
-        """Too little was measured on a side for any difference to be called."""
+        """There are too few observations on a side to call any difference."""
         return self.p is None if self.unit == "run" else min(self.n_base, self.n_other) < LEAST_COMPARED
 
     @property
     def better(self) -> bool:
-        """`other` has the higher rate, or the shorter latency."""
+        """`other` has the higher rate or the lower latency."""
         return self.ratio > 1 if self.of == "rate" else self.ratio < 1
 
 
 class PricedRun(RunInfo):
-    """A run without its results, but with the prices that it carries.
+    """A run without its results, but with its stored prices.
 
     Attributes:
-        prices: Of the designs that its targets stand for, as they were when it began; None if it names none, or if
-            what is asked for needs no costs.
+        prices: Prices of the designs that its targets represent, as of its start; None if it names none, or if the
+            caller needs no costs.
     """
 
     prices: FrozenPrices | None = None
 
 
 class RunAnalysis(Frozen):
-    """Everything a report needs. Cases are in plan order, rows in (case, operation) order.
+    """Everything that a report needs. Cases are in plan order, rows in (case, operation) order.
 
     Attributes:
-        notes: What looked odd, one sentence each.
-        decisions: What follows from the comparisons for each pair of targets.
-        machine: The verdict on the machine, once for all rows; None if there is none.
-        latency_comparisons: Of p50 and of p99, wherever both sides have enough operations for it.
+        notes: Notes on what looked odd, one sentence each.
+        decisions: Conclusions from the comparisons, for each pair of targets.
+        machine: The verdict on the machine, one for all rows; None if there is none.
+        latency_comparisons: Comparisons of p50 and of p99, where both sides have enough operations.
     """
 
     run: PricedRun

@@ -19,25 +19,25 @@ from assay.model.study.needs import Need
 from assay.model.study.repeats import EQUAL_WITHIN, looks, repeats_words
 
 IN_MEMORY = ("tmpfs", "ramfs")
-"""File systems that are memory."""
+"""File systems that are in memory."""
 
 
 class Place(Frozen):
-    """Where a target turned out to be.
+    """The location of a target as it was found at run time.
 
     Attributes:
         filesystem: ext4, tmpfs, ...; `block` for a device; `null` for the null target.
-        memory_backed: The store is memory itself, so that a cache in front of it means nothing.
-        direct_bypasses_cache: O_DIRECT means what it says here.
-        free_bytes: Space that is left; None where there is no such thing, or it is not told.
+        memory_backed: The storage is memory itself, so that no cache in front of it matters.
+        direct_bypasses_cache: O_DIRECT bypasses the page cache here.
+        free_bytes: Free space; None if there is no such limit or it is not reported.
         device: Block device below, e.g. /dev/vda; None if there is none.
-        limits: What this place cannot do, one line each.
-        stacked_on: What lies below the device and may answer from the host's memory, such as `/dev/loop0, a loop
-            device without direct I/O`; None if nothing is known of such a thing.
-        servers: Names of the servers of a target across a network, in order; empty where none are known.
-        remote: The engine itself speaks across a network: no file system and no page cache of its host is between. None
-            of old runs, where only such targets had servers.
-        layers: What lies below it, from the top; empty where nothing was looked at.
+        limits: Features that this place lacks, one line each.
+        stacked_on: What is below the device and may answer from the host's memory, such as `/dev/loop0, a loop device
+            without direct I/O`; None if nothing like that is known.
+        servers: Names of the servers of a target across a network, in order; empty if none are known.
+        remote: The engine itself talks to servers, without a file system or page cache of its host in between. None for
+            old runs, in which only such targets had servers.
+        layers: Layers below it, from the top; empty if not inspected.
         started: Server that Assay started for it on this machine, for the run; empty if there is none.
     """
 
@@ -58,7 +58,7 @@ class Place(Frozen):
 
     @property
     def lies_on(self) -> str:
-        """All layers in one line, `ext4 on /dev/vda`; the type of the file system where nothing more is known."""
+        """All layers in one line, `ext4 on /dev/vda`; the type of the file system if no more is known."""
         return chain(self.layers) or self.filesystem
 
     @cached_property
@@ -68,43 +68,44 @@ class Place(Frozen):
 
     @property
     def no_storage(self) -> bool:
-        """There is nothing to measure but engine and workbench: operations end at once, or as scripted."""
+        """Only engine and workbench can be measured: operations end at once, or as scripted."""
         return self.device is None and bool(self.layers) and self.layers[0].kind in NO_STORAGE
 
     @property
     def is_memory(self) -> bool:
-        """It is a directory of a file system that is memory itself, which whoever names it knows."""
+        """It is a directory of a file system in memory, as the user who names it knows."""
         return self.device != self.path and (
             self.filesystem in IN_MEMORY or (bool(self.layers) and self.layers[0].kind == "memory")
         )
 
 
 LAUNCHER = "launcher"
-"""The section of the environment that says what started the engines on the hosts; its item is `name`."""
+"""Section of the environment with the item `name`: what started the engines on the hosts."""
 
 
 class RunHead(Frozen):
-    """What is known of a run from its beginning.
+    """What is known about a run at its start.
 
     Attributes:
-        id: `20261121-211503-quickstart` and the like: UTC start and study name.
-        question: What the study asks.
+        id: UTC start and study name, such as `20261121-211503-quickstart`.
+        question: The question of the study.
         created_at: Seconds since 1970.
-        seed: Decides the order and the data.
-        order: Of the repeats: `random` or `sequential`.
-        repeats: Repeats of each case; with `repeats_within` the greatest number of them.
+        seed: Seed of the order and the data.
+        order: Order of the repeats: `random` or `sequential`.
+        repeats: Repeats of each case; the largest number if `repeats_within` or `repeats_decide` is set.
         command: The command line.
         versions: Name -> version or hash: assay, assay-engine, engine_sha256, study_sha256, python, ...
-        environment: Section -> name -> value as text, e.g. environment["memory"]["total"]; missing items say why.
-        places: One per target.
-        repeats_within: A case is not repeated any more when neither end of the 95 % interval of any of its rates is
-            further from the median than this share of it; None if the number of repeats is fixed.
-        repeats_decide: A case is not repeated any more when it is decided which target is faster, or that they differ
-            by less than this share; None if that is not asked for.
+        environment: Section -> name -> value as text, e.g. environment["memory"]["total"]; a missing item states the
+            reason.
+        places: One for each target.
+        repeats_within: A case is repeated until both ends of the 95 % interval of each of its rates are within this
+            share of the median; None if that does not decide.
+        repeats_decide: A case is repeated until it is decided which target is faster, or that they differ by less than
+            this share; None if that does not decide.
         repeats_least: Fewest repeats of a case if their number is not fixed, or with `blocks`; else None.
         repeats_time: Seconds of measuring after which no further round begins; None without such a limit.
-        blocks: How its two sides are measured in turns; None of a run that is no comparison.
-        needs: What each target must reach.
+        blocks: How two sides are measured in turns; None if the run is no such comparison.
+        needs: Requirements for each target.
     """
 
     id: str
@@ -128,7 +129,7 @@ class RunHead(Frozen):
 
     @property
     def launcher(self) -> str:
-        """What started the engines on the hosts: `ssh`, `mpirun` or `srun`; empty where nothing says so."""
+        """What started the engines on the hosts: `ssh`, `mpirun` or `srun`; empty if unknown."""
         return self.environment.get(LAUNCHER, {}).get("name", "")
 
 
@@ -136,23 +137,23 @@ class RunInfo(RunHead):
     """A run without its results.
 
     Attributes:
-        folder: Where it is stored.
-        study_text: The study file as it was.
+        folder: Folder in which the run is stored.
+        study_text: Text of the study file.
         status: `running`, `interrupted`, `complete` or `complete with errors`.
-        finished_at: Seconds since 1970; None before.
-        planned: Repeats that are asked for, of all cases together; finished: how many have an outcome. Those of cases
-            that were known well enough before are not asked for any more.
+        finished_at: Seconds since 1970; None before its end.
+        planned, finished: Requested repeats of all cases together, and those with an outcome. Repeats that are
+            unnecessary because a case is known well enough are not counted as requested.
         ceilings: Measured before the cases or stated in the study.
-        hosts: Names of the machines that generate the load, in order; empty if it is this one only.
-        network: What lies between them and the servers; None if it was not measured.
-        methods: How operations reach the kernel where the study leaves it open, found out before the first repeat.
-        controls: What was measured without storage between the repeats shows; None if there were too few, or the run is
-            not over.
-        machine: The verdict on the machine that follows from it; None if there is none.
-        answers: What the run says of each question, in words, as it ended; empty before, and of a very large run.
-        page: The first page of its report in words, likewise.
-        stages: Those that were measured, of a run that is taken in stages.
-        settlings: Repeats that were added when it was over, for what was undecided.
+        hosts: Names of the machines that generate the load, in order; empty if it is only this one.
+        network: Measurements of the network between hosts and servers; None if not measured.
+        methods: How operations reach the kernel where the study leaves it open; determined before the first repeat.
+        controls: Evaluation of the control measurements between the repeats; None if there were too few, or before the
+            end.
+        machine: The verdict on the machine that follows from `controls`; None if there is none.
+        answers: The answer to each question in words, as of the end; empty before, and for very large runs.
+        page: The first page of the report in words; None before the end, and for very large runs.
+        stages: Measured stages, if the run is taken in stages.
+        settlings: Repeats that were added after the end, for undecided points.
     """
 
     folder: str
@@ -174,34 +175,34 @@ class RunInfo(RunHead):
 
     @property
     def equal_within(self) -> float:
-        """Targets that differ by no more than this share count as equal."""
+        """Targets that differ by at most this share count as equal."""
         if self.blocks is not None:
             return self.blocks.within
         return EQUAL_WITHIN if self.repeats_decide is None else self.repeats_decide
 
     @property
     def ignored(self) -> frozenset[Verdict]:
-        """Verdicts that do not bear on the question of the run."""
+        """Verdicts that do not affect the question of the run."""
         return frozenset() if self.blocks is None else self.blocks.ignored
 
     @property
     def alike(self) -> frozenset[Verdict]:
-        """Verdicts that make neither side of a run the slower one."""
+        """Verdicts that affect both sides alike, so that they make neither slower."""
         return frozenset() if self.blocks is None else self.blocks.alike
 
     @property
     def repeats_words(self) -> str:
-        """`3 repeats`, or `8 to 30 repeats`."""
+        """The number of repeats in words: `3 repeats`, or `8 to 30 repeats`."""
         return repeats_words(self.repeats, self.repeats_least)
 
     @property
     def adaptive(self) -> bool:
-        """How often a case was repeated depended on what was measured."""
+        """Whether the number of repeats depended on the results."""
         return self.repeats_least is not None
 
     @property
     def looks(self) -> int:
-        """How often it was looked at, or may have been, to see what it has decided; 1 if that was not asked for."""
+        """Number of (possible) interim looks at what is decided; 1 if the run has none."""
         if self.blocks is not None:
             return len(self.blocks.looks)
         first = 1 if self.repeats_decide is None else len(looks(self.repeats_least or self.repeats, self.repeats))

@@ -1,4 +1,4 @@
-"""What one repeat of a case measured."""
+"""Measurements of one repeat of a case."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
@@ -24,10 +24,10 @@ class ErrorTally(Frozen):
 
     Attributes:
         kind: fault, short_read, short_write or corrupt.
-        name: Of the fault, such as ENOSPC; None if the storage named none.
-        domain: Whose code it is: os, nfs, http, ...; None if there is no code.
-        code: The number; None likewise.
-        example: The first one in words: action, object, offset, length, message.
+        name: Name of the error, such as ENOSPC; None if the storage gave none.
+        domain: What defines the code: os, nfs, http, ...; None without a code.
+        code: Number of the error; None without a code.
+        example: The first failure in words: action, object, offset, length, message.
     """
 
     kind: str
@@ -44,21 +44,21 @@ class ErrorTally(Frozen):
 
 
 class KindCounts(Frozen):
-    """What the operations of one kind did in a phase.
+    """Counts and latencies of the operations of one kind in a phase.
 
     Attributes:
         kind: Such as read, write, sync, create, get; see `assay.model.study.names.OP_KINDS`.
-        ops: Those that succeeded.
-        bytes: That they moved.
-        errors: Those that failed.
-        latency: As of `Sample`.
-        histogram: As of `Sample`; None where that one is of this kind alone.
-        first_byte: Times until the first byte came, named as `latency`; empty where the protocol does not tell.
-        first_byte_histogram: All of them.
-        repeated: Latencies of those that fetched an object which the same repeat had fetched before since it was
-            stored, named as `latency`; empty if none did.
-        repeated_ops: How many those are.
-        first: Likewise of the others; empty if all of them did, or none.
+        ops: Number of successful operations.
+        bytes: Bytes that they moved.
+        errors: Number of failed operations.
+        latency: As in `Sample`.
+        histogram: As in `Sample`; None if the sample's histogram covers only this kind.
+        first_byte: Times until the first byte arrived, named as `latency`; empty if the protocol does not report them.
+        first_byte_histogram: Histogram of these times.
+        repeated: Latencies of operations that fetched an object which the same repeat had already fetched since it was
+            stored, named as `latency`; empty without any.
+        repeated_ops: Number of those operations.
+        first: Latencies of the other operations; empty if `repeated` covers all of them, or none.
     """
 
     kind: str
@@ -75,38 +75,39 @@ class KindCounts(Frozen):
 
     @property
     def latency_said(self) -> dict[str, float]:
-        """Of `latency` what its number of operations can tell; likewise `first_byte_said`."""
+        """The values of `latency` for which there are enough operations."""
         return said(self.latency, self.ops)
 
     @property
     def first_byte_said(self) -> dict[str, float]:
-        """Likewise of `first_byte`."""
+        """The values of `first_byte` for which there are enough operations."""
         return said(self.first_byte, self.ops)
 
     @property
     def repeated_said(self) -> dict[str, float]:
-        """Likewise of `repeated`."""
+        """The values of `repeated` for which there are enough operations."""
         return said(self.repeated, self.repeated_ops)
 
     @property
     def first_said(self) -> dict[str, float]:
-        """Likewise of `first`."""
+        """The values of `first` for which there are enough operations."""
         return said(self.first, self.ops - self.repeated_ops)
 
 
 class HostShare(Frozen):
-    """What one of several hosts did of a measured phase.
+    """The part of one of several hosts in a measured phase.
 
     Attributes:
-        host: Its name.
+        host: Name of the host.
         status: How the phase ended there.
-        elapsed_ns: From its barrier to its last lane's end.
-        throughput: Bytes per second of that time.
-        iops: Operations per second of that time.
+        elapsed_ns: From the barrier to the end of its last lane.
+        throughput: Bytes per second over that time.
+        iops: Operations per second over that time.
         latency: `p50`, `p99` and `max` -> nanoseconds.
-        stonewall_bytes: Bytes moved when the first lane of any host ended (iozone: xfer), linear within its intervals.
+        stonewall_bytes: Bytes moved when the first lane of any host ended (iozone: xfer), interpolated linearly within
+            intervals.
         cpu_ns: CPU time of its engine.
-        uncertainty_ns: Its clock is known this well against the controller's; None if they were never compared.
+        uncertainty_ns: Uncertainty of its clock against the controller's; None if they were never compared.
     """
 
     host: str
@@ -129,49 +130,52 @@ class Sample(Telling):
     Attributes:
         phase: Number of the phase in the job.
         started_at: Wall clock, seconds since 1970.
-        bytes: Of reads and writes together; of `create` the contents of the files.
+        bytes: Bytes read and written; for `create`, the contents of the files.
         ops: Operations.
-        elapsed_ns: From the barrier to the last lane's end.
-        throughput: Bytes per second up to the last lane's end; 0 where no data was moved.
-        iops: Operations per second, likewise.
-        first_finisher: Bytes per second up to the first lane's end; None if no lane finished.
-        steady: Bytes per second while every lane was at work; None if there was no such time.
-        first_finisher_iops: Operations per second up to the first lane's end; likewise `steady_iops`.
+        elapsed_ns: From the barrier to the end of the last lane.
+        throughput: Bytes per second until the end of the last lane; 0 if no data was moved.
+        iops: Operations per second until the end of the last lane.
+        first_finisher: Bytes per second until the end of the first lane; None if no lane finished.
+        steady: Bytes per second while every lane was active; None if there was no such time.
+        first_finisher_iops, steady_iops: Operations per second over the same times.
         latency: Name (`min`, `mean`, `p50`, `p90`, `p99`, `p99.9`, `p99.99`, `max`) -> nanoseconds; empty without any.
-            As the engine counted, however few operations there were: `latency_said` has those that mean something.
-        histogram: All latencies of the phase: HDR, V2-deflate, base64.
-        kinds: The same kind by kind, of those that ended; empty of runs of older versions.
-        start_delay: Open loop: from intended starts to submissions, named and counted as `latency`; else empty.
-        start_delay_histogram: All of them.
-        method: How operations reached the kernel; `method_reason` says why.
-        skew_ns: Greatest difference between two lanes' starts.
-        finish_spread_ns: From the first lane's end to the last lane's.
-        device_read_bytes: Bytes the kernel fetched from storage for the engine; None if it does not tell.
-        device_write_bytes: Bytes the kernel sent to storage for the engine; None if it does not tell.
-        cpu_wait_ns: Time the lanes were ready to run but had no CPU, added up; None if the kernel does not tell.
+            All values that the engine computed, however few the operations; `latency_said` has the meaningful ones.
+        histogram: All latencies of the phase: HDR histogram, V2, deflated, base64.
+        kinds: Counts by kind of operation, for kinds with completed operations; empty for runs of older versions.
+        start_delay: Open loop: delays from intended starts to submissions, named as `latency`; else empty.
+        start_delay_histogram: Histogram of these delays.
+        method: How operations reached the kernel; `method_reason`: why.
+        skew_ns: Greatest difference between the starts of two lanes.
+        finish_spread_ns: From the end of the first lane to that of the last.
+        device_read_bytes: Bytes the kernel fetched from storage for the engine; None if it does not report them.
+        device_write_bytes: Bytes the kernel sent to storage for the engine; None if it does not report them.
+        cpu_wait_ns: Time in which lanes were ready to run but had no CPU, added up; None if the kernel does not report
+            it.
         cpus: CPUs the engine may use.
-        host_busy_ns: Time of all CPUs of the host at work, whoever's; likewise idle, and taken by the hypervisor.
-        block: What the block device below did, for whomever; None where there is none.
-        devices: The same of all block devices below, by their major:minor.
-        cached_bytes: Of the files in the host's page cache when the phase started; None if unknown.
-        lane_balance: Operations of the lane that did least / of the median lane; None with one lane or lanes without
+        host_busy_ns, host_idle_ns, host_stolen_ns: Time of all CPUs of the host at work for any process, idle, and
+            taken by the hypervisor.
+        block: What the block device below did for all its users; None without one.
+        devices: The same for all block devices below, by major:minor.
+        cached_bytes: Bytes of the files in the host's page cache at the start of the phase; None if unknown.
+        lane_balance: Operations of the slowest lane / of the median lane; None with one lane or lanes without
             operations.
         flush_ns: Longest flush of a lane at the end of the phase.
-        wall_shift_ns: How far the wall clock was set during the phase.
-        watch: When the engine was not run although it was due; None of engines that do not tell, and of short phases.
-        service: What the service has told of it; None where it tells nothing.
-        existing: The objects that it worked on, where they were there before; None where they were made, or where
-            several engines have not seen the same ones.
-        course: How the rate went; None with too few intervals.
-        at_limit: What had been done at the time limit, where lanes then went on until each had done as much as any.
-        hosts: What each of several hosts did of it; empty with one engine.
-        uses: What links, CPUs and disks of each host did meanwhile; empty on this machine alone, and of short phases.
-        clock_uncertainty_ns: With several hosts, `skew_ns` is right within this.
-        target_per_s: Open loop: operations per second asked for.
-        unstarted_ops: Open loop: operations due but never started.
-        errors: Failures of the phase, set-up included; of a skipped phase those of the phase that made it be skipped.
-        failed_writes: Of a phase that reads: writes that failed in earlier phases, of records that none has written
-            since. What it read there is not what it was to read.
+        wall_shift_ns: By how much the wall clock was changed during the phase.
+        watch: Stalls of the engine; None for engines that do not report them, and for short phases.
+        service: What the service reported about the phase; None if it reports nothing.
+        existing: Objects that existed before and that it worked on; None if it made them, or if several engines saw
+            different ones.
+        course: The rate over time; None with too few intervals.
+        at_limit: Progress at the time limit, if lanes then went on until each had done as much as the fastest.
+        hosts: Part of each host; empty with one engine.
+        uses: Use of links, CPUs and disks of each host; empty on this machine alone, and for short phases.
+        clock_uncertainty_ns: With several hosts: error bound of `skew_ns`.
+        target_per_s: Open loop: requested operations per second.
+        unstarted_ops: Open loop: operations that were due but never started.
+        errors: Failures of the phase including its set-up; for a skipped phase, those of the phase that caused it to be
+            skipped.
+        failed_writes: For a phase that reads: writes that failed in earlier phases, of records that were not written
+            successfully since. What it read there is not the expected data.
     """
 
     may_be_untold: ClassVar[dict[str, str]] = {
@@ -186,7 +190,7 @@ class Sample(Telling):
         "flush_ns": "how long the flush took",
         "wall_shift_ns": "whether the clock was set meanwhile",
     }
-    """Here 0, or an empty text, means none."""
+    """A 0 or an empty text in these fields means none, not unknown."""
 
     case: str
     repeat: int
@@ -245,65 +249,65 @@ class Sample(Telling):
     failed_writes: int = 0
 
     def used(self, devices: Sequence[Layer]) -> BlockDeviceUse | None:
-        """What these block devices did together; None if not all of them were counted."""
+        """Return what these block devices did together; None if not all of them were counted."""
         uses = [self.devices[device.number] for device in devices if device.number in self.devices]
         return BlockDeviceUse.together(uses) if uses and len(uses) == len(devices) else None
 
     @property
     def counted(self) -> bool:
-        """Its rate is operations per second: it worked on names, or on objects without their contents."""
+        """Its rate is operations per second, since it concerns names, or objects without their contents."""
         return is_counted(self.operation)
 
     @property
     def moves_data(self) -> bool:
-        """It has a throughput: an operation on contents, or one that gave files contents."""
+        """It has a throughput: it works on contents, or gives contents to new files."""
         return self.bytes > 0 or not self.counted
 
     @property
     def rate(self) -> float:
-        """What results are compared by: bytes per second, of counted operations their number per second."""
+        """The rate for comparisons: bytes per second, or operations per second for counted operations."""
         return self.iops if self.counted else self.throughput
 
     @property
     def latency_said(self) -> dict[str, float]:
-        """Of `latency` what its number of operations can tell."""
+        """The values of `latency` for which there are enough operations."""
         return said(self.latency, self.ops)
 
     @property
     def start_delay_said(self) -> dict[str, float]:
-        """Likewise of `start_delay`."""
+        """The values of `start_delay` for which there are enough operations."""
         return said(self.start_delay, self.ops)
 
     @property
     def started_ops(self) -> int:
-        """Operations that a rate starts: of a set of files its opens, flushes and closes, too."""
+        """Operations that a target rate starts; for sets of files, opens, flushes and closes count too."""
         return max(self.ops, sum(counts.ops for counts in self.kinds))
 
     @property
     def mixed(self) -> bool:
-        """It had operations of several kinds that ended well, each with latencies of its own."""
+        """It had successful operations of several kinds, each with its own latencies."""
         return sum(1 for counts in self.kinds if counts.ops) > 1
 
     @property
     def idle(self) -> bool:
-        """It ended as if all were well, and nothing was done, nor was anything left undone that was due."""
+        """It ended without errors, but no operation was done or due."""
         ended = self.status in ("done", "time_limit")
         return ended and not self.ops and not self.unstarted_ops and not self.errors
 
     @property
     def failed_operations(self) -> int:
-        """Failures of this phase itself; a skipped one had none of its own."""
+        """Failures of this phase itself; 0 for a skipped phase."""
         return 0 if self.status == "skipped" else sum(tally.count for tally in self.errors)
 
 
 class JobRecord(Frozen):
-    """One repeat as it was executed.
+    """One repeat as executed.
 
     Attributes:
         status: `ok`, `errors`, `refused`, `stopped`, `incomplete` or `crashed`.
         job: The job as sent to the engine.
-        attempts: How often it was started; more than 1 after a crash or an interruption.
-        reason: Why it did not end well; empty if it did.
+        attempts: Number of starts; more than 1 after a crash or an interruption.
+        reason: Why it failed; empty if it did not.
     """
 
     case: str

@@ -1,4 +1,4 @@
-"""What was seen of a phase besides its operations: by block devices, and by services."""
+"""Observations of a phase apart from its operations: by block devices, and by services."""
 
 from collections.abc import Sequence
 
@@ -9,9 +9,9 @@ class BlockDeviceUse(Frozen):
     """Requests that a block device completed during a phase, of all its users (iostats of the kernel).
 
     Attributes:
-        read_ns: Time the read requests spent in the device and its queue, added up; likewise `write_ns`.
-        busy_ns: Time with at least one request there.
-        flushes: Flushes of its cache; None if the kernel does not count them.
+        read_ns, write_ns: Time that requests spent in the device and its queue, added up.
+        busy_ns: Time with at least one request in flight.
+        flushes: Flushes of the device's cache; None if the kernel does not count them.
     """
 
     read_bytes: int
@@ -25,7 +25,7 @@ class BlockDeviceUse(Frozen):
 
     @classmethod
     def together(cls, uses: Sequence["BlockDeviceUse"]) -> "BlockDeviceUse":
-        """What several devices did; busy is as long as the busiest was."""
+        """Return what several devices did; `busy_ns` is that of the busiest device."""
         sums = {name: sum(getattr(use, name) for use in uses) for name in cls.model_fields if name != "flushes"}
         counts = [use.flushes for use in uses]
         flushes = None if None in counts else sum(count or 0 for count in counts)
@@ -33,18 +33,18 @@ class BlockDeviceUse(Frozen):
 
 
 class ServiceSeen(Frozen):
-    """What a service has told of a phase.
+    """What a service reported about a phase.
 
     Attributes:
-        objects: Objects that operations on several at once have stored, fetched, found or removed.
-        unprocessed: Of the objects of such operations those that the service left undone while it took others.
-        read_units: Read capacity units consumed; likewise `write_units`.
-        frames: Of disks behind frames of the engine's own (AoE): frames sent, those that were sent again among them.
-        frames_again: Frames sent again: they, or their answers, were lost or late.
-        frames_stray: Answers to nothing that was under way.
-        sessions_lost: Sessions that were lost with their connections (SMB).
-        looks: Times that another client asked for an object that had just been put.
-        stale_looks: Of these the ones that were not shown what had been put.
+        objects: Objects stored, fetched, found or removed by operations on several objects at once.
+        unprocessed: Objects of such operations that the service left undone while it processed others.
+        read_units, write_units: Capacity units consumed.
+        frames: For disks behind the engine's own frames (AoE): frames sent, including those sent again.
+        frames_again: Frames sent again because they or their answers were lost or late.
+        frames_stray: Answers that match no request in flight.
+        sessions_lost: Sessions lost with their connections (SMB).
+        looks: Requests of another client for an object that had just been put.
+        stale_looks: Those of `looks` that did not return what had been put.
     """
 
     objects: int = 0
@@ -60,12 +60,12 @@ class ServiceSeen(Frozen):
 
 
 class AtLimit(Frozen):
-    """How far the lanes were at the time limit of a phase after which they wore out.
+    """Progress of the lanes at the time limit of a phase after which they wore out.
 
     Attributes:
-        elapsed_ns: From the barrier until the last lane had ended what it had begun before the limit.
-        ops: Operations until then; `bytes` likewise.
-        least_ops: Of the lane that had done least, and `most_ops` of the one that had done most.
+        elapsed_ns: From the barrier until the last lane had ended the operations it had started before the limit.
+        ops, bytes: Operations and bytes until then.
+        least_ops, most_ops: Operations of the lanes that had done least and most.
     """
 
     elapsed_ns: int

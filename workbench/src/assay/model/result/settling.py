@@ -1,17 +1,17 @@
-"""Repeats that were added to a run for what it had left undecided."""
+"""Repeats that were added to a completed run, for undecided points."""
 
 from assay.model.frozen import Frozen
 
 
 class Settling(Frozen):
-    """Repeats added at once, by `assay run RUN --resume --settle`.
+    """Repeats added by one `assay run RUN --resume --settle`.
 
     Attributes:
         repeats: Case id -> number of its last repeat.
-        seconds: All of them, with what comes before and after, end within so many seconds of work.
-        after: So many of these seconds are kept for what comes after the last repeat.
+        seconds: Limit for the time of all of them, including the work before and after.
+        after: Part of `seconds` reserved for the work after the last repeat.
         begun_at: Seconds since 1970.
-        done: None of them is asked for any more.
+        done: None of them is requested any more.
     """
 
     repeats: dict[str, int]

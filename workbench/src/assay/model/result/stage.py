@@ -6,18 +6,18 @@ from assay.model.frozen import Frozen
 
 
 class StageDone(Frozen):
-    """A stage that was measured.
+    """A measured stage.
 
     Attributes:
-        axis: What grows from stage to stage.
-        value: How many there were.
+        axis: The quantity that grows from stage to stage.
+        value: Its value in this stage.
         ended_at: Seconds since 1970.
-        efficiency: Least efficiency against the first stage, of every kind of work; None where nothing tells it.
-        seconds: That the run had taken by then, all sessions together.
-        cost: What the designs had cost by then, with the currency; empty without prices.
-        lines: What came out, in words.
-        accepted_by: User and host; empty as long as nobody has accepted it.
-        accepted_at: Seconds since 1970; None likewise.
+        efficiency: Lowest efficiency against the first stage, over every kind of work; None if unknown.
+        seconds: Duration of the run until then, all sessions together.
+        cost: Cost of the designs until then, with the currency; empty without prices.
+        lines: Results in words.
+        accepted_by: User and host; empty until the stage is accepted.
+        accepted_at: Seconds since 1970; None until the stage is accepted.
         accepted_how: `asked on a terminal`, `by the study's rule`, `by going on`.
     """
 

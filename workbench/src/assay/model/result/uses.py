@@ -1,15 +1,16 @@
-"""What links, processors and disks of a host did while a phase went on."""
+"""Use of a host's links, CPUs and disks during a phase."""
 
 from assay.model.frozen import Frozen
 
 
 class LinkUse(Frozen):
-    """A network interface.
+    """The use of a network interface.
 
     Attributes:
-        received: Bytes per second; likewise `sent`. The peaks are of the busiest interval of about half a second.
-        drops: Frames that were thrown away or damaged, either way.
-        speed: Bytes per second that it can carry each way; None where nobody tells.
+        received, sent: Bytes per second. `received_peak` and `sent_peak` are those of the busiest interval of about
+            half a second.
+        drops: Frames dropped or damaged, in both directions.
+        speed: Capacity in bytes per second, each way; None if unknown.
     """
 
     name: str
@@ -22,17 +23,17 @@ class LinkUse(Frozen):
 
     @property
     def share(self) -> float | None:
-        """Of its speed, the busier way; None if that is unknown."""
+        """The busier direction / capacity; None if the capacity is unknown."""
         return max(self.received, self.sent) / self.speed if self.speed else None
 
 
 class DiskUse(Frozen):
-    """A whole disk.
+    """The use of a whole disk.
 
     Attributes:
-        busy: Share of the time with at least one request under way; `busy_peak` of the busiest interval.
+        busy: Share of the time with at least one request in flight; `busy_peak`: in the busiest interval.
         read, written: Bytes per second.
-        queue: Requests under way, on average.
+        queue: Average requests in flight.
     """
 
     name: str
@@ -44,13 +45,13 @@ class DiskUse(Frozen):
 
 
 class UsePoint(Frozen):
-    """A moment of a phase.
+    """The use at one moment of a phase.
 
     Attributes:
-        at: Seconds since it began.
-        cpu: Share of the time of all CPUs; None where nobody tells.
+        at: Seconds since the start of the phase.
+        cpu: Busy share of all CPUs; None if unknown.
         received, sent: Bytes per second of all links.
-        disk: Share of the time of the busiest disk.
+        disk: Busy share of the busiest disk.
     """
 
     at: float
@@ -61,19 +62,19 @@ class UsePoint(Frozen):
 
 
 class HostUse(Frozen):
-    """A host during a phase.
+    """The use of a host during a phase.
 
     Attributes:
-        host: Its name.
+        host: Name of the host.
         shared: CPUs and disks are those of one machine that all hosts share, as in a cluster in a box.
-        seconds: How long was counted.
-        cpu: Share of the time of all CPUs at work, whoever's; None where nobody tells. `cpu_peak`: busiest interval.
-        cpus: How many there are.
-        links: Those that carried something.
-        disks: Those that did something.
-        segments, segments_again: TCP segments sent, and sent again; None where nobody tells.
-        softnet_drops: Frames that the kernel threw away because it could not keep up.
-        course: How it went.
+        seconds: Length of the observation.
+        cpu: Busy share of all CPUs, for any process; None if unknown. `cpu_peak`: in the busiest interval.
+        cpus: Number of CPUs.
+        links: Interfaces that carried traffic.
+        disks: Disks that had requests.
+        segments, segments_again: TCP segments sent, and sent again; None if unknown.
+        softnet_drops: Frames that the kernel dropped because it could not keep up.
+        course: The use over time.
     """
 
     host: str
@@ -91,5 +92,5 @@ class HostUse(Frozen):
 
     @property
     def own_disks(self) -> tuple[DiskUse, ...]:
-        """Those of this host alone: of a host that shares a machine's disks its loop devices."""
+        """The disks of this host alone: its loop devices if hosts share a machine's disks."""
         return tuple(disk for disk in self.disks if not self.shared or disk.name.startswith("loop"))

@@ -1,4 +1,4 @@
-"""What the evidence allows to be said of a result."""
+"""Verdicts: what the evidence allows us to conclude from a result."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -25,11 +25,11 @@ class Verdict(StrEnum):
 
 
 class Meaning(NamedTuple):
-    """What a verdict says of a result.
+    """What a verdict means.
 
     Attributes:
-        sentence: The one sentence that terminal, report, exports and docs/reference/verdicts.md have.
-        use: How the number can be used.
+        sentence: The sentence used by terminal, report, exports and docs/reference/verdicts.md.
+        use: How the number may be used.
     """
 
     sentence: str
@@ -64,34 +64,34 @@ MEANINGS: dict[Verdict, Meaning] = {
 }
 
 SOUND = frozenset({Verdict.OK, Verdict.UNSTABLE})
-"""The number is the storage's own. An unstable one is known less well, which its interval says. An unverified one may
-be: it can be compared, but whoever quotes it must say so."""
+"""The number is the storage's own. An unstable one is known less accurately, as its interval shows. An unverified one
+may be the storage's own: it can be compared, but must be quoted with that remark."""
 
 FALSE = frozenset({Verdict.CACHED, Verdict.IMPOSSIBLE})
-"""The number is not the storage's speed. Such results never set a scale nor a headline."""
+"""The number is not the storage's speed. Such results never determine a scale or a headline."""
 
 HELD = frozenset({Verdict.CLIENT_BOUND, Verdict.NETWORK_BOUND, Verdict.THROTTLED, Verdict.CONTENDED})
-"""Something other than the storage held the rate: it is a lower bound of what the storage does."""
+"""Something other than the storage limited the rate: it is a lower bound for the storage."""
 
 NO_RESULT = FALSE | {Verdict.INCOMPLETE}
-"""The number is not the storage's, or not whole: no difference of such numbers says anything."""
+"""The number is not the storage's, or covers only part of the repeats: differences of such numbers mean nothing."""
 
 AS_FAR_AS_SEEN = "ok, but not all checks could run"
-"""What `ok` is called in words where a rule lacked evidence."""
+"""The words for `ok` if a rule lacked evidence."""
 PARTLY = Meaning("It passed every check that could run; some lacked evidence.", "yes; see which checks could not run")
-"""The meaning of `ok` then; tables have `ok *`."""
+"""The meaning of `ok` if a rule lacked evidence; tables have `ok *`."""
 
 RANK = {verdict: place for place, verdict in enumerate(Verdict)}
-"""0 is the worst."""
+"""Position of each verdict; 0 is the worst."""
 
 
 class Unevaluated(Frozen):
-    """A rule that gave no answer about one result.
+    """A rule that gave no answer for one result.
 
     Attributes:
         rule: Name of the rule function.
-        reason: Which evidence was missing, or why the rule does not apply.
-        applies: False if the rule has nothing to say of such a result, so that nothing is missing.
+        reason: The missing evidence, or why the rule does not apply.
+        applies: False if the rule does not apply to such results, so that no evidence is missing.
     """
 
     rule: str
@@ -103,13 +103,13 @@ class Unevaluated(Frozen):
 
 
 class Finding(Frozen):
-    """One rule's answer about one result.
+    """The answer of one rule for one result.
 
     Attributes:
         rule: Name of the rule function.
-        text: What was seen, with its numbers, in one sentence.
+        text: What was observed, with its numbers, in one sentence.
         remedy: What to do about it, in one sentence.
-        numbers: The figures the rule compared, units in the names.
+        numbers: The numbers that the rule compared, with units in their names.
     """
 
     verdict: Verdict

@@ -1,4 +1,4 @@
-"""What the engine saw of itself: when it was not run although it was due."""
+"""Stalls of the engine: times at which it was due but was not run."""
 
 from pydantic import Field
 
@@ -6,21 +6,21 @@ from assay.model.frozen import Frozen
 
 
 class Watch(Frozen):
-    """How late a thread of the engine woke that asked to be woken on a grid of time; it has nothing else to do.
+    """Wake-up delays of an engine thread that only sleeps until each point of a time grid.
 
-    It is late when the process was stopped, when the hypervisor ran another machine, or when all CPUs that it may use
-    were busy; no storage makes it late. Source of the method: Gil Tene, jHiccup.
+    The thread is late if the process was stopped, the hypervisor ran another machine, or all allowed CPUs were busy;
+    storage never makes it late. Source of the method: Gil Tene, jHiccup.
 
     Attributes:
-        interval_ns: Distance of the points of the grid.
-        elapsed_ns: How long it watched; of several hosts added up, as `stalled_ns` and `away_ns` are.
-        lateness: `p50`, `p99` and `max` -> nanoseconds, over all points of the grid: one that passed in a stall counts
-            with what was left of it (no coordinated omission).
-        stalls: How often it was so late that the next point had come.
-        stalled_ns: How late it was then, added up.
+        interval_ns: Distance of the grid points.
+        elapsed_ns: Length of the observation; for several hosts added up, as are `stalled_ns` and `away_ns`.
+        lateness: `p50`, `p99` and `max` -> nanoseconds, over all grid points: a point within a stall counts with the
+            rest of the stall (no coordinated omission).
+        stalls: Number of delays until after the next grid point.
+        stalled_ns: Total of these delays.
         longest_ns: Longest stall.
-        away_ns: Of `stalled_ns` that in which it did not wait for a CPU that ran something else: the process was
-            stopped, or the CPU itself was not there; None if the kernel does not tell.
+        away_ns: Part of `stalled_ns` in which no other thread had its CPU: the process was stopped, or the CPU itself
+            was not running; None if the kernel does not report it.
     """
 
     interval_ns: int

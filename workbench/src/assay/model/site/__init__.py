@@ -1,1 +1,1 @@
-"""Hosts, and the cluster in a box that they may be in."""
+"""Hosts, and the cluster in a box that can provide them."""

@@ -1,4 +1,4 @@
-"""A cluster in a box: what its file says."""
+"""The file format of a cluster in a box."""
 
 import ipaddress
 import re
@@ -18,12 +18,12 @@ from assay.model.units import shown
 MOST_HOSTS = 200
 LEAST_BTRFS = 128 << 20
 FOREIGN_OPTIONS = ("device", "journal_dev", "journal_path", "logdev", "rtdev", "usrjquota", "grpjquota", "degraded")
-"""Options of mount that have something else than the disk itself used."""
+"""Mount options that make a file system use other devices or files than its own disk."""
 MAKE_LETTERS = {"ext3": "bCEgiIjmNO", "ext4": "bCEgiIjmNO", "xfs": "bdilmns", "btrfs": "nsO"}
-"""File system -> letters of its mkfs that only say how it is laid out; of XFS, without what names files."""
+"""File system -> option letters of its mkfs that only concern the layout; for XFS, without those that name files."""
 MAKE_HINT = "write letters that say how it is laid out, such as -i size=512 -l version=2"
 MOST_NAMED = 3
-"""So many things that servers have are named to whoever misses one."""
+"""Most alternatives named in a hint."""
 
 
 def _subnet(written: object) -> str:
@@ -42,21 +42,21 @@ _LOSS = {"type": "string", "pattern": units.LOSS_PATTERN, "description": "Share 
 
 
 def _make_options(written: object) -> str:
-    """Letters of mkfs, each with one value of plain letters: no paths, so that no file is read or written."""
-    one = "-[A-Za-z]( [a-z0-9_^][A-Za-z0-9_=,^.]{0,99})?"
-    if isinstance(written, str) and re.fullmatch(f"{one}( {one}){{0,15}}", written):
+    """Check mkfs options: letters with a plain value or none. Paths are refused: mkfs must read and write no files."""
+    option = "-[A-Za-z]( [a-z0-9_^][A-Za-z0-9_=,^.]{0,99})?"
+    if isinstance(written, str) and re.fullmatch(f"{option}( {option}){{0,15}}", written):
         return written
     raise fault(f"{shown(written)} are no options of mkfs", MAKE_HINT)
 
 
 def letter_fault(filesystem: str, make: str) -> str | None:
-    """The first option of mkfs that a box does not take; None if there is none."""
+    """Return the first mkfs option that a box does not allow; None if all are allowed."""
     words = make.split()
     for word in words:
         if word.startswith("-") and word[1] not in MAKE_LETTERS[filesystem]:
             return word
-        if filesystem == "xfs" and (named := re.search(r"(?:^|,)(file|name|logdev|rtdev)\b", word)):
-            return named[1]
+        if filesystem == "xfs" and (named_file := re.search(r"(?:^|,)(file|name|logdev|rtdev)\b", word)):
+            return named_file[1]
     return None
 
 
@@ -122,17 +122,17 @@ class Disk(Frozen):
 
     @property
     def kept_as(self) -> str:
-        """Type of its file system."""
+        """Type of its file system; several disks are always btrfs."""
         return "btrfs" if self.raid is not None else self.filesystem
 
     @property
     def count(self) -> int:
-        """How many disks it is made of."""
+        """Number of disks that it consists of."""
         return self.raid.disks if self.raid is not None else 1
 
     @property
     def limited(self) -> bool:
-        """Whether a limit holds for it."""
+        """Whether its rates are limited."""
         return any((self.read_limit, self.write_limit, self.read_iops, self.write_iops))
 
 
@@ -153,7 +153,7 @@ class HostSpec(Frozen):
 
     @model_validator(mode="after")
     def _fits(self) -> "HostSpec":
-        """Whether no two things are at one place, and what servers offer is on disks of the host."""
+        """Check that mount points and devices are unique, and that servers offer what is on the host's disks."""
         places = [("disks", place, disk.mount) for place, disk in enumerate(self.disks) if disk.mount is not None]
         places += [("mounts", place, mount.at) for place, mount in enumerate(self.mounts)]
         places += [("servers", place, one.mount) for place, one in enumerate(self.servers) if one.mount is not None]
@@ -193,23 +193,23 @@ class HostSpec(Frozen):
 
     @property
     def all_roles(self) -> tuple[str, ...]:
-        """Its roles, the usual one if none is stated."""
+        """Its roles, or the default role if none is stated."""
         return self.roles or (("server",) if self.servers else ("client",))
 
     @property
     def exports(self) -> tuple[str, ...]:
-        """Directories that its servers serve."""
+        """Directories that its servers export."""
         return tuple(dict.fromkeys(path for server in self.servers for path in server.exports))
 
     @property
     def mounted(self) -> tuple[str, ...]:
-        """Where it sees what others serve, and what its own servers mount."""
+        """Directories where it mounts what others serve, and where its own servers mount what they offer."""
         own = (server.mount for server in self.servers if server.mount is not None)
         return (*(mount.at for mount in self.mounts), *own)
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """Directories on its disks that must be there before its servers start."""
+        """Directories on its disks that must exist before its servers start."""
         return tuple(dict.fromkeys([*self.exports, *(server.data for server in self.servers if server.data)]))
 
 
@@ -249,8 +249,8 @@ class Member(Frozen):
     """One host of a box.
 
     Attributes:
-        number: From 1, in the order of the file.
-        address: IPv4.
+        number: From 1, in file order.
+        address: IPv4 address.
     """
 
     name: str
@@ -275,7 +275,7 @@ class Box(Frozen):
     @field_validator("hosts")
     @classmethod
     def _names(cls, hosts: dict[str, HostSpec]) -> dict[str, HostSpec]:
-        seen: dict[str, str] = {}
+        patterns: dict[str, str] = {}
         for written in hosts:
             try:
                 names = expand_nodes(written)
@@ -285,17 +285,17 @@ class Box(Frozen):
                 if not NAME.fullmatch(name) or name in ("localhost", "switch"):
                     hint = "write small letters, digits and `-`, a letter first; not localhost, not switch"
                     raise fault(f"`{name}` cannot be the name of a host", hint, written)
-                if name in seen:
-                    raise fault(f"host {name} is also in `{seen[name]}`", "name each host once", written)
-                seen[name] = written
+                if name in patterns:
+                    raise fault(f"host {name} is also in `{patterns[name]}`", "name each host once", written)
+                patterns[name] = written
         return hosts
 
     @model_validator(mode="after")
     def _whole(self) -> "Box":
         count = sum(len(expand_nodes(written)) for written in self.hosts)
-        room = min(MOST_HOSTS, ipaddress.IPv4Network(self.network.subnet).num_addresses - 2)
-        if count > room:
-            raise fault(f"{count} hosts, but room for {room}", "name fewer hosts, or a larger subnet", "hosts")
+        most = min(MOST_HOSTS, ipaddress.IPv4Network(self.network.subnet).num_addresses - 2)
+        if count > most:
+            raise fault(f"{count} hosts, but room for {most}", "name fewer hosts, or a larger subnet", "hosts")
         sites = {spec.site for spec in self.hosts.values()}
         if self.wan is None and len(sites) > 1:
             raise fault("hosts are at different sites, but no `wan` joins them", "add `wan: {rtt: 87ms}`", "hosts")
@@ -307,10 +307,10 @@ class Box(Frozen):
         return self
 
     def _check_shared(self) -> None:
-        """See whether the directory that hosts share is at a place of its own, and there where users need it."""
+        """Check that the shared directory conflicts with no mount, and that it exists if there are users."""
         for member in self.members():
-            own = (*(disk.mount for disk in member.spec.disks if disk.mount is not None), *member.spec.mounted)
-            if self.shared in own:
+            used = (*(disk.mount for disk in member.spec.disks if disk.mount is not None), *member.spec.mounted)
+            if self.shared in used:
                 hint = "give each its own directory"
                 raise fault(f"{member.name} has something else at {self.shared}", hint, "shared")
         if self.users and self.shared is None:
@@ -319,7 +319,7 @@ class Box(Frozen):
             raise fault(f"{twice} comes twice", "name each once", "users")
 
     def _check_logins(self) -> None:
-        """See whether each mount logs in as a user that a server has."""
+        """Check that each mount logs in as a user of a server."""
         users = {f"{user}@{one.name}" for one in self.members() for server in one.spec.servers for user in server.users}
         for written, spec in self.hosts.items():
             for place, mount in enumerate(spec.mounts):
@@ -329,7 +329,7 @@ class Box(Frozen):
                     raise fault(f"no server has the user {mount.user}", hint, *where)
 
     def _check_sources(self) -> None:
-        """See whether what servers pass on is offered by one that waits for no other itself."""
+        """Check that what servers pass on is offered by a server that itself passes nothing on."""
         offered = [
             f"{one.name}:{offer.name}"
             for one in self.members()
@@ -345,7 +345,7 @@ class Box(Frozen):
                     raise fault(f"no server has {server.source}", hint, *where)
 
     def members(self) -> tuple[Member, ...]:
-        """All hosts, in the order of the file."""
+        """Return all hosts with numbers and addresses, in file order."""
         pairs = [(name, spec) for written, spec in self.hosts.items() for name in expand_nodes(written)]
         first = int(ipaddress.IPv4Network(self.network.subnet).network_address)
         return tuple(

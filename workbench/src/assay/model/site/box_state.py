@@ -1,4 +1,4 @@
-"""What is known of a cluster in a box that runs."""
+"""The state of a running cluster in a box."""
 
 from pydantic import Field
 
@@ -7,16 +7,16 @@ from assay.model.site.serving import Server
 
 
 class RunningServer(Server):
-    """A server of a running box, as its file has it, and what came of it.
+    """A server of a running box: its description in the file, and what it became.
 
     Attributes:
-        version: Of its package, or what the program says of itself.
-        configuration: Path of its configuration.
-        sha256: Of the configuration, in hex.
-        paths: Device that it serves -> its path, on this machine.
-        peers: Host -> address of all servers of this kind in the box, in its order.
-        upstream_address: Address of the host whose servers it passes on; empty if it does not.
-        credentials: User -> path of the file with name and password, which only root may read.
+        version: Version of its package, or as the program reports it.
+        configuration: Path of its configuration file.
+        sha256: Hash of the configuration, in hex.
+        paths: Served device -> its path on this machine.
+        peers: Host -> address, for all servers of this kind in the box, in file order.
+        upstream_address: Address of the host whose server it passes on; empty if it passes nothing on.
+        credentials: User -> path of the file with name and password, readable by root only.
     """
 
     version: str
@@ -32,14 +32,15 @@ class RunningHost(Frozen):
     """A host of a running box.
 
     Attributes:
-        pid: Process id of its init, seen from outside.
-        start: When that process was started, in clock ticks since the machine was: field 22 of /proc/PID/stat.
-        link: Bits per second each way; None if unshaped.
-        delay: Nanoseconds that its own link adds each way.
-        loss: Frames of a million that its own link loses each way.
-        line: Bits per second each way of the line that its site shares to the others; None if unshaped or not there.
+        pid: Process id of its init, in this machine's namespace.
+        start: Start time of that process in clock ticks since the machine's boot: field 22 of /proc/PID/stat.
+        link: Bits per second, each way; None if not limited.
+        delay: Delay of its own link in nanoseconds, each way.
+        loss: Loss of its own link in frames per million, each way.
+        line: Bits per second, each way, of the line that its site shares to other sites; None if not limited or not
+            present.
         group: Control group that limits its disks; empty without limits.
-        mounts: Directories at which it has mounted something of other hosts.
+        mounts: Directories where it has mounted something of other hosts.
     """
 
     name: str
@@ -59,18 +60,19 @@ class RunningHost(Frozen):
 
 
 class BoxState(Frozen):
-    """What is stored of a box when it is up.
+    """The stored state of a running box.
 
     Attributes:
-        name: What it runs as.
-        box: The box's own name.
-        boot: Id of the machine's boot in which it was made.
-        switch_pid: Process id of the init of the namespace that joins the hosts.
-        switch_start: As RunningHost.start.
-        owner_pid: Process that the box belongs to and is removed after; 0 if it stays until somebody takes it down.
-        owner_start: As RunningHost.start.
-        shared: Directory that all hosts have in common; empty without one.
-        users: Who may log in besides root.
+        name: Name under which it runs.
+        box: Name in the box's file.
+        boot: Boot id of the machine when the box was made.
+        switch_pid: Process id of the init of the namespace that connects the hosts.
+        switch_start: Start time of that process, as `RunningHost.start`.
+        owner_pid: Process that owns the box, which is removed when the process ends; 0 if it stays until a user takes
+            it down.
+        owner_start: Start time of that process, as `RunningHost.start`.
+        shared: Directory common to all hosts; empty without one.
+        users: Users who may log in in addition to root.
     """
 
     name: str

@@ -1,18 +1,18 @@
-"""Lists of CPUs as people and the kernel write them: `0-3,6`."""
+"""Lists of CPUs in the notation of the kernel: `0-3,6`."""
 
 import re
 
 from assay.model.units import UnitError, shown
 
 MOST_CPUS = 1024
-"""CPUs are numbered from 0 up to below this, and a list names at most as many."""
+"""Largest number of CPUs in a list; CPU numbers are below it."""
 
 CPUS_PATTERN = r"^[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*$"
-"""What `read_cpus` takes as text."""
+"""Texts that `read_cpus` accepts."""
 
 
 def cpu_numbers(text: str) -> tuple[int, ...]:
-    """The numbers of a list such as `0-3,6`, in its order."""
+    """Return the CPU numbers of a list such as `0-3,6`, in its order."""
     numbers: list[int] = []
     for part in text.split(","):
         first, _, last = part.partition("-")
@@ -21,10 +21,10 @@ def cpu_numbers(text: str) -> tuple[int, ...]:
 
 
 def read_cpus(written: object) -> str:
-    """A list of CPUs as it is written, checked; a single CPU may be a number.
+    """Check a list of CPUs and return it as text; a single CPU may be an int.
 
     Raises:
-        UnitError: It is no such list, or a CPU comes twice or is numbered too high.
+        UnitError: It is not such a list, or a CPU is named twice or numbered too high.
     """
     example = "write cpus as a text such as 0-3,6"
     whole = isinstance(written, int) and not isinstance(written, bool)

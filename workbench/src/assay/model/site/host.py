@@ -1,4 +1,4 @@
-"""Machines that generate load, and how to reach them."""
+"""Machines that generate load, and how they are reached."""
 
 import re
 from typing import Literal, NamedTuple
@@ -8,7 +8,7 @@ from pydantic import Field, field_validator, model_validator
 from assay.model.frozen import Frozen
 
 LOCALHOST = "localhost"
-"""The word for this machine."""
+"""The name of this machine."""
 MOST_HOSTS = 4096
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}")
@@ -20,27 +20,27 @@ _JUMP = re.compile(
 
 
 def is_host_name(text: str) -> bool:
-    """Whether it can be a host's name. A leading `-` is none: ssh would take it for an option."""
+    """Whether a text can be the name of a host. A leading `-` is refused: ssh would take it for an option."""
     return _NAME.fullmatch(text) is not None
 
 
 class Host(Frozen):
-    """A machine and the way to it.
+    """A machine and how it is reached.
 
     Attributes:
-        name: As in results.
-        address: A host name or an IP address, or a `Host` of the user's ssh configuration; the name if left out.
-        user: To log in as; None leaves it to ssh.
-        port: Of sshd; None leaves it to ssh.
-        jump: Hosts to go through, `[USER@]HOST[:PORT]`, separated by commas (`ssh -J`).
+        name: Name in results.
+        address: Host name, IP address, or a `Host` of the user's ssh configuration; by default the name.
+        user: User to log in as; None: the default of ssh.
+        port: Port of sshd; None: the default of ssh.
+        jump: Jump hosts, `[USER@]HOST[:PORT]`, separated by commas (`ssh -J`).
         identity: File of the private key (`ssh -i`).
         ssh_config: File to use instead of the user's ssh configuration (`ssh -F`).
-        kind: `local` this machine, `ssh` reached by the ssh client, `box` a host of a cluster in a box, `slurm` a
+        kind: `local`: this machine; `ssh`: reached by the ssh client; `box`: a host of a cluster in a box; `slurm`: a
             node of this process's allocation, reached by srun.
-        enter: Of kind box: what to put before a command so that it runs there, such as `nsenter` with its options.
-        link: Bytes per second of its network link, as stated; None if nothing was.
-        site: Where it stands, if hosts stand at several places; else empty.
-        line: Bytes per second of the line that its site shares to others, as stated; None if nothing was.
+        enter: For kind box: command prefix that runs a command there, such as `nsenter` with its options.
+        link: Stated bytes per second of its network link; None if not stated.
+        site: Its site, if hosts are at several sites; else empty.
+        line: Stated bytes per second of the line that its site shares to other sites; None if not stated.
     """
 
     name: str
@@ -102,12 +102,12 @@ THIS_HOST = Host(name=LOCALHOST, kind="local")
 
 
 class HostMount(NamedTuple):
-    """Something that Assay mounted when it made a host.
+    """A file system that Assay mounted when it made a host.
 
     Attributes:
-        at: Where.
-        source: What.
-        command: What mounts it.
+        at: Mount point.
+        source: Source of the mount.
+        command: Command that mounts it.
     """
 
     at: str

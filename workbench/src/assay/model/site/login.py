@@ -1,4 +1,4 @@
-"""Hosts as one types them for ssh: `bench@node1`, `bench@node[1-4]:2222`."""
+"""Hosts in the notation of ssh: `bench@node1`, `bench@node[1-4]:2222`."""
 
 import re
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from assay.model.units import UnitError
 
 SSH_PORT = 22
 LEAST_PORT = 1024
-"""Below it a number behind a name is one of tasks, as MPICH and Open MPI write them, except ssh's own."""
+"""Below it, a number after a host name is read as a number of tasks, as MPICH and Open MPI write it; except port 22."""
 _PARTS = re.compile(r"(?:[^,\[\]]|\[[^\[\]]*\]?)+")
 _LOGIN = re.compile(
     r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9._\\-]*)@)?(?P<nodes>[^@:\s!&^]+)(?::(?P<number>\d{1,5}))?", re.ASCII
@@ -20,8 +20,8 @@ class Login:
 
     Attributes:
         nodes: The node set.
-        user: To log in as; None leaves it to ssh.
-        number: What stands behind the colon; None if nothing does.
+        user: User to log in as; None: the default of ssh.
+        number: Number after the colon; None without one.
     """
 
     nodes: str
@@ -30,10 +30,10 @@ class Login:
 
     @property
     def port(self) -> int | None:
-        """The number as a port of sshd.
+        """The number as a port of sshd; None without a number.
 
         Raises:
-            UnitError: It may be one of tasks, or is no port.
+            UnitError: It may be a number of tasks, or is no valid port.
         """
         if self.number is None:
             return None
@@ -46,10 +46,10 @@ class Login:
 
 
 def logins_of(written: str) -> list[Login]:
-    """The parts of a node set, split where one of them has a user or a port; else the whole as it is written."""
+    """Split a node set into logins if a part has a user or a port; else return the whole as a single login."""
     parts = [part.strip() for part in _PARTS.findall(written)]
-    found = [_LOGIN.fullmatch(part) for part in parts]
-    matches = [match for match in found if match]
+    candidates = [_LOGIN.fullmatch(part) for part in parts]
+    matches = [match for match in candidates if match]
     if len(matches) < len(parts) or not any(match["user"] or match["number"] for match in matches):
         return [Login(written)]
     return [

@@ -1,4 +1,4 @@
-"""Which things may hold the copies of one another: each copy on another server."""
+"""Placement of copies so that each copy is on a different server."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,7 +6,7 @@ from assay.model.base import AssayError
 
 
 def mirrors(holders: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Pairs of disks, each pair on two servers.
+    """Pair disks so that each pair is on two servers.
 
     Args:
         holders: Disk -> the server that has it.
@@ -17,21 +17,21 @@ def mirrors(holders: Mapping[str, str]) -> list[tuple[str, str]]:
     if why := uneven(list(holders.values()), 2):
         raise AssayError(f"disks cannot be mirrored across servers: {why[0]}", why[1])
     order = list(dict.fromkeys(holders.values()))
-    # A server has no more than half of them, so that two disks half of all apart are never both of one.
+    # No server has more than half of the disks, so that two disks half the list apart are on different servers.
     disks = sorted(holders, key=lambda disk: order.index(holders[disk]))
     half = len(disks) // 2
     return list(zip(disks[:half], disks[half:], strict=True))
 
 
 def uneven(holders: Sequence[str], copies: int) -> tuple[str, str] | None:
-    """Why things cannot be put into groups of so many, each of a group on another server; None if they can.
+    """Return why items cannot be grouped with each item of a group on a different server; None if they can.
 
     Args:
-        holders: The server of each thing.
-        copies: Things of a group.
+        holders: Server of each item.
+        copies: Items of a group.
 
     Returns:
-        What is in the way, and what to do.
+        The reason, and a hint.
     """
     many = len(holders)
     hint = f"give each of {copies} servers or more the same number, {copies}, {2 * copies}, {3 * copies} ... in all"

@@ -1,8 +1,7 @@
-"""Sets of host names as clusters write them: `client[1-8]`, `node[01-16,20]`, `nid[001033,001644]`.
+"""Sets of host names in cluster notation: `client[1-8]`, `node[01-16,20]`, `nid[001033,001644]`.
 
-Numbers have as many digits as they like; what is bounded is how many names there are, which is counted before any is
-made. Sources: hostlist.c of Slurm (`scontrol show hostnames`), pdsh; steps and operations on sets as ClusterShell has
-them.
+Numbers may have any number of digits; the number of names is limited, and counted before any name is made. Sources:
+hostlist.c of Slurm (`scontrol show hostnames`), pdsh; steps and set operations as in ClusterShell.
 """
 
 import itertools
@@ -15,21 +14,21 @@ from assay.model.units import UnitError, shown
 MOST_NODES = 1024
 HINT = "write a name such as client1, or a set such as client[1-8] or node[01-16,20]"
 OPERATIONS = "!&^"
-"""On sets, from left to right: `!` without, `&` in both, `^` in one of the two."""
+"""Set operations, evaluated from left to right: `!` difference, `&` intersection, `^` symmetric difference."""
 _WRITTEN = re.compile(r"(?!-)(?:[A-Za-z0-9._,!&^-]|\[[0-9A-Za-z,/ -]*\])+")
 _WORD = re.compile(r"(?:[^\s,!&^\[\]]|\[[^\]\[]*\])+")
-"""What stands between commas, spaces and operations."""
+"""A name or pattern between commas, spaces and operations."""
 _TOKEN = re.compile(rf"\s+|[,!&^]|{_WORD.pattern}")
 _PIECE = re.compile(r"\[([^\]]*)\]|([^\[]+)")
 _RANGE = re.compile(r"(\d{1,64})(?:-(\d{1,64})(?:/(\d{1,18}))?)?", re.ASCII)
 
 
 def expand_nodes(written: str, most: int = MOST_NODES) -> tuple[str, ...]:
-    """The names in a node set, each once, in the order in which they are written.
+    """Return the names in a node set, each once, in the order in which they are written.
 
     Args:
-        written: The set.
-        most: Names that it may have.
+        written: The node set.
+        most: Largest number of names.
 
     Raises:
         UnitError: It cannot be read, is empty, or has more than `most` names.
@@ -48,10 +47,10 @@ def expand_nodes(written: str, most: int = MOST_NODES) -> tuple[str, ...]:
 
 
 class TooManyNodesError(ValueError):
-    """More names than are taken; none was made.
+    """A node set has too many names; none was made.
 
     Attributes:
-        count: As many as there would be, before operations on sets.
+        count: Number of names before set operations.
     """
 
     def __init__(self, count: int) -> None:
@@ -60,30 +59,30 @@ class TooManyNodesError(ValueError):
 
 
 def read_nodes(text: str, most: int, groups: Mapping[str, Iterable[str]] | None = None) -> list[str]:
-    """The names in a node set in the order in which they are written; a name that is written twice comes twice.
+    """Return the names in a node set in the order in which they are written, with duplicates.
 
     Args:
-        text: Names and sets, between them commas, spaces or operations.
-        most: Names that may be written.
-        groups: Names for which `@GROUP` stands; they do not count.
+        text: Names and patterns, separated by commas, spaces or operations.
+        most: Largest number of names written out.
+        groups: Group -> the names that `@GROUP` stands for, which do not count for `most`.
 
     Raises:
         TooManyNodesError: Its parts have more names than `most`.
-        ValueError: It is none; the message says what of it cannot be read.
+        ValueError: It cannot be read; the message names the part.
     """
     parts = _parts(text)
     count = sum(_count(word) for _, word in parts if word[:1] != "@")
     if count > most:
         raise TooManyNodesError(count)
-    found: list[str] = []
+    nodes: list[str] = []
     for operation, word in parts:
         names = (groups or {})[word[1:]] if word[:1] == "@" else _names(word)
-        found = _joined(found, operation, list(names))
-    return found
+        nodes = _combine(nodes, operation, list(names))
+    return nodes
 
 
 def _parts(text: str) -> list[tuple[str, str]]:
-    """The operation before each word, `,` where there is none, and the word."""
+    """Return pairs of the operation before each word (`,` without one) and the word."""
     parts: list[tuple[str, str]] = []
     operation, place = ",", 0
     while place < len(text):
@@ -105,10 +104,10 @@ def _parts(text: str) -> list[tuple[str, str]]:
     return parts
 
 
-def _joined(found: list[str], operation: str, names: list[str]) -> list[str]:
+def _combine(left: list[str], operation: str, names: list[str]) -> list[str]:
     if operation == ",":
-        return found + names
-    before, after = dict.fromkeys(found), dict.fromkeys(names)
+        return left + names
+    before, after = dict.fromkeys(left), dict.fromkeys(names)
     if operation == "&":
         return [name for name in before if name in after]
     more = [name for name in after if name not in before] if operation == "^" else []
@@ -116,7 +115,7 @@ def _joined(found: list[str], operation: str, names: list[str]) -> list[str]:
 
 
 def _count(word: str) -> int:
-    """How many names a word has."""
+    """Return the number of names of a word."""
     return math.prod(
         sum((numbers.stop - 1 - numbers.start) // numbers.step + 1 for numbers in map(_numbers, inside.split(",")))
         for inside in re.findall(r"\[(.*?)\]", word)
@@ -124,12 +123,12 @@ def _count(word: str) -> int:
 
 
 def _names(word: str) -> Iterable[str]:
-    pieces = [[plain] if plain else _written(inside) for inside, plain in _PIECE.findall(word)]
-    return ("".join(one) for one in itertools.product(*pieces))
+    pieces = [[plain] if plain else _bracket_texts(inside) for inside, plain in _PIECE.findall(word)]
+    return ("".join(parts) for parts in itertools.product(*pieces))
 
 
-def _written(inside: str) -> list[str]:
-    """What may stand for a bracket. As Slurm does, numbers have at least the digits of the first one of their range."""
+def _bracket_texts(inside: str) -> list[str]:
+    """Return the texts that a bracket stands for. As in Slurm, the first number of a range sets the fewest digits."""
     items = [item.strip() for item in inside.split(",")]
     return [f"{number:0{len(item.partition('-')[0])}d}" for item in items for number in _numbers(item)]
 

@@ -1,4 +1,4 @@
-"""What a host of a box serves and mounts, as its file says."""
+"""What a host of a box serves and mounts, as written in the file."""
 
 import re
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ TAKEN = frozenset(
         "var",
     ]
 )
-"""Top directories that a host shares with the machine, or that are the system's."""
+"""Top-level directories that a host shares with the machine, or that belong to the system."""
 
 
 def _name(written: object) -> str:
@@ -48,7 +48,7 @@ def _name(written: object) -> str:
 
 
 def _directory(written: object) -> str:
-    """An absolute path whose first directory the machine's system does not have."""
+    """Check an absolute path whose first directory is not one of the machine's system."""
     hint = "write a directory such as /export or /export/a, which only this host will have"
     if not isinstance(written, str) or not re.fullmatch(r"(/[A-Za-z0-9._-]+)+", written):
         raise fault(f"{shown(written)} is not an absolute path of plain letters", hint)
@@ -60,7 +60,7 @@ def _directory(written: object) -> str:
     return written
 
 
-def _known(written: object) -> object:
+def _not_empty(written: object) -> object:
     if isinstance(written, str) and not written:
         raise fault("the name is empty", "write a name")
     return written
@@ -80,8 +80,8 @@ OVER_NETWORKS = (
     "pvfs2",
     "tmpfs",
 )
-"""Types of file systems that hosts mount. With others, or with the options below, whoever writes the file of a box
-would have the machine's own files mounted, or programs run; helpers of mount(8) write to files that options name."""
+"""File system types that hosts may mount. Other types, or the options excluded below, would let the author of a box
+file mount the machine's own files or run programs; helpers of mount(8) write to files named in options."""
 PLAIN_OPTIONS = {
     "moosefs": ("ro", "mfsmaster", "mfsport", "mfsioretries", "mfscachemode", "mfsattrcacheto", "mfsentrycacheto"),
     "fuse.ceph": (
@@ -89,12 +89,12 @@ PLAIN_OPTIONS = {
         *("ceph.client-oc-size", "ceph.fuse-disable-pagecache"),
     ),
 }
-"""Type -> the options that may be given: others make its program write to files."""
+"""Type -> its allowed options; others make its program write to files."""
 _OPTION = r"(?!(?i:r?bind\b|r?move\b|remount\b|loop\b|make-|x-))[A-Za-z][^\s\0,/]{0,255}"
 
 
 def _matching(pattern: str, what: str, hint: str, number: bool = False) -> BeforeValidator:
-    """Reads text that a pattern takes whole; `number`: or a whole number, as text."""
+    """Return a validator for text that matches a pattern completely; with `number`, also for a whole number."""
 
     def read(written: object) -> str:
         if number and type(written) is int:
@@ -108,7 +108,7 @@ def _matching(pattern: str, what: str, hint: str, number: bool = False) -> Befor
 
 Name = Annotated[str, BeforeValidator(_name)]
 Directory = Annotated[str, BeforeValidator(_directory)]
-Word = Annotated[Text, AfterValidator(_known)]
+Word = Annotated[Text, AfterValidator(_not_empty)]
 _DEVICE = _matching(r"[a-z][a-z0-9-]{0,30}", "a name of a device", "write small letters and digits: data")
 _BUCKET = _matching(
     r"[a-z0-9][a-z0-9-]{1,61}[a-z0-9]", "a name of a bucket", "write 3 to 63 small letters, digits, `-`"
@@ -147,8 +147,8 @@ class Offer:
     """One thing that a server offers.
 
     Attributes:
-        kind: What it is.
-        name: What the server's box calls it; of a directory its path.
+        kind: Kind of the thing.
+        name: Its name in the box; for a directory, its path.
     """
 
     kind: Offered
@@ -182,7 +182,7 @@ class Server(Frozen):
 
     @property
     def upstream(self) -> str:
-        """Host that serves what it passes on; empty if it passes nothing on."""
+        """Host that serves what this server passes on; empty if it passes nothing on."""
         return (self.source or "").partition(":")[0]
 
     @property
@@ -192,7 +192,7 @@ class Server(Frozen):
 
     @property
     def offers(self) -> tuple[Offer, ...]:
-        """All that it offers."""
+        """Everything that it offers."""
         return (
             *(Offer("directory", name) for name in (*self.exports, *([self.mount] if self.mount else []))),
             *(Offer("device", name) for name in self.devices),

@@ -1,1 +1,1 @@
-"""What a study says."""
+"""The content of a study."""

@@ -1,4 +1,4 @@
-"""What a workload's fields may hold: one value, a list of values, or a range; the last two are axes."""
+"""Values of a workload's fields: a single value, or an axis written as a list or a range."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -17,16 +17,16 @@ Unit = Literal["", "bytes", "ns"]
 
 
 def fault(message: str, hint: str, *inner: str | int) -> PydanticCustomError:
-    """An error of validation with a hint; `inner` leads from the field to the part at fault."""
+    """Return a validation error with a hint; `inner` is the path from the field to the faulty part."""
     return PydanticCustomError("study", "{message}", {"message": message, "hint": hint, "inner": inner})
 
 
 def reading(parse: Callable[[object], Any], ready: type | tuple[type, ...] = ()) -> Callable[[object], Any]:
-    """A validator that reads what people write with a parser of `assay.model.units`.
+    """Return a validator that reads text with a parser of `assay.model.units`.
 
     Args:
-        parse: Raises units.UnitError.
-        ready: Values of these types pass as they are: they come from a model, not from a file.
+        parse: The parser; raises units.UnitError.
+        ready: Values of these types are not parsed: they come from a model, not from a file.
     """
 
     def read(written: object) -> Any:
@@ -41,7 +41,7 @@ def reading(parse: Callable[[object], Any], ready: type | tuple[type, ...] = ())
 
 
 class Span(Frozen):
-    """A range that is not written out yet, so that a huge one costs nothing. Either `step` or `factor` is set."""
+    """A range that is not expanded yet, so that a huge one costs nothing. Either `step` or `factor` is set."""
 
     start: int | float
     stop: int | float
@@ -49,10 +49,10 @@ class Span(Frozen):
     factor: int | float | None = None
 
     def count(self) -> int:
-        """How many values it has."""
+        """Return the number of values."""
         if self.step is not None:
             width = self.stop - self.start
-            # The small allowance keeps a last value that rounding moved past the end.
+            # The small tolerance includes a last value that rounding has moved past the end.
             return int(width // self.step if isinstance(width, int) else width / self.step + 1e-9) + 1
         count, value = 0, self.start
         while value <= self.stop * (1 + 1e-12 if isinstance(value, float) else 1):
@@ -60,7 +60,7 @@ class Span(Frozen):
         return count
 
     def values(self) -> tuple[int | float, ...]:
-        """All of them, in order."""
+        """Return all values in order."""
         if self.step is not None:
             return tuple(self.start + place * self.step for place in range(self.count()))
         return tuple(self.start * (self.factor or 2) ** place for place in range(self.count()))
@@ -70,7 +70,7 @@ class Axis(Frozen):
     """The values of one field.
 
     Attributes:
-        listed: The values; empty if `span` gives them.
+        listed: The values; empty if `span` defines them.
         span: A range.
         swept: Written as a list or range, so that it is an axis of the study even with a single value.
     """
@@ -80,30 +80,30 @@ class Axis(Frozen):
     swept: bool = False
 
     def count(self) -> int:
-        """How many values it has; at least 1."""
+        """Return the number of values; at least 1."""
         return self.span.count() if self.span else len(self.listed)
 
     def values(self) -> tuple[AxisValue, ...]:
-        """All values in order."""
+        """Return all values in order."""
         return self.span.values() if self.span else self.listed
 
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """How one value is read, checked, shown and described to editors.
+    """How values of one kind are read, checked, shown and described to editors.
 
     Attributes:
-        read: From what is written to the value; raises units.UnitError.
-        show: The shortest exact spelling of the value.
+        read: Converts what is written to the value; raises units.UnitError.
+        show: Returns the shortest exact spelling of a value.
         schema: JSON Schema of what may be written.
-        least: Lower bound, included.
-        most: Upper bound, included.
-        choices: The words allowed, if it is a word.
-        optional: Whether `null` is allowed and means: not set.
-        what: What it is, in a word or two.
-        column: What a column of such values holds.
-        unit: What a number counts; empty if it counts nothing, or the parameter says what.
-        mappings: A value may be a mapping; one that has `from` or `to` is a range all the same.
+        least: Inclusive lower bound.
+        most: Inclusive upper bound.
+        choices: Allowed words, if values are words.
+        optional: Whether `null` is allowed, which means: not set.
+        what: Name of such a value in a word or two.
+        column: Type of an exported column of such values.
+        unit: Unit of a number; empty if it has none or the parameter defines it.
+        mappings: A value may be a mapping; one with `from` or `to` is still a range.
     """
 
     read: Callable[[object], AxisValue]
@@ -119,7 +119,7 @@ class Kind:
     mappings: bool = False
 
     def value(self, written: object) -> AxisValue:
-        """The value of what is written.
+        """Convert what is written to a checked value.
 
         Raises:
             units.UnitError: It cannot be read or is out of bounds.
@@ -138,18 +138,18 @@ class Kind:
 
     @property
     def values(self) -> str:
-        """What may be written, in words."""
+        """The allowed values in words."""
         if self.choices:
             return ", ".join(self.choices)
         return f"{self.what}, {self._bounds()}" if self.ranged else self.what
 
     def text(self, value: AxisValue) -> str:
-        """The value for people."""
+        """Return a value for display."""
         return "none" if value is None else self.show(value)
 
     @property
     def ranged(self) -> bool:
-        """Whether {from, to, ...} makes sense."""
+        """Whether a range {from, to, ...} is allowed."""
         return self.least is not None
 
 
@@ -168,7 +168,7 @@ def _read_flag(written: object) -> bool:
 
 
 def size(least: int, most: int, optional: bool = False) -> Kind:
-    """A size in bytes."""
+    """Return the kind of sizes in bytes."""
     schema = {
         "anyOf": [{"type": "string", "pattern": units.SIZE_PATTERN}, {"type": "integer", "minimum": least}],
         "description": "A size such as 64KiB or 1MB, or a whole number of bytes.",
@@ -187,7 +187,7 @@ def size(least: int, most: int, optional: bool = False) -> Kind:
 
 
 def duration(least: int, most: int, optional: bool = False) -> Kind:
-    """A length of time in nanoseconds."""
+    """Return the kind of durations in nanoseconds."""
     schema = {"type": "string", "pattern": units.DURATION_PATTERN, "description": "A duration such as 100ms, 5s or 2m."}
     return Kind(
         units.parse_duration,
@@ -203,7 +203,7 @@ def duration(least: int, most: int, optional: bool = False) -> Kind:
 
 
 def rate(least: float, most: float) -> Kind:
-    """Operations per second; may be left out."""
+    """Return the kind of optional rates in operations per second."""
     schema = {"type": "string", "pattern": units.RATE_PATTERN, "description": "A rate such as 1000/s."}
     return Kind(units.parse_rate, units.format_rate, schema, least, most, optional=True, what="a rate", column="number")
 
@@ -215,13 +215,13 @@ def _read_factor(written: object) -> float:
 
 
 def factor(least: float, most: float) -> Kind:
-    """What something is multiplied by."""
+    """Return the kind of multipliers."""
     schema = {"type": "number", "minimum": least, "maximum": most}
     return Kind(_read_factor, lambda value: f"{value:.10g}", schema, least, most, what="a number", column="number")
 
 
 def throughput() -> Kind:
-    """Bytes per second; may be left out."""
+    """Return the kind of optional throughputs in bytes per second."""
     schema = {
         "type": "string",
         "pattern": units.THROUGHPUT_PATTERN,
@@ -240,20 +240,20 @@ def throughput() -> Kind:
 
 
 def whole(least: int, most: int, optional: bool = False) -> Kind:
-    """A whole number."""
+    """Return the kind of whole numbers."""
     schema = {"type": "integer", "minimum": least, "maximum": most}
     return Kind(_read_whole, str, schema, least, most, optional=optional, what="a whole number", column="integer")
 
 
 def flag() -> Kind:
-    """True or false."""
+    """Return the kind of true and false."""
     return Kind(
         _read_flag, lambda value: str(value).lower(), {"type": "boolean"}, what="true or false", column="boolean"
     )
 
 
 def cpus() -> Kind:
-    """A list of CPUs as text; may be left out."""
+    """Return the kind of optional CPU lists, as text."""
     schema = {
         "anyOf": [{"type": "string", "pattern": CPUS_PATTERN}, {"type": "integer", "minimum": 0}],
         "description": "CPUs such as 0-3,6.",
@@ -262,7 +262,7 @@ def cpus() -> Kind:
 
 
 def choice(words: tuple[str, ...], optional: bool = False) -> Kind:
-    """One of a few words."""
+    """Return the kind of a few allowed words."""
 
     def read(written: object) -> str:
         if isinstance(written, str) and written in words:
@@ -279,18 +279,18 @@ class Single:
     kind: Kind
 
     def read(self, written: object) -> AxisValue:
-        """The value, for pydantic."""
+        """Return the value, for pydantic."""
         try:
             return self.kind.value(written)
         except units.UnitError as error:
             raise fault(error.message, error.hint) from None
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
-        """How pydantic reads it."""
+        """Make pydantic read the field with `read`."""
         return core_schema.no_info_plain_validator_function(self.read)
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
-        """What an editor is told."""
+        """Return the JSON Schema for editors."""
         return _described(self.kind)
 
 
@@ -299,7 +299,7 @@ class Sweep(Single):
     """Annotation of a field that holds one value, a list or a range."""
 
     def read(self, written: object) -> Axis:  # type: ignore[override]
-        """The axis, for pydantic."""
+        """Return the axis, for pydantic."""
         if isinstance(written, Axis):
             return written
         if isinstance(written, list):
@@ -368,7 +368,7 @@ class Sweep(Single):
         return int(number) if isinstance(start, int) else number
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
-        """One value, a list, or a range."""
+        """Return the JSON Schema of one value, a list or a range."""
         value = _described(self.kind)
         forms = [value, {"type": "array", "items": value, "minItems": 1, "uniqueItems": True}]
         if self.kind.ranged:

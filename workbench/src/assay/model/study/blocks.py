@@ -1,4 +1,4 @@
-"""Two sides that are measured in turns until they are told apart: what a run of `assay compare --ab` keeps of it."""
+"""Two sides that are measured in turns until they can be separated: what `assay compare --ab` stores about it."""
 
 from typing import Annotated
 
@@ -9,17 +9,17 @@ from assay.model.result.verdict import NO_RESULT, Verdict
 from assay.model.study.repeats import EQUAL_WITHIN
 
 LOOKS = (5, 8, 13, 20, 32, 50, 80, 120)
-"""Rounds after which it is looked whether the sides can be told apart, and the run may stop."""
+"""Rounds after which the sides are compared, and the run may stop."""
 SPARE = 4
-"""Rounds are planned for so many times the time that there is, for they may be shorter than was estimated."""
+"""Rounds are planned for this many times the available time, since they may be shorter than estimated."""
 
 
 def looks_within(seconds: float, round_seconds: float) -> tuple[int, ...]:
-    """The looks that the time may be enough for; each one more makes the others less sure.
+    """Return the looks that may fit into the time; each further look makes the others less powerful.
 
     Args:
         seconds: Time for measuring.
-        round_seconds: Estimated time of a round.
+        round_seconds: Estimated duration of a round.
     """
     most = SPARE * seconds / max(round_seconds, 1e-9)
     return tuple(look for look in LOOKS if look <= most) or LOOKS[:1]
@@ -31,10 +31,10 @@ class Blocks(Frozen):
     Attributes:
         base: Target that the other one is compared with.
         other: The other target.
-        seconds: Time for measuring; what is open then stays open.
-        within: Greatest difference of what counts as equal, as a share: the usual one, unless a gate asks for less.
-        looks: Rounds after which the comparison is looked at, rising. The chance of error is shared among them.
-        engines: The sides are two engines at one place; the run keeps their hashes, not the programs.
+        seconds: Time for measuring; what is undecided then stays undecided.
+        within: Largest difference that counts as equal, as a share: the default, unless a gate requires less.
+        looks: Rounds after which the sides are compared, in rising order. They share the chance of error.
+        engines: The sides are two engines at one place; the run stores their hashes, not the programs.
     """
 
     base: str
@@ -46,17 +46,18 @@ class Blocks(Frozen):
 
     @property
     def ignored(self) -> frozenset[Verdict]:
-        """Verdicts that do not bear on which side is faster now.
+        """Verdicts that do not affect which side is faster now.
 
-        What holds an engine back at the same place is the engine. A limit on a place is a part of the place.
+        For two engines at one place, whatever limits one of them is a property of the engine. A limit of a place is a
+        property of the place.
         """
         return frozenset(Verdict) - NO_RESULT if self.engines else frozenset({Verdict.THROTTLED})
 
     @property
     def alike(self) -> frozenset[Verdict]:
-        """Verdicts that make neither side slower, though they may make both look equal.
+        """Verdicts that make neither side slower, though both may look equal because of them.
 
-        The sides take turns on one machine: what it lacks, both lack, and what one of them lacked by chance is noise.
+        The sides take turns on one machine: a lack of resources affects both, and what affects one by chance is noise.
         """
         return frozenset({Verdict.CLIENT_BOUND})
 
@@ -67,5 +68,5 @@ class Blocks(Frozen):
 
     @property
     def most(self) -> int:
-        """Rounds after which nothing more is measured."""
+        """Most rounds."""
         return self.looks[-1]

@@ -1,4 +1,4 @@
-"""One point of a study, with every default filled in."""
+"""One point of a study, with all defaults filled in."""
 
 from assay.model.frozen import Frozen
 from assay.model.study.axis import AxisValue
@@ -24,8 +24,8 @@ class Case(Frozen):
 
     Attributes:
         id: `c0001`, `c0002`, ... in plan order.
-        axes: The swept parameters only, in the order the study names them, resolved (bytes, nanoseconds).
-        label: One line for people, e.g. `disk / grid / file_size=64MiB record_size=4KiB`.
+        axes: The swept parameters only, in the study's order, as resolved values (bytes, nanoseconds).
+        label: One line for display, e.g. `disk / grid / file_size=64MiB record_size=4KiB`.
     """
 
     id: str
@@ -38,17 +38,17 @@ class Case(Frozen):
 
     @property
     def group(self) -> Group:
-        """What its operations work on; it is the same for all of a case."""
+        """What its operations work on; the same for all operations of a case."""
         return group_of(self.operations[0])
 
     @property
     def metadata(self) -> bool:
-        """Its operations work on names and attributes."""
+        """Whether its operations work on names and attributes."""
         return self.group == "names"
 
 
 class Excluded(Frozen):
-    """A point that the study leaves out, and why."""
+    """A point that the study leaves out, with the reason."""
 
     target: str
     workload: str
@@ -58,9 +58,10 @@ class Excluded(Frozen):
 
 
 def job_kind(parameters: Parameters, operation: str) -> str | None:
-    """What decides the engine's own cost of an operation; None where it cannot be measured without storage.
+    """Return what determines the engine's own cost of an operation; None if it cannot be measured without storage.
 
-    What is read is not looked at, so that its size does not matter; what is checked must have been written.
+    The engine does not look at data that it reads, so record and file sizes do not matter. Data to be verified would
+    have to be written first, which needs storage.
     """
     shape = f"lanes={parameters.host_lanes} depth={parameters.queue_depth}"
     if is_metadata(operation):
@@ -79,9 +80,9 @@ def job_kind(parameters: Parameters, operation: str) -> str | None:
 
 
 def _object_kind(parameters: Parameters, operation: str, shape: str) -> str | None:
-    """Likewise of an operation on objects, which are made and looked at piece by piece."""
+    """Return the same as `job_kind` for an operation on objects, which are generated and examined piece by piece."""
     work = WORK[operation]
-    # Nor can that of reading what nobody knows the size of.
+    # Reading objects of unknown size cannot be measured without storage either.
     if (work.reads and (parameters.verify or parameters.existing)) or operation in FINDS | SEES:
         return None
     words = [operation, shape]

@@ -1,7 +1,7 @@
-"""How large objects are, and what a mix of requests consists of: values that are more than a number or a word.
+"""Object sizes and mixes of requests: values that are more than a number or a word.
 
-Both are text where they are no number, so that they can be axes, compared in expressions and shown in labels: sizes as
-`4KiB..1MiB` or `4KiB:70,1MiB:30`, a mix as `get:45,put:15,head:30,delete:10`.
+They are stored as text, unless they are a number, so that they can be axes, be compared in expressions and appear in
+labels: sizes as `4KiB..1MiB` or `4KiB:70,1MiB:30`, a mix as `get:45,put:15,head:30,delete:10`.
 """
 
 from collections.abc import Mapping
@@ -14,14 +14,14 @@ from assay.model.study.names import MIXABLE
 from assay.model.study.parameter import Parameter
 
 USUAL_MIX = "get:45,put:15,head:30,delete:10"
-"""That of `warp mixed`."""
+"""The default mix of `warp mixed`."""
 LARGEST = 2**63 - 1
 MOST_SIZES = 1000
 MOST_WEIGHT = 1_000_000
 
 _SIZES = "write a size such as 64KiB, sizes as 4KiB..1MiB, or sizes with their weights as {4KiB: 70, 1MiB: 30}"
 _EVEN = "uniform "
-"""Before bounds between which each size is as likely."""
+"""Prefix of bounds between which every size is equally likely."""
 _FILES = (
     "write sizes with their weights as {64KiB: 70, 1MiB: 30}, sizes as 4KiB..1MiB, or uniform 4KiB..1MiB; of one size "
     "only write file_size"
@@ -39,12 +39,12 @@ _LISTED = rf"^{_WEIGHTED}( ?, ?{_WEIGHTED})*$"
 
 
 class Sizes(NamedTuple):
-    """Sizes of objects in bytes.
+    """A distribution of object sizes in bytes.
 
     Attributes:
-        weights: Size -> how often it comes, relative to the others; of sizes between two bounds empty.
-        bounds: Least and greatest of sizes of which each power of two is as likely; None of listed ones.
-        even: Between the bounds each size is as likely, not each power of two.
+        weights: Size -> its relative frequency; empty if `bounds` is set.
+        bounds: Smallest and largest size, with each power of two in between equally likely; None if sizes are listed.
+        even: With `bounds`: every size is equally likely, not every power of two.
     """
 
     weights: Mapping[int, int]
@@ -53,30 +53,30 @@ class Sizes(NamedTuple):
 
     @property
     def fixed(self) -> int | None:
-        """The size, if there is one only."""
+        """The size, if there is only one."""
         return next(iter(self.weights)) if len(self.weights) == 1 else None
 
     @property
     def largest(self) -> int:
-        """The greatest size that can come."""
+        """The largest possible size."""
         return self.bounds[1] if self.bounds else max(self.weights)
 
     @property
     def smallest(self) -> int:
-        """The least size that can come."""
+        """The smallest possible size."""
         return self.bounds[0] if self.bounds else min(self.weights)
 
     def records(self, record: int) -> float:
-        """Records of this size in a file on average, the last of which may be shorter."""
+        """Return the average number of records of this size in a file; the last one may be shorter."""
         if self.bounds is None:
             all_weights = sum(self.weights.values())
             return sum(-(-size // record) * weight for size, weight in self.weights.items()) / all_weights
-        # Half a record is cut off on average, where files are longer than one.
+        # In files longer than a record, the last record is half full on average.
         return max(1.0, self.mean / record + (0.5 if self.largest > record else 0.0))
 
     @property
     def mean(self) -> float:
-        """What objects have on average."""
+        """The average size."""
         if self.bounds is None:
             return sum(size * weight for size, weight in self.weights.items()) / sum(self.weights.values())
         least, most = self.bounds
@@ -87,7 +87,7 @@ class Sizes(NamedTuple):
 
 
 def sizes_of(value: int | str) -> Sizes:
-    """What a value of `object_size` or `file_sizes` means."""
+    """Parse a value of `object_size` or `file_sizes`."""
     if isinstance(value, int):
         return Sizes({value: 1})
     even = value.startswith(_EVEN)
@@ -98,12 +98,12 @@ def sizes_of(value: int | str) -> Sizes:
 
 
 def shares_of(value: str) -> dict[str, int]:
-    """What a value of `mix` means: kind of request -> percent."""
+    """Parse a value of `mix`: kind of request -> percent."""
     return _pairs(value)
 
 
 def object_size() -> Kind:
-    """Sizes of objects: one, any between two bounds, or several with weights."""
+    """Return the kind of object sizes: one, a range, or several with weights."""
     weighted = {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1, "maximum": MOST_WEIGHT}}
     size = {"type": "string", "pattern": units.SIZE_PATTERN}
     between = {"type": "string", "pattern": rf"{units.SIZE_PATTERN[:-1]} ?\.\. ?{units.SIZE_PATTERN[1:]}"}
@@ -126,7 +126,7 @@ def object_size() -> Kind:
 
 
 def file_sizes() -> Kind:
-    """Sizes of the files of a set: any between two bounds, or several with weights."""
+    """Return the kind of sizes of the files of a set: a range, or several with weights."""
     known = object_size()
     between = {"type": "string", "pattern": rf"^uniform +{units.SIZE_PATTERN[1:-1]} ?\.\. ?{units.SIZE_PATTERN[1:]}"}
     schema = {
@@ -149,7 +149,7 @@ def _read_file_sizes(written: object) -> int | str:
 
 
 def mix() -> Kind:
-    """Shares of kinds of requests in percent."""
+    """Return the kind of mixes: shares of kinds of requests in percent."""
     percent = {"type": "integer", "minimum": 0, "maximum": 100}
     schema = {
         "anyOf": [
@@ -166,7 +166,7 @@ def mix() -> Kind:
 
 
 def access() -> Kind:
-    """How often each object comes."""
+    """Return the kind of access distributions: how often each object is used."""
     number = r"[0-9]+(\.[0-9]+)?"
     pattern = rf"^(uniform|zipfian( {number})?|hotspot [0-9]+/{number})$"
     schema = {"type": "string", "pattern": pattern, "description": "uniform, zipfian 0.99 or hotspot 80/20."}
@@ -174,7 +174,7 @@ def access() -> Kind:
 
 
 def access_of(value: str) -> tuple[str, tuple[float, ...]]:
-    """What a value of `access` means: its word; the exponent, or percents of requests and of objects."""
+    """Parse a value of `access`: its word, and the exponent or the percents of requests and of objects."""
     word, _, rest = value.partition(" ")
     return word, tuple(float(number) for number in rest.split("/") if number)
 
@@ -203,13 +203,13 @@ def _read_access(written: object) -> str:
 
 
 def _pairs(text: str) -> dict[str, int]:
-    """From `a:1,b:2`."""
+    """Parse `a:1,b:2`."""
     parts = (part.partition(":") for part in text.split(","))
     return {name.strip(): int(number) for name, _, number in parts}
 
 
 def _listed(written: object, hint: str) -> Mapping[Any, Any] | None:
-    """A mapping, or text that stands for one; None of anything else."""
+    """Return a mapping, also from its text form; None for anything else."""
     if not isinstance(written, str) or ":" not in written:
         return written if isinstance(written, dict) else None
     try:
@@ -236,18 +236,18 @@ def _read_sizes(written: object) -> int | str:
 def _weighted(listed: Mapping[Any, Any]) -> int | str:
     if not 1 <= len(listed) <= MOST_SIZES:
         raise units.UnitError(f"{len(listed)} sizes are listed", f"list 1 to {MOST_SIZES}")
-    found: dict[int, int] = {}
+    weights: dict[int, int] = {}
     for written, weight in listed.items():
         size = _one(written)
         if isinstance(weight, bool) or not isinstance(weight, int) or not 1 <= weight <= MOST_WEIGHT:
             hint = f"write a whole number from 1 to {MOST_WEIGHT}: how often it comes, relative to the others"
             raise units.UnitError(f"{units.shown(weight)} is not a weight of {units.format_size(size)}", hint)
-        if size in found:
+        if size in weights:
             raise units.UnitError(f"{units.format_size(size)} comes twice", "name each size once")
-        found[size] = weight
-    if len(found) == 1:
-        return next(iter(found))
-    return ",".join(f"{units.format_size(size)}:{weight}" for size, weight in found.items())
+        weights[size] = weight
+    if len(weights) == 1:
+        return next(iter(weights))
+    return ",".join(f"{units.format_size(size)}:{weight}" for size, weight in weights.items())
 
 
 def _one(written: object) -> int:
@@ -284,15 +284,15 @@ def _read_mix(written: object) -> str:
 
 
 _OTHER_WORDS = {"delete": "unlink", "getattr": "stat", "remove": "unlink", "open": "read", "close": "read"}
-"""vdbench's and other words for what a mix of files does."""
+"""Words of vdbench and others for operations of a file mix."""
 
 
 def _mix_of(listed: Mapping[Any, Any]) -> tuple[str, tuple[str, ...]]:
-    """The mix that consists of these kinds, and all that it may consist of."""
+    """Return the mix that has all these kinds of operations, and all kinds that it may have."""
     for mix, kinds in MIXABLE.items():
         if set(listed) <= set(kinds):
             return mix, kinds
-    # Most of its words say which one is meant.
+    # The mix with the most matching words is the intended one.
     mix, kinds = max(MIXABLE.items(), key=lambda item: len(set(listed) & set(item[1])))
     name = next(name for name in listed if name not in kinds)
     hint = f"of {mix} it is {_OTHER_WORDS[name]}" if name in _OTHER_WORDS and mix == "file_mix" else ""
@@ -311,4 +311,4 @@ TOTAL_SIZE = Parameter(
     shown="limit",
     only=("data",),
 )
-"""Of the field `total_size` of a workload."""
+"""Definition of the parameter `total_size`."""

@@ -1,4 +1,4 @@
-"""What may grow in a study: hosts, tasks and lanes; and whether the work of each, or of all, stays the same."""
+"""What may grow in a study: hosts, tasks and lanes; and whether the work of each, or the total work, is constant."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -6,19 +6,19 @@ from typing import Literal
 from assay.model.study.parameters import Parameters
 
 Work = Literal["weak", "strong", ""]
-"""weak: what each does stays the same; strong: what all do together stays the same; empty: neither."""
+"""weak: the work of each is constant; strong: the total work is constant; empty: neither."""
 
 GROWING = ("hosts", "tasks_per_host", "lanes", "streams")
-"""Axes along which something is added that works."""
+"""Axes along which workers are added."""
 SAME_WORK = 0.01
-"""What is shared out in whole records is the same up to this share."""
+"""Amounts that differ by at most this share count as equal: work is shared out in whole records."""
 
 
 def work_of(parameters: Mapping[int, Parameters]) -> Work:
-    """What the amounts of work are to each other.
+    """Return how the amounts of work scale.
 
     Args:
-        parameters: Number of hosts, tasks or lanes -> what is done with so many.
+        parameters: Number of hosts, tasks or lanes -> parameters of the case with that number.
     """
     amounts = {number: amount_of(item) for number, item in parameters.items()}
     if not amounts or not all(amounts.values()):
@@ -30,7 +30,7 @@ def work_of(parameters: Mapping[int, Parameters]) -> Work:
 
 
 def amount_of(parameters: Parameters) -> float:
-    """What a phase has to do once: bytes of the files, or number of files or objects; 0 where nobody has told it."""
+    """Return the work of one pass of a phase: bytes of the files, or number of files or objects; 0 if unknown."""
     if not all(parameters.tells(name) for name in ("lanes", "hosts", "file_size")):
         return 0.0
     if parameters.known("objects") is not None:

@@ -1,4 +1,4 @@
-"""How a study names the machines that generate its load, and those that serve its targets."""
+"""How a study names the machines that generate its load, and the servers of its targets."""
 
 import re
 from collections.abc import Mapping
@@ -19,19 +19,19 @@ _TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "str
 
 
 ALLOCATION = "allocation"
-"""The word for the hosts that a scheduler has given to the job in which Assay runs."""
+"""The word for the hosts that a scheduler has allocated to the job in which Assay runs."""
 _OF_ALLOCATION = re.compile(rf"{ALLOCATION}(?:\s*!\s*(.+))?")
-"""It, and perhaps those that are left out."""
+"""The word, optionally followed by excluded hosts."""
 
 
 class Hosts(Frozen):
-    """Machines that generate the load.
+    """The machines that generate the load.
 
     Attributes:
-        nodes: Names or node sets as written, perhaps with a user before and a port behind them
-            (`bench@node1:2222`), with an inventory also `@GROUP`. Empty: all hosts of the inventory, the clients of
-            the testbed, or else this machine.
-        inventory: File that says how to reach them; None if their names are enough.
+        nodes: Names or node sets as written, optionally with a user and a port (`bench@node1:2222`), and with an
+            inventory also `@GROUP`. Empty: all hosts of the inventory, the clients of the testbed, or else this
+            machine.
+        inventory: File that says how to reach them; None if their names suffice.
     """
 
     nodes: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class Hosts(Frozen):
 
     @property
     def allocated(self) -> bool:
-        """They are those that a scheduler has given."""
+        """They are the hosts that a scheduler has allocated."""
         return bool(self._allocation) and self.inventory is None
 
     @property
@@ -48,13 +48,13 @@ class Hosts(Frozen):
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Those that a scheduler has given and that generate no load: of `allocation!batch3` it is batch3."""
+        """Allocated hosts that generate no load: batch3 in `allocation!batch3`."""
         found = self._allocation
         return expanded((found[1],), "host") if found and found[1] else ()
 
     @property
     def written(self) -> object:
-        """As `assay.site.inventory.hosts.resolve_hosts` reads it."""
+        """The value in the form that `assay.site.inventory.hosts.resolve_hosts` reads."""
         nodes = list(self.nodes) or ["localhost"]
         if self.inventory is None:
             return nodes
@@ -62,14 +62,14 @@ class Hosts(Frozen):
 
 
 class HostsField:
-    """Reads the field `hosts` of a study: text, a list, or a mapping with `inventory` and perhaps `hosts`."""
+    """Annotation of a study's field `hosts`: text, a list, or a mapping with `inventory` and optionally `hosts`."""
 
     def __get_pydantic_core_schema__(self, _source: Any, _handler: Any) -> CoreSchema:
-        """Any of the forms, or `Hosts` itself."""
+        """Make pydantic read any of the forms, or a `Hosts`."""
         return core_schema.no_info_plain_validator_function(_read)
 
     def __get_pydantic_json_schema__(self, _schema: CoreSchema, _handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """The forms, for editors."""
+        """Return the JSON Schema of the forms, for editors."""
         mapping = {
             "type": "object",
             "properties": {"inventory": {"type": "string"}, "hosts": _TEXTS},
@@ -107,14 +107,14 @@ def _texts(written: object) -> tuple[str, ...]:
 
 
 def expanded(texts: tuple[str, ...], what: str) -> tuple[str, ...]:
-    """All names of some node sets, in order.
+    """Return all names of some node sets, in order.
 
     Args:
         texts: Node sets.
-        what: What they are names of, for messages.
+        what: What the names stand for, for messages.
 
     Raises:
-        PydanticCustomError: One is none, or a name comes twice.
+        PydanticCustomError: A text is no node set, or a name comes twice.
     """
     found: list[str] = []
     for text in texts:
@@ -134,7 +134,7 @@ _ADDRESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(:[0-9]{1,5})?|\[[0-9A-Fa-f:.
 
 
 def _servers(written: object) -> tuple[str, ...]:
-    """Names or addresses, each with :PORT or not; node sets are written out: `server[1-4]` is four servers."""
+    """Read names or addresses, optionally with :PORT; node sets are expanded: `server[1-4]` is four servers."""
     texts = [written] if isinstance(written, str) else written
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) and text for text in texts):
         hint = "write a name, a node set such as server[1-4], or a list of such"
@@ -155,6 +155,6 @@ Servers = Annotated[
     BeforeValidator(_servers),
     WithJsonSchema(_TEXTS),
 ]
-"""At least one."""
+"""At least one server."""
 KnownServers = Annotated[tuple[str, ...], BeforeValidator(_known_servers), WithJsonSchema(_TEXTS)]
-"""As far as somebody has named them."""
+"""Servers as far as they are named; may be empty."""

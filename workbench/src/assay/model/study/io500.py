@@ -1,4 +1,4 @@
-"""Which workloads of a study are the phases of IO500."""
+"""The workloads of a study that correspond to the phases of IO500."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Source:
-    """Where a phase is in a study.
+    """The location of an IO500 phase in a study.
 
     Attributes:
         name: IO500's name of the phase.
-        workload: The workload of a study that has it.
-        operation: The operation of it.
-        bandwidth: It counts by bytes, not by operations.
+        workload: Name of the workload; empty for a phase that the study lacks.
+        operation: Operation of the workload.
+        bandwidth: It is rated in bytes per second, not operations per second.
         writes: It ends at the stonewall.
     """
 
@@ -37,11 +37,11 @@ PHASES = (
     Source("mdtest-hard-read", "mdtest-hard-read", "read", False),
     Source("mdtest-hard-delete", "mdtest-hard", "unlink", False),
 )
-"""In the order in which the benchmark runs and tells them."""
+"""In the order in which IO500 runs and reports them."""
 NEEDED = frozenset(source.workload for source in PHASES if source.workload)
-"""Workloads that a study of IO500 has."""
+"""Workloads that an IO500 study has."""
 
 
 def is_io500(workloads: Iterable[str]) -> bool:
-    """A study has all of IO500's workloads."""
+    """Whether a study has all workloads of IO500."""
     return set(workloads) >= NEEDED

@@ -1,8 +1,8 @@
-"""The kinds of target there are: one folder each in `assay.kinds`, found by its name.
+"""The kinds of target: one folder each in `assay.kinds`, found by its name.
 
-Imports point from the kinds to here, so that they are loaded by name, as plug-ins are: a new one needs no line anywhere
-else. A command loads only the kinds that its study names; a folder in which something is missing is an error as soon as
-its kind is used or all kinds are listed.
+Kinds import this module, so it loads them by name, as plug-ins: a new kind needs no line anywhere else. A command loads
+only the kinds that its study names; an incomplete folder is an error as soon as its kind is used or all kinds are
+listed.
 """
 
 import functools
@@ -21,39 +21,39 @@ from assay.model.study.target import MEMBERS, TRAITS, Target
 
 PACKAGE = "assay.kinds"
 PARTS = ("study", "job", "estimate", "place", "spelled")
-"""Files that the folder of each kind has."""
+"""Modules that the folder of each kind has."""
 
 
 @functools.cache
 def kinds() -> Mapping[str, type[Target]]:
-    """Word in study files -> class of the targets, the commonest first.
+    """Return word in study files -> class of the targets, the commonest first.
 
     Raises:
-        TypeError: A kind is not complete, and so would be taken for what it is not.
+        TypeError: A kind is incomplete.
     """
-    found = [_load(name, folder) for name, folder in _folders().items()]
-    return MappingProxyType({word_of(kind): kind for kind in sorted(found, key=lambda kind: kind.rank)})
+    classes = [_load(name, folder) for name, folder in _folders().items()]
+    return MappingProxyType({word_of(kind): kind for kind in sorted(classes, key=lambda kind: kind.rank)})
 
 
 def _folders() -> dict[str, Path]:
-    """Word of each kind -> its folder."""
+    """Return word of each kind -> its folder."""
     entries = [entry for folder in import_module(PACKAGE).__path__ for entry in sorted(Path(folder).iterdir())]
     return {entry.name: entry for entry in entries if (entry / "__init__.py").is_file()}
 
 
 def word_of(kind: type[Target]) -> str:
-    """What stands in a study file for targets of this class."""
+    """Return the word in study files for targets of a class."""
     (word,) = get_args(kind.model_fields["kind"].annotation)
     return str(word)
 
 
 @functools.cache
 def _load(name: str, folder: Path) -> type[Target]:
-    """The class of a kind.
+    """Import and check the class of a kind.
 
     Args:
-        name: Of its folder.
-        folder: Where it is.
+        name: Name of its folder.
+        folder: Path of its folder.
     """
     missing = [f"{part}.py" for part in PARTS if not (folder / f"{part}.py").is_file()]
     if missing:
@@ -67,21 +67,21 @@ def _load(name: str, folder: Path) -> type[Target]:
     if len(own) != 1:
         raise TypeError(f"{PACKAGE}.{name}.study has {len(own)} classes of targets, not one")
     (kind,) = own
-    lacking = [trait for trait in TRAITS if not hasattr(kind, trait)]
-    lacking += [item for item in MEMBERS if item not in kind.model_fields and not hasattr(kind, item)]
-    if lacking:
-        raise TypeError(f"{PACKAGE}.{name}.study.{kind.__name__} does not say {', '.join(lacking)}")
+    undefined = [trait for trait in TRAITS if not hasattr(kind, trait)]
+    undefined += [item for item in MEMBERS if item not in kind.model_fields and not hasattr(kind, item)]
+    if undefined:
+        raise TypeError(f"{PACKAGE}.{name}.study.{kind.__name__} does not say {', '.join(undefined)}")
     if word_of(kind) != name:
         raise TypeError(f"{PACKAGE}.{name}.study.{kind.__name__} is of kind {word_of(kind)}")
     return kind
 
 
 class OfAnyKind:
-    """Annotation of a field that takes targets of all kinds, told apart by `kind`."""
+    """Annotation of a field that takes targets of all kinds, distinguished by `kind`."""
 
     @staticmethod
     def __get_pydantic_core_schema__(_source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
-        """The union of all classes, as if it were written out; each is loaded when the first target of its kind is."""
+        """Return the union of all classes; each class is loaded with the first target of its kind."""
         classes = {
             name: core_schema.with_info_plain_validator_function(functools.partial(_validated, name, folder))
             for name, folder in _folders().items()
@@ -90,12 +90,12 @@ class OfAnyKind:
 
     @staticmethod
     def __get_pydantic_json_schema__(_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """The schema of all classes."""
+        """Return the JSON Schema of all classes."""
         union: Any = Union[tuple(kinds().values())]  # noqa: UP007
         every: TypeAdapter[Target] = TypeAdapter(Annotated[union, Field(discriminator="kind")])
         return handler(every.core_schema)
 
 
 def _validated(name: str, folder: Path, value: Any, info: ValidationInfo) -> Target:
-    """A target of a kind, from what a study says of it."""
+    """Return a target of a kind from what a study says about it."""
     return _load(name, folder).model_validate(value, context=info.context)

@@ -1,4 +1,4 @@
-"""What mixes of operations consist of."""
+"""The composition of mixed operations."""
 
 from assay.model.study.contents import shares_of
 from assay.model.study.names import MIXABLE, MIXES, WORK
@@ -6,7 +6,7 @@ from assay.model.study.parameters import Parameters
 
 
 def mix_of(operation: str, parameters: Parameters) -> dict[str, int] | None:
-    """Kinds of operation -> their shares in percent; None of an operation that is no mix."""
+    """Return kind of operation -> share in percent; None if the operation is no mix."""
     if operation in MIXABLE:
         return shares_of(parameters.mix) if parameters.mix else {}
     if operation in MIXES:
@@ -15,7 +15,7 @@ def mix_of(operation: str, parameters: Parameters) -> dict[str, int] | None:
 
 
 def moving(operation: str, parameters: Parameters) -> tuple[float, float]:
-    """Parts of a mix's operations, 0 to 1, that bring contents, and that store them."""
+    """Return the shares, 0 to 1, of a mix's operations that read contents and that write contents."""
     shares = mix_of(operation, parameters) or {}
     reads = sum(shares.get(kind, 0) for kind in ("read", "get"))
     writes = sum(shares.get(kind, 0) for kind in ("write", "create", "put", "update"))
@@ -23,7 +23,7 @@ def moving(operation: str, parameters: Parameters) -> tuple[float, float]:
 
 
 def read_part(operation: str, parameters: Parameters) -> float:
-    """Which part of the bytes that an operation moves are read, 0 to 1."""
+    """Return the read share, 0 to 1, of the bytes that an operation moves."""
     if operation in MIXES or operation in MIXABLE:
         reads, writes = moving(operation, parameters)
         return reads / (reads + writes) if reads else 0.0

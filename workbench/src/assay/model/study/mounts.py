@@ -1,4 +1,4 @@
-"""What a study has mounted on the hosts that generate its load."""
+"""File systems that a study mounts on the hosts that generate its load."""
 
 import re
 from typing import Annotated
@@ -15,7 +15,7 @@ TYPES = (
     *("nfs", "nfs4", "cifs", "smb3", "glusterfs", "moosefs", "ceph", "fuse.ceph"),
     *("lustre", "beegfs", "beegfs_nodev", "pvfs2", "gpfs"),
 )
-"""Types of file systems over a network. Nothing of a host itself is mounted."""
+"""Types of network file systems. Nothing of the host itself is mounted."""
 SYSTEM = (
     *(
         "bin",
@@ -37,17 +37,17 @@ SYSTEM = (
     ),
     *("nix", "gnu", "usr", "var", "lost+found"),
 )
-"""First parts of paths that are the system's own; below /var there are `OPEN`."""
+"""First parts of paths that belong to the system, except below the directories in `OPEN`."""
 OPEN = ("/tmp", "/var/tmp", "/var/mnt", "/var/scratch")
 ROOT, HOMES = "root", "/home"
-"""Nothing is mounted in the home of root, at the folder of the homes of others, or at one of them."""
+"""No mount point may be in root's home, be the folder of the home directories, or be a home directory."""
 _SOURCE = re.compile(r"(?!(PART)?(LABEL|UUID)=|ID=)(//)?[A-Za-z0-9_\[][^\s\0]{0,1023}")
-"""No disk of a host, which mount(8) would look for by its name."""
+"""Excludes sources by which mount(8) would find a disk of the host: LABEL=, UUID= and similar."""
 _BARRED = r"r?bind$|r?move$|remount$|loop(=|$)|make-|[xX]-|credentials=|(suid|dev|exec|users?|owner|group|defaults)$"
 _OPTION = re.compile(rf"(?!(?i:{_BARRED}))[A-Za-z][^\s\0,/]{{0,255}}")
-"""No paths: helpers of mount(8) write to files that options name. No rights: mounts are nosuid, nodev and noexec."""
+"""No paths: helpers of mount(8) write to files named in options. No rights: mounts are nosuid, nodev and noexec."""
 _LOGINS = {"cifs": "credentials", "smb3": "credentials", "ceph": "secretfile"}
-"""Type -> the option that names a file with the password (mount.cifs(8), mount.ceph(8))."""
+"""Type -> the option that names the file with the password (mount.cifs(8), mount.ceph(8))."""
 _TEXT = {"type": "string"}
 
 
@@ -58,12 +58,12 @@ def _type(written: object) -> str:
 
 
 def _point(path: str) -> str:
-    """A place that is nobody's: what hosts need to work, and what people keep, is never covered."""
+    """Check that a mount point hides neither what the system needs nor what users store."""
     parts = path.split("/")[1:]
-    of_system = parts[0] in SYSTEM and not any(path.startswith(f"{place}/") for place in OPEN)
-    home = parts[0] == ROOT or path == HOMES or (path.startswith(f"{HOMES}/") and len(parts) == 2)
-    if of_system or home or any(part.startswith(".") for part in parts):
-        what = "a home directory" if home else "the system's own" if of_system else "a hidden directory"
+    is_system = parts[0] in SYSTEM and not any(path.startswith(f"{place}/") for place in OPEN)
+    is_home = parts[0] == ROOT or path == HOMES or (path.startswith(f"{HOMES}/") and len(parts) == 2)
+    if is_system or is_home or any(part.startswith(".") for part in parts):
+        what = "a home directory" if is_home else "the system's own" if is_system else "a hidden directory"
         raise fault(f"{shown(path)} is {what}, where nothing is mounted", "write a new directory, such as /mnt/assay")
     return path
 
@@ -116,6 +116,6 @@ class StudyMount(Frozen):
 
     @property
     def all_options(self) -> str:
-        """As mount(8) takes them; empty without any."""
+        """The options for mount(8); empty without any."""
         login = f"{_LOGINS[self.type]}={self.credentials}" if self.credentials else ""
         return ",".join(part for part in (self.options or "", login) if part)

@@ -1,4 +1,4 @@
-"""Definitions of the parameters that only MPI-IO has: how its calls are made, and the hints that its library gets."""
+"""Definitions of parameters for MPI-IO only: how its calls are made, and the hints for its library."""
 
 from typing import Literal, get_args
 
@@ -12,12 +12,12 @@ Wish = Literal["enable", "disable", "automatic"]
 
 
 def _hint(name: str, kind: Kind, about: str) -> Parameter:
-    """A hint of MPI-IO as a parameter: what the library gets under its name when it opens a file.
+    """Define an MPI-IO hint as a parameter; the library gets it when it opens a file.
 
     Args:
-        name: As MPI-IO libraries know it.
-        kind: Of its values; left out means that the library decides.
-        about: What it asks for.
+        name: Name of the hint in MPI-IO libraries.
+        kind: Kind of its values; if left out, the library decides.
+        about: What it requests.
     """
     return Parameter(
         kind=kind,

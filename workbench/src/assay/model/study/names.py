@@ -1,7 +1,7 @@
-"""The operations there are, and what they do.
+"""The operations, and what each of them does.
 
-The contract's `Operation` and `OpKind` have the same ones; a test says so. Each is written down once, with all that
-follows from it: one that is missing is an error, never taken for another.
+The contract's `Operation` and `OpKind` have the same names; a test compares them. Each operation is defined once, with
+all its properties: a missing definition is an error, never replaced by another.
 """
 
 from typing import Literal, NamedTuple
@@ -10,7 +10,7 @@ Group = Literal["data", "names", "objects"]
 """What an operation works on: bytes of files and devices, names and attributes of files, or objects."""
 
 Moves = Literal["in", "out", ""]
-"""Which way the bytes of a kind of operation go: from the storage, to it, or none are moved."""
+"""Direction of the bytes of a kind of operation: from the storage, to it, or none are moved."""
 
 
 class Work(NamedTuple):
@@ -18,8 +18,8 @@ class Work(NamedTuple):
 
     Attributes:
         group: What it works on.
-        reads: It fetches contents.
-        writes: It stores contents.
+        reads: It reads contents.
+        writes: It writes contents.
     """
 
     group: Group
@@ -68,7 +68,7 @@ WORK: dict[str, Work] = {
     "list_after_put": Work("objects", writes=True),
     "object_mix": Work("objects", reads=True, writes=True),
 }
-"""Every operation that is measured: iozone's thirteen in iozone's order, the mixes, names, objects."""
+"""Every operation that can be measured: iozone's thirteen in iozone's order, the mixes, names, objects."""
 
 OP_KINDS: dict[str, tuple[Group, Moves]] = {
     "read": ("data", "in"),
@@ -100,7 +100,7 @@ OP_KINDS: dict[str, tuple[Group, Moves]] = {
     "close": ("names", ""),
     "see": ("objects", ""),
 }
-"""Every kind that operations are counted by -> what it works on, and which way its bytes go."""
+"""Every kind of counted operations -> what it works on, and the direction of its bytes."""
 
 
 def _of(group: Group) -> tuple[str, ...]:
@@ -108,49 +108,49 @@ def _of(group: Group) -> tuple[str, ...]:
 
 
 DATA = _of("data")
-"""On the data of files and devices."""
+"""Operations on the data of files and devices."""
 
 METADATA = _of("names")
-"""On names and attributes; their rate is operations per second."""
+"""Operations on names and attributes; their rate is operations per second."""
 
 OBJECTS = _of("objects")
-"""On objects, each whole or a range of it."""
+"""Operations on whole objects or ranges of them."""
 
 OPERATIONS = DATA + METADATA + OBJECTS
-"""Those that a study can ask for."""
+"""Operations that a study can name."""
 
 SEES = frozenset({"read_after_put", "list_after_put"})
-"""Put objects, and look by another client until each is seen."""
+"""Operations that put objects and poll with another client until each is visible."""
 
 NEED_OBJECTS = frozenset(OBJECTS) - {"put", "batch_put"} - SEES
-"""Work on objects that must be there."""
+"""Operations on objects that must exist already."""
 
 DELETES = frozenset({"delete", "multi_delete"})
-"""Remove every object there is: no time limit cuts them short, and none can be done twice."""
+"""Operations that remove all objects: no time limit stops them, and they cannot be repeated."""
 
 MIXABLE = {
     "object_mix": ("get", "put", "head", "delete", "update"),
     "file_mix": ("read", "write", "create", "stat", "unlink"),
 }
-"""Mix -> kinds of operations that its `mix` may consist of."""
+"""Mix -> kinds of operations that its `mix` may contain."""
 
 TAKES_ANY = frozenset({"get", "head", "copy", "update", "batch_get", "query", "object_mix"})
-"""Fetch or change objects of which any may come at any time, some more often than others."""
+"""Operations that fetch or change objects in any order, some more often than others."""
 
 BATCHES = frozenset({"batch_put", "batch_get"})
-"""Work on several objects with each request."""
+"""Operations on several objects with each request."""
 
 PAGES = frozenset({"list", "scan"})
-"""Go over what there is, page by page: each lane asks for one at a time."""
+"""Operations that list everything page by page; each lane has one request in flight."""
 
 FINDS = frozenset({"query", "scan"})
-"""Fetch whatever they find: how much that is only the store knows."""
+"""Operations that fetch what they find; only the store knows how much that is."""
 
 SHUFFLES = frozenset({"random_read", "random_write", "random_mix"})
-"""Go over the records in random order, so that all of them must be there."""
+"""Operations on the records in random order, so that all records must exist."""
 
 WEARS = frozenset({"write", "fwrite", "create"})
-"""Make what is not there yet, by an order in which what each lane has done can be evened out after a time limit."""
+"""Operations that create new data, in an order in which lanes can catch up with the fastest after a time limit."""
 
 REORDERED = frozenset(name for name in DATA if WORK[name].reads and not WORK[name].writes) | {
     "stat",
@@ -159,16 +159,16 @@ REORDERED = frozenset(name for name in DATA if WORK[name].reads and not WORK[nam
     "unlink",
     "rmdir",
 }
-"""Work on what is there and leave its contents as they are, so that a lane may take what another has made."""
+"""Operations that leave existing data unchanged, so that a lane may use what another lane has made."""
 
 LOOKUPS = frozenset({"stat", "open", "readdir"})
-"""Leave the names as they are, so that they can go round for a given time."""
+"""Operations that leave the names unchanged, so that they can be repeated for a given time."""
 
 WHOLE = frozenset({"rename", "unlink", "rmdir"})
-"""Are done to every name there is: no time limit cuts them short."""
+"""Operations on all existing names: no time limit stops them."""
 
 CREATES = frozenset({"write", "fwrite"})
-"""Make the file anew."""
+"""Operations that create the file anew."""
 
 SET_OPERATIONS = (
     "write",
@@ -181,43 +181,45 @@ SET_OPERATIONS = (
     "sequential_mix",
     "file_mix",
 )
-"""On data, also of sets of files: a lane opens one file after the other. `file_mix` is of nothing else."""
+"""Data operations that also work on sets of files, which a lane opens one after the other. `file_mix` works on nothing
+else."""
 
 MIXES = frozenset(name for name in DATA if WORK[name].reads and WORK[name].writes)
-"""Read and write data of files."""
+"""Operations that read and write data of files."""
 
 STDIO = frozenset({"fwrite", "re_fwrite", "fread", "re_fread"})
-"""Go through C stdio."""
+"""Operations through C stdio."""
 
 WRITES = frozenset(name for name in DATA if WORK[name].writes)
-"""Issue writes to files or devices."""
+"""Operations that write to files or devices."""
 
 READS = frozenset(name for name in DATA if WORK[name].reads)
-"""Issue reads of files or devices."""
+"""Operations that read from files or devices."""
 
 OBJECT_READS = frozenset(name for name in OBJECTS if WORK[name].reads)
-"""Fetch contents of objects."""
+"""Operations that read contents of objects."""
 
 
 OBJECT_WRITES = frozenset(name for name in OBJECTS if WORK[name].writes)
-"""Store contents of objects."""
+"""Operations that write contents of objects."""
 
 _COUNTED = frozenset((*METADATA, *SEES, *(name for name in OBJECTS if not (WORK[name].reads or WORK[name].writes))))
 
 
 def group_of(operation: str) -> Group:
-    """What an operation works on; a label such as `stat (2)` counts as its operation."""
+    """Return what an operation works on; a label such as `stat (2)` counts as its operation."""
     return WORK[operation.split(" ", 1)[0]].group
 
 
 def is_metadata(operation: str) -> bool:
-    """Whether an operation works on names and attributes; labels as of `group_of`."""
+    """Whether an operation works on names and attributes; it may be a label as in `group_of`."""
     return operation.split(" ", 1)[0] in METADATA
 
 
 def is_counted(operation: str) -> bool:
-    """Whether results are operations per second: those on names, and requests about objects without their contents.
+    """Whether results are in operations per second: operations on names, and requests without contents of objects.
 
-    So are `SEES`, of which the time counts. All others are bytes per second; labels as of `group_of`.
+    `SEES` are counted too, since their time matters. All others are in bytes per second. It may be a label as in
+    `group_of`.
     """
     return operation.split(" ", 1)[0] in _COUNTED

@@ -1,4 +1,4 @@
-"""What the storage must reach, as a study states it: `need: {read: 500MB/s, write p99: 10ms}`."""
+"""Requirements for the storage, as a study states them: `need: {read: 500MB/s, write p99: 10ms}`."""
 
 import re
 from collections.abc import Mapping
@@ -13,10 +13,10 @@ from assay.model.study.axis import fault
 from assay.model.units import UnitError, one_of, shown
 
 Measured = Literal["throughput", "iops", "p50", "p90", "p99", "p99.9", "p99.99"]
-"""What a need is about: bytes per second, operations per second, or a percentile of latency."""
+"""The measured quantity: bytes per second, operations per second, or a percentile of latency."""
 
 FSYNC = "fsync"
-"""Stands for every operation that writes, in workloads whose `sync` flushes each write."""
+"""Every operation that writes, in workloads whose `sync` flushes each write."""
 FLUSHED = ("o_sync", "o_dsync")
 """Values of `sync` that flush each write."""
 
@@ -27,13 +27,13 @@ _FORM = "write it as `read: 500MB/s`, `random_read: 20k IOPS` or `write p99: 10m
 
 
 class Need(Frozen):
-    """One thing that each target must reach at every point where it was measured.
+    """A requirement that each target must satisfy at every measured point.
 
     Attributes:
         operation: Name of an operation, or `fsync`.
-        measure: Of what.
-        limit: Bytes per second or operations per second, which is the least; or nanoseconds, which are the most.
-        workload: Only of this workload; empty: of all that have the operation.
+        measure: The measured quantity.
+        limit: Lower limit in bytes per second or operations per second, or upper limit in nanoseconds.
+        workload: Name of the only workload concerned; empty: all that have the operation.
     """
 
     operation: str
@@ -43,16 +43,16 @@ class Need(Frozen):
 
     @property
     def at_most(self) -> bool:
-        """Less is better: it is a latency."""
+        """The limit is an upper one, since the quantity is a latency."""
         return self.measure in _PERCENTILES
 
     def covers(self, workload: str, operation: str, sync: str) -> bool:
-        """Whether a result is one that it is about.
+        """Whether a result is subject to this requirement.
 
         Args:
             workload: Name of the result's workload.
             operation: Label of the result, which may number an operation that a case has twice.
-            sync: What made its writes stable.
+            sync: The `sync` parameter of the result's case.
         """
         if self.workload and workload != self.workload:
             return False
@@ -69,7 +69,7 @@ class _Key(NamedTuple):
 
 
 def _key(written: str) -> _Key:
-    """The parts of `[WORKLOAD ]OPERATION[ PERCENTILE or iops]`."""
+    """Parse `[WORKLOAD ]OPERATION[ PERCENTILE or iops]`."""
     words = written.split()
     measure = words.pop() if words and words[-1].lower() in (*_PERCENTILES, "iops") else ""
     for first in (0, 1):
@@ -135,4 +135,4 @@ Needs = Annotated[
     BeforeValidator(_needs),
     WithJsonSchema({"type": "object", "minProperties": 1, "additionalProperties": {"type": ["string", "number"]}}),
 ]
-"""All needs of a study; as written a mapping of what is measured to its limit."""
+"""All requirements of a study, written as a mapping of the measured quantity to its limit."""

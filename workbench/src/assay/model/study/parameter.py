@@ -1,4 +1,4 @@
-"""What a definition of a workload's parameter says; the definitions are in `assay.model.study.parameters`."""
+"""The class of definitions of workload parameters; the definitions are in `assay.model.study.parameters`."""
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
@@ -10,35 +10,34 @@ from assay.model.study.names import Group, group_of
 Shown = Literal["axis", "always", "limit", "setting", "words"]
 """When a report's table of workloads has a row for a parameter that is no axis.
 
-axis: never; always: with all operations that it is for; limit, setting: if it is not its default, limits before
-settings; words: it is told there in words of its own.
-"""
+axis: never; always: with all operations that it applies to; limit, setting: if it is not its default, limits before
+settings; words: it is described in a sentence instead."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Parameter:
-    """What there is to say of one parameter.
+    """The definition of one parameter.
 
     Attributes:
         kind: How its values are written, read and shown.
-        about: What it is, for who writes a study.
-        heading: What it is, over a column of results.
-        column: Name of that column, with the unit; the parameter's own if empty.
-        title: Its name in reports; the parameter's own if empty.
-        untold: What is not known where this is missing, after "it is not known".
+        about: Description for authors of studies.
+        heading: Description as the heading of a column of results.
+        column: Name of that column, with the unit; by default the parameter's name.
+        title: Name in reports; by default the parameter's name.
+        untold: What is unknown if the value is missing; follows "it is not known".
         shown: When a report's table of workloads has it.
-        job: Where the value goes in the engine's job: a field, or after a dot a field of `tuning`, `tree`, `data`,
-            `phase`, `target` or `target.hints`. Empty where more than the value decides it: `assay.plan.jobs` says how.
-        to_job: From the value to what the job has.
-        needed: It must be written, whatever its default.
-        of_names: The default of metadata operations, where it is another one; a tuple of that one value.
-        of_objects: Likewise of operations on objects.
-        only: What the operations work on for which it means something; empty: whatever they work on.
-        of_sets: Of operations on data only those on sets of files have it: `files` or `total_files` says how many.
-        used_by: Of these operations those that it makes a difference to; empty: all.
-        through_mpi: Only targets that are reached through MPI have it.
-        beside: Another parameter without a value of which it makes no difference.
-        needs: Other parameters, each with the values of which it needs one where this one is not its default.
+        job: Path of the value in the engine's job: a field, or after a dot a field of `tuning`, `tree`, `data`,
+            `phase`, `target` or `target.hints`. Empty if more than the value decides: see `assay.plan.jobs`.
+        to_job: Converts the value for the job.
+        needed: It must be written, even if it has a default.
+        of_names: Default for metadata operations, if different; a tuple of that one value.
+        of_objects: Default for operations on objects, if different; a tuple of that one value.
+        only: Groups of operations that it applies to; empty: all.
+        of_sets: Of the operations on data, it applies only to those on sets of files (`files` or `total_files` is set).
+        used_by: Operations of these groups that it affects; empty: all.
+        through_mpi: It applies only to targets that are accessed through MPI.
+        beside: Another parameter; if that has no value, this one has no effect.
+        needs: Other parameters with the values of which each needs one, if this parameter is not its default.
     """
 
     kind: Kind
@@ -61,13 +60,13 @@ class Parameter:
     needs: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def is_for(self, group: Group) -> bool:
-        """Whether it means something for operations of a group."""
+        """Whether it applies to operations of a group."""
         return not self.only or group in self.only
 
     def is_used(self, operations: Iterable[str]) -> bool:
-        """Whether it makes a difference to one of these operations."""
+        """Whether it affects one of these operations."""
         return any(self.is_for(group_of(name)) and (not self.used_by or name in self.used_by) for name in operations)
 
     def own_default(self, group: Group) -> tuple[AxisValue, ...]:
-        """The default of a group's operations where it is not that of data operations; a tuple of that one value."""
+        """Return the group's default, if not that of data operations, as a tuple of one value; else empty."""
         return {"data": (), "names": self.of_names, "objects": self.of_objects}[group]

@@ -1,7 +1,7 @@
-"""The parameters of a workload: all that is to be said of one is said here, once.
+"""The parameters of a workload, each defined once with all its properties.
 
-From these definitions follow what may be written in a workload, what may be an axis, where a value goes in the engine's
-job, the columns of exported tables, the words of reports, the schema of studies and the reference in docs.
+The definitions determine what may be written in a workload, what may be an axis, the fields of the engine's job, the
+columns of exported tables, the words of reports, the schema of studies and the reference in docs.
 """
 
 import functools
@@ -31,15 +31,15 @@ from assay.model.study.shape import directories
 from assay.model.told import Telling
 
 ServerCache = Literal["keep", "drop"]
-"""keep: what servers have in memory stays there; drop: the hosts that serve the target drop their caches before each
-phase, when the clients have written out what they had.
+"""keep: servers keep their caches; drop: hosts that serve the target drop their caches before each phase, after the
+clients have written back theirs.
 """
 CachePolicy = Literal["direct", "drop", "evict", "limit", "remount", "keep"]
-"""How the page cache is kept out of (or in) a result.
+"""How the page cache is kept out of a result, or in it.
 
-direct: O_DIRECT; drop: the host's cache is dropped before each phase; evict: the case's files are taken out
-of the cache before each phase; limit: the engine runs in a memory cgroup of `memory_limit` bytes; keep: the
-cache is left alone on purpose.
+direct: O_DIRECT; drop: the host's cache is dropped before each phase; evict: the case's files are evicted from the
+cache before each phase; limit: the engine runs in a memory cgroup of `memory_limit` bytes; remount: file systems that
+Assay mounted are mounted anew; keep: the cache is deliberately left as it is.
 """
 Layout = Literal["separate", "shared"]
 Method = Literal["auto", "io_uring", "threads", "sync", "mmap"]
@@ -50,20 +50,20 @@ Order = Literal["none", "node", "lane", "random"]
 
 ON_FILES = tuning.ON_FILES
 FETCHES = frozenset(name for name, work in WORK.items() if work.reads)
-"""Operations that bring contents."""
+"""Operations that read contents."""
 MOVES = frozenset(name for name, work in WORK.items() if work.reads or work.writes)
-"""Operations on contents, whichever way they go."""
+"""Operations that read or write contents."""
 
 MOST_NS = 365 * 86400 * 10**9
-"""The engine's bound of a time: a year."""
+"""The engine's limit for times: a year."""
 
 
 class Parameters(Telling):
-    """Everything that decides what a case does, resolved. Sizes in bytes, times in nanoseconds.
+    """Everything that determines what a case does, with defaults applied. Sizes in bytes, times in nanoseconds.
 
-    Metadata operations have no `record_size`, data operations no `files`, and only those on objects have `objects`;
-    None means that it is not set. A case of a study has a value for each; of evidence from elsewhere any may be not
-    told (`Telling`).
+    Metadata operations have no `record_size`, only sets of files and metadata operations have `files`, and only
+    operations on objects have `objects`; None means not set. A case of a study has a value for every parameter; in
+    evidence from elsewhere any may be missing (`Telling`).
     """
 
     file_size: Annotated[
@@ -666,28 +666,28 @@ class Parameters(Telling):
 
     @property
     def host_lanes(self) -> int:
-        """Lanes of one host, of all engines on it; of evidence from elsewhere those of all that it had."""
+        """Lanes of one host, over all its engines; for evidence from elsewhere, lanes of all its engines."""
         return self.lanes * (self.known("tasks_per_host") or 1)
 
     @property
     def shift(self) -> int:
-        """How many lanes further the data is that a lane reads; 0: its own, or in no order."""
+        """How many lanes further the data is that a lane reads; 0: its own, or that of a random lane."""
         by = {"node": self.host_lanes, "lane": 1}.get(self.reorder, 0)
         return self.reorder_by * by % self.all_lanes
 
     @property
     def all_files(self) -> int:
-        """Files of trees, of all lanes together; 0 where lanes have one file each, or one for all."""
+        """Files in trees of all lanes together; 0 if each lane has one file, or all share one."""
         return self.total_files or (self.files or 0) * self.all_lanes
 
     @property
     def more_files(self) -> int:
-        """Lanes that have one file more than `files`, the first ones."""
+        """Number of lanes, the first ones, that have one file more than `files`."""
         return self.all_files - (self.files or 0) * self.all_lanes
 
     @property
     def most_files(self) -> int:
-        """Files of the lane that has most."""
+        """Files of the lane with the most files."""
         return (self.files or 0) + (self.more_files > 0)
 
     @property
@@ -697,72 +697,72 @@ class Parameters(Telling):
 
     @property
     def sizes(self) -> Sizes:
-        """Sizes of the files: one, unless `file_sizes` says otherwise."""
+        """Sizes of the files: one, unless `file_sizes` is set."""
         return contents.sizes_of(self.known("file_sizes") or self.file_size)
 
     @property
     def in_flight(self) -> int:
-        """Operations at once, of all lanes of all hosts."""
+        """Operations in flight, over all lanes of all hosts."""
         return self.all_lanes * self.queue_depth
 
     @property
     def data_set_bytes(self) -> int:
-        """Bytes of all files together; of files of several sizes the expected ones."""
+        """Bytes of all files together; the expected number if files differ in size."""
         if self.known("files") is not None:
             return math.ceil(self.all_files * self.sizes.mean)
         return self.file_size * (self.all_lanes if self.layout == "separate" else 1)
 
     @property
     def all_objects(self) -> int:
-        """Objects of all lanes together; 0 with other operations."""
+        """Objects of all lanes together; 0 for other operations."""
         return (self.objects or 0) * self.all_lanes
 
     @property
     def object_sizes(self) -> Sizes:
-        """Sizes of the objects; of other operations none that is above 0."""
+        """Sizes of the objects; only 0 for other operations."""
         return contents.sizes_of(self.object_size or 0)
 
     @property
     def existing(self) -> bool:
-        """Its objects were there before: nothing makes them, and only their list tells how large they are."""
+        """The objects exist already, so that only their list shows their sizes."""
         return self.objects is not None and self.object_size is None
 
     @property
     def leaves(self) -> int:
-        """The directories of a tree that hold its files: the deepest, which are width to the power of depth, or all."""
+        """Directories of a tree that hold files: the deepest ones, width to the power of depth, or all (`inner`)."""
         return directories(self.width, self.depth, self.inner)
 
     def get(self, name: str) -> AxisValue:
-        """The value of a parameter by its name.
+        """Return the value of a parameter by name.
 
         Raises:
-            NotTold: Nobody has told it.
+            NotTold: The value is missing.
         """
         value: AxisValue = getattr(self, name)
         return value
 
 
-def _defined(field: FieldInfo) -> Parameter:
+def _definition(field: FieldInfo) -> Parameter:
     return next(item for item in field.metadata if isinstance(item, Parameter))
 
 
 DEFINITIONS: Mapping[str, Parameter] = MappingProxyType(
-    {name: _defined(field) for name, field in Parameters.model_fields.items()}
+    {name: _definition(field) for name, field in Parameters.model_fields.items()}
 )
 """Parameter -> its definition, in the order of columns and of the reference."""
 Parameters.may_be_untold = {name: item.untold for name, item in DEFINITIONS.items()}
 DEFAULTS: Mapping[str, AxisValue] = MappingProxyType(
     {name: None if field.is_required() else field.default for name, field in Parameters.model_fields.items()}
 )
-"""Parameter -> its value where a workload of data operations does not say otherwise."""
+"""Parameter -> its default in workloads of data operations."""
 
 
 @functools.cache
 def fields_of_others(group: Group) -> frozenset[str]:
-    """Parameters that mean nothing for operations of a group."""
+    """Return the parameters that do not apply to operations of a group."""
     return frozenset(name for name, item in DEFINITIONS.items() if not item.is_for(group))
 
 
 def default_of(name: str, group: Group) -> AxisValue:
-    """The value of a parameter where a workload of a group's operations does not say otherwise."""
+    """Return the default of a parameter in workloads of a group's operations."""
     return next(iter(DEFINITIONS[name].own_default(group)), DEFAULTS[name])

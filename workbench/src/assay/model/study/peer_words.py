@@ -1,11 +1,12 @@
-"""The parameters of other programs: the words, by what takes their place here or why nothing does.
+"""The parameters of other programs, grouped by what replaces them here or why nothing does.
 
 Sources: IOR 4.0's user guide; fio 3.42, options.c and HOWTO.rst; vdbench 5.04.07's user guide; elbencho, ProgArgs.h;
 warp, cli/*.go; iozone's manual page.
 """
 
 Words = tuple[tuple[str, str, str], ...]
-"""Rows of: our field, or nothing; how it is written, or why it is not; the words, with blanks between."""
+"""Rows of: our field, or nothing; how it is written, or why it is not; the other program's words, separated by
+blanks."""
 
 _LOGS = "each repeat keeps counts, rates and histograms of each interval: assay export"
 _PERCENTILES = "percentiles are always measured: assay show RUN CASE"

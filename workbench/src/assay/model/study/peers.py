@@ -1,6 +1,6 @@
-"""What other programs call what a study calls otherwise: people type the words that they know.
+"""Words of other programs for fields of a study, so that a hint can name ours.
 
-`peer_words.py` has the many that have no place here, or one that is not found by the name.
+`peer_words.py` has the many words without a counterpart here, or with one of another name.
 """
 
 from typing import NamedTuple
@@ -12,9 +12,9 @@ class Peer(NamedTuple):
     """A word of another program.
 
     Attributes:
-        program: Whose word it is.
-        ours: The field that takes its place; empty if there is none, as none is needed.
-        how: How it is written here, or why it is not.
+        program: The program.
+        ours: Field in a study that replaces it; empty if there is none.
+        how: How it is written in a study, or why it is not.
     """
 
     program: str
@@ -22,9 +22,9 @@ class Peer(NamedTuple):
     how: str
 
     def hint(self, word: str) -> str:
-        """Such as "fio's `iodepth` is `queue_depth` here: write queue_depth: 16"."""
-        called = f"is `{self.ours}` here" if self.ours else "has no place here"
-        return f"{self.program}'s `{word}` {called}: {self.how}"
+        """Return a hint such as "fio's `iodepth` is `queue_depth` here: write queue_depth: 16"."""
+        counterpart = f"is `{self.ours}` here" if self.ours else "has no place here"
+        return f"{self.program}'s `{word}` {counterpart}: {self.how}"
 
 
 _BLOCK = ("record_size", "write record_size: 4KiB")
@@ -107,12 +107,12 @@ WORKLOADS: dict[str, Peer] = {
     **{word: Peer("fio", *ours) for word, ours in (*_FIO.items(), *_PLACES.items())},
     **{word: Peer("iozone", *ours) for word, ours in _IOZONE.items()},
 }
-"""Words where a field of a workload, or of the study, is expected."""
+"""Words in place of a field of a workload or study."""
 TARGETS: dict[str, Peer] = {
     **{word: peer for word, peer in WORKLOADS.items() if peer.how in (peer_words.KEYS, peer_words.TLS)},
     **{word: Peer("fio", *ours) for word, ours in _PLACES.items()},
 }
-"""Words where a field of a target is expected."""
+"""Words in place of a field of a target."""
 
 OPERATIONS: dict[str, Peer] = {
     "randread": Peer("fio", "random_read", "write operations: [random_read]"),
@@ -123,4 +123,4 @@ OPERATIONS: dict[str, Peer] = {
     "trim": Peer("fio", "", "nothing is trimmed; operations are write, read, random_read and others"),
     "randtrim": Peer("fio", "", "nothing is trimmed; operations are write, read, random_read and others"),
 }
-"""Words where an operation is expected."""
+"""Words in place of an operation."""

@@ -1,4 +1,4 @@
-"""How often each case is repeated: a fixed number, until it is decided, or until the results are known well enough."""
+"""The number of repeats of each case: fixed, until a decision, or until the results are known accurately enough."""
 
 import re
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from assay.model.units import UnitError, one_of, shown
 from assay.model.written import MOST_REPEATS
 
 LEAST_BEFORE_STOP = 8
-"""Repeats before a case may be called known well enough: with fewer, a narrow interval is too often an accident."""
+"""Repeats before a case can be known well enough: with fewer, a narrow interval is too often an accident."""
 LEAST_COMPARED = 4
-"""With fewer repeats on a side no difference is called: too little is known of their noise."""
+"""With fewer repeats on a side, no difference is called: too little is known about the noise."""
 MOST_WITHIN = 0.5
-"""Widest half interval that may be asked for, as a share of the median."""
+"""Largest half interval that may be required, as a share of the median."""
 LEAST_BEFORE_LOOK = 5
-"""Repeats before a run is looked at for the first time, to see what it has decided."""
+"""Repeats before the first interim look at what is decided."""
 STANDARD_MOST = 20
 EQUAL_WITHIN = 0.05
-"""Targets that differ by no more than this share count as equal, unless the study says."""
+"""Targets that differ by at most this share count as equal, unless the study says otherwise."""
 _GROWTH = 1.4
 
 _FIXED = axis.whole(1, MOST_REPEATS)
@@ -33,17 +33,17 @@ _PERCENT_PATTERN = r"^[0-9]{1,3}(?:\.[0-9]{1,6})? ?%$"
 
 
 class Repeats(Frozen):
-    """How often each case is executed.
+    """The number of executions of each case.
 
     Attributes:
-        most: Greatest number of repeats of a case.
-        least: Fewest repeats of a case; less than `most` only if `within` is given.
-        within: Stop when neither end of the 95 % interval of any of the case's rates is further from the median than
-            this share of it; None if the study does not ask for that.
-        decide: Stop when it is decided which target is faster, or that they differ by less than this share; None if
-            the study does not ask for that.
-        time: No round begins that would end after so many nanoseconds of measuring, but the fewest repeats are made in
-            any case; None without such a limit.
+        most: Largest number of repeats of a case.
+        least: Fewest repeats of a case; less than `most` only if `within` or `decide` is set.
+        within: Stop when both ends of the 95 % interval of each rate of the case are within this share of the median;
+            None if not requested.
+        decide: Stop when it is decided which target is faster, or that they differ by less than this share; None if not
+            requested.
+        time: No round begins that would end after this many nanoseconds of measuring, except to reach the fewest
+            repeats; None without such a limit.
     """
 
     most: int
@@ -54,47 +54,47 @@ class Repeats(Frozen):
 
     @property
     def adaptive(self) -> bool:
-        """How often a case is repeated depends on what is measured."""
+        """Whether the number of repeats depends on the results."""
         return self.within is not None or self.decide is not None
 
     @property
     def looks(self) -> tuple[int, ...]:
-        """Numbers of repeats after which the run is looked at, to see what it has decided."""
+        """Numbers of repeats after which there is an interim look at what is decided."""
         return looks(self.least, self.most) if self.decide is not None else ()
 
     @property
     def words(self) -> str:
-        """`3 repeats`, or `8 to 30 repeats`."""
+        """The number of repeats in words: `3 repeats`, or `8 to 30 repeats`."""
         return repeats_words(self.most, self.least)
 
 
 def looks(least: int, most: int) -> tuple[int, ...]:
-    """`least`, each 1.4 times the one before, and `most`: looking often costs power, looking seldom costs time."""
-    found = [least]
-    while found[-1] < most:
-        found.append(min(most, max(found[-1] + 1, round(found[-1] * _GROWTH))))
-    return tuple(found)
+    """Return `least`, then each 1.4 times the one before, up to `most`: many looks cost power, few cost time."""
+    numbers = [least]
+    while numbers[-1] < most:
+        numbers.append(min(most, max(numbers[-1] + 1, round(numbers[-1] * _GROWTH))))
+    return tuple(numbers)
 
 
 STANDARD = Repeats(most=STANDARD_MOST, least=LEAST_BEFORE_LOOK, decide=EQUAL_WITHIN)
-"""What is done if the study does not say."""
+"""The default if the study does not say."""
 
 
 def repeats_words(most: int, least: int | None = None) -> str:
-    """`1 repeat`, `3 repeats`, or `8 to 30 repeats`."""
+    """Return a number of repeats in words: `1 repeat`, `3 repeats`, or `8 to 30 repeats`."""
     number = f"{most:,}" if least in (None, most) else f"{least:,} to {most:,}"
     return f"{number} {'repeat' if most == 1 else 'repeats'}"
 
 
 def until_words(within: float | None, decide: float | None) -> str:
-    """What ends the repeats of a case before the greatest number of them."""
+    """Return the condition that ends the repeats of a case early, in words."""
     if decide is not None:
         return f"until it is decided which target is faster, or that they differ by less than {within_words(decide)}"
     return f"until known within {within_words(within or 0.0)}"
 
 
 def within_words(within: float) -> str:
-    """A share as the study file has it: 0.05 is `5 %`."""
+    """Format a share as in the study file: 0.05 is `5 %`."""
     return f"{100 * within:.6g} %"
 
 
@@ -103,7 +103,7 @@ class RepeatsField:
     """Annotation of the field: a whole number, `{decide, max, least, time}` or `{within, max, least, time}`."""
 
     def read(self, written: object) -> Repeats:
-        """The value, for pydantic."""
+        """Return the value, for pydantic."""
         if isinstance(written, Repeats):
             return written
         if isinstance(written, dict):
@@ -112,11 +112,11 @@ class RepeatsField:
         return Repeats(most=number, least=number)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
-        """How pydantic reads it."""
+        """Make pydantic read the field with `read`."""
         return core_schema.no_info_plain_validator_function(self.read)
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
-        """What an editor is told."""
+        """Return the JSON Schema for editors."""
         known = "Until the 95 % interval reaches no further from the median than this share of it."
         decided = "Until it is decided which target is faster, or that they differ by less than this share."
         return {
@@ -155,7 +155,7 @@ def _adaptive(written: dict[str, object]) -> Repeats:
 
 
 def _schema(key: str, words: str, standard: int) -> dict[str, Any]:
-    """One of the two ways to say how many repeats are enough, for editors."""
+    """Return the JSON Schema of one of the two adaptive forms."""
     number = {"type": "integer", "maximum": MOST_REPEATS}
     fewest = LEAST_BEFORE_STOP if key == "within" else LEAST_COMPARED
     limit = "No round of repeats begins that would end after so much time of measuring, beyond the fewest repeats."
@@ -182,7 +182,7 @@ def _whole(kind: Kind, written: object, *inner: str) -> int:
 
 
 def _share(written: object, key: str) -> float:
-    """The share that a percentage means; a bare number could be either."""
+    """Return the share that a percentage means; a bare number is refused, since it could mean either."""
     if not isinstance(written, str) or not re.fullmatch(_PERCENT_PATTERN, written):
         raise fault(f"{shown(written)} is not a percentage", f"write {key}: 5%", key)
     share = float(written.rstrip("% ")) / 100

@@ -1,4 +1,4 @@
-"""Repeats that are spread over hours, so that they meet the store at different times of its day."""
+"""Repeats that are spread over hours, to sample the storage at different times of day."""
 
 from typing import Annotated
 

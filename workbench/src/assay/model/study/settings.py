@@ -1,4 +1,4 @@
-"""How a study wants the machines to be set on which it is measured."""
+"""Machine settings that a study requires."""
 
 import re
 from typing import Annotated, Any
@@ -19,8 +19,8 @@ def _name(written: Any) -> str:
     raise fault(f"{shown(written)} is no name that the kernel has for it", "write it as the kernel does, such as tsc")
 
 
-def _on_or_off(written: Any) -> Any:
-    """YAML may take `on` and `off` for truth."""
+def _switch_word(written: Any) -> Any:
+    """Turn a boolean into text: YAML may read `on` and `off` as booleans."""
     return {True: "on", False: "off"}.get(written, written) if isinstance(written, bool) else written
 
 
@@ -35,8 +35,8 @@ class Settings(Frozen):
     ] = Field(None, description="When the kernel makes huge pages of its own accord.")
     clock: _Name | None = Field(None, description="Clock source of the kernel, such as tsc.")
     governor: _Name | None = Field(None, description="What governs the frequency of the CPUs, such as performance.")
-    smt: Annotated[str | None, Single(axis.choice(("on", "off"), optional=True)), BeforeValidator(_on_or_off)] = Field(
-        None, description="Several threads on one core of a CPU."
+    smt: Annotated[str | None, Single(axis.choice(("on", "off"), optional=True)), BeforeValidator(_switch_word)] = (
+        Field(None, description="Several threads on one core of a CPU.")
     )
     scheduler: _Name | None = Field(None, description="I/O scheduler of the disks, such as none or mq-deadline.")
     mtu: Annotated[int | None, Single(axis.whole(68, 65535, optional=True))] = Field(
@@ -45,5 +45,5 @@ class Settings(Frozen):
 
     @property
     def wanted(self) -> dict[str, str]:
-        """Name -> value, of those that are written."""
+        """Name -> value, for the settings that are given."""
         return {name: str(value) for name, value in self.__dict__.items() if value is not None}

@@ -2,5 +2,5 @@
 
 
 def directories(width: int, depth: int, inner: bool) -> int:
-    """Directories of a tree that hold files: those of the deepest level, or of all."""
+    """Return the number of directories of a tree that hold files: those of the deepest level, or all if `inner`."""
     return sum(width**level for level in range(0 if inner else depth, depth + 1))

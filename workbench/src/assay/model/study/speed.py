@@ -1,17 +1,17 @@
-"""What a kind of place is assumed to do, until it is measured."""
+"""The assumed speed of a kind of target until it is measured."""
 
 from typing import NamedTuple
 
 
 class Speed(NamedTuple):
-    """Attributes as an estimate needs them.
+    """The figures that an estimate needs.
 
     Attributes:
         bandwidth: Bytes per second.
-        operation: Seconds of one operation that reaches the place.
-        change: Seconds to change a name; what is changed is written back later, or by the flush.
-        parallel: Operations that help when in flight together.
-        words: What it stands for; empty where there is no storage.
+        operation: Seconds of one operation that reaches the storage.
+        change: Seconds to change a name; the change is written back later, or by the flush.
+        parallel: Number of operations in flight up to which the rate grows.
+        words: What the figures represent; empty if there is no storage.
     """
 
     bandwidth: float

@@ -1,4 +1,4 @@
-"""What a stage must have shown before `assay run --stage` goes on with the next one by itself."""
+"""Conditions under which `assay run --stage` goes on to the next stage by itself."""
 
 import re
 from typing import Annotated

@@ -1,7 +1,7 @@
 """The study: one question, with the targets, workloads and axes that answer it.
 
-These classes read what may be written in a study file and hold what it means: sizes in bytes, durations in
-nanoseconds, rates per second.
+These classes read a study file and hold its resolved values: sizes in bytes, durations in nanoseconds, rates per
+second.
 """
 
 import re
@@ -27,18 +27,18 @@ from assay.model.study.target import YEAR_NS, Flag, Target, Text
 from assay.model.units import one_of, shown
 
 MOST_CASES = 100_000
-"""A study with more cases than this, before `where` and `exclude`, is refused."""
+"""Limit on the cases of a study, before `where` and `exclude`."""
 MOST_JOBS = 1_000_000
-"""A study with more cases x repeats than this is refused."""
+"""Limit on cases x repeats of a study."""
 INTERVALS = 20
-"""So many intervals, if possible, show how the rate of a phase goes."""
+"""Number of intervals, if possible, that show the course of a phase."""
 LEAST_INTERVAL, MOST_INTERVAL = 50_000_000, 1_000_000_000
-"""Bounds in nanoseconds of an interval that the study leaves open."""
+"""Bounds in nanoseconds of the interval, if the study does not set it."""
 MOST_OPERATIONS = 30
-"""So that a job stays within 64 phases when each operation needs data to be prepared."""
+"""Keeps a job within 64 phases if each operation needs data to be prepared."""
 
 KINDS: Mapping[str, Kind] = {name: item.kind for name, item in DEFINITIONS.items()}
-"""Field of a workload that may be an axis -> how its values are read. The bounds are the engine's."""
+"""Field of a workload that may be an axis -> the kind of its values. The bounds are the engine's."""
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -88,16 +88,16 @@ class Exclusion(Frozen):
 
 
 _GROUPS: tuple[names.Group, ...] = ("names", "objects")
-"""What operations may work on besides data."""
+"""Groups of operations other than data."""
 _OWN_DEFAULTS = {
     group: {name: Axis(listed=own) for name, item in DEFINITIONS.items() if (own := item.own_default(group))}
     for group in _GROUPS
 }
-"""What a workload of operations on names or objects has where it does not say otherwise."""
+"""Group -> defaults of workloads of that group that differ from those of data operations."""
 
 
 def group_written(workload: Mapping[str, Any]) -> names.Group:
-    """What a workload, as written, works on: names or objects if any of its operations does, else data."""
+    """Return the group of a workload as written: names or objects if any of its operations has it, else data."""
     operations = workload.get("operations")
     words = [word for word in operations if isinstance(word, str)] if isinstance(operations, list) else []
     found = {names.WORK[word].group for word in words if word in names.WORK}
@@ -111,7 +111,7 @@ class _Operations(Frozen):
 
 
 def _swept(name: str, item: Parameter) -> tuple[Any, Any]:
-    """The field of a workload that holds the values of a parameter."""
+    """Return type and definition of the workload field for a parameter."""
     kind = Annotated[Axis, Sweep(item.kind)]
     if item.needed:
         return kind, Field(description=item.about)
@@ -154,10 +154,10 @@ class Workload(_Swept):
         mapping = isinstance(written, dict)
         own = dict(_OWN_DEFAULTS.get(group_written(written), {})) if mapping else {}
         if mapping and any(written.get(field) is not None for field in ("file_sizes", "total_size")):
-            # What a file has at most is found out with the cases.
+            # The largest file size is computed with the cases.
             own["file_size"] = Axis(listed=(0,))
         if mapping and written.get("segments") is not None:
-            # They say it, with the lanes of each case.
+            # The segments determine it, with the lanes of each case.
             own["file_size"] = Axis(listed=(0,))
         workload: Workload = handler({**own, **written} if own else written)
         if mapping:
@@ -166,17 +166,17 @@ class Workload(_Swept):
 
     @property
     def group(self) -> names.Group:
-        """What its operations work on: names or objects if any of them does; then all of them must."""
+        """The group of its operations: names or objects if any operation has it; then all must have it."""
         return group_written({"operations": list(self.operations)})
 
     def axis(self, field: str) -> Axis:
-        """The values of a field of `KINDS`."""
+        """Return the values of a field of `KINDS`."""
         found: Axis = getattr(self, field)
         return found
 
     @property
     def swept(self) -> tuple[str, ...]:
-        """The fields that are axes, in the order they were written."""
+        """The fields that are axes, in the order they are written."""
         order = [*self._written, *(field for field in KINDS if field not in self._written)]
         return tuple(field for field in order if field in KINDS and self.axis(field).swept)
 
@@ -192,14 +192,14 @@ class Output(Frozen):
     keep_files: Flag = Field(False, description="Leave the test data in place after each case.")
 
     def interval_for(self, runtime: int | None) -> int:
-        """Length of the intervals of a case that runs for `runtime`, both in nanoseconds."""
+        """Return the interval for a case that runs for `runtime`, both in nanoseconds."""
         if self.interval is not None:
             return self.interval
         return MOST_INTERVAL if runtime is None else max(LEAST_INTERVAL, min(MOST_INTERVAL, runtime // INTERVALS))
 
 
 def _never_empty(schema: dict[str, Any]) -> None:
-    """A section may be left out, but not be written with nothing in it."""
+    """Change a schema so that a section may be left out, but not be empty."""
     section, _ = schema.pop("anyOf")
     schema.update(section)
     schema.pop("default")
@@ -288,7 +288,7 @@ class Study(Frozen):
     @field_validator("prices", mode="before")
     @classmethod
     def _prices_not_empty(cls, written: Any) -> Any:
-        """A section without anything in it was begun and forgotten."""
+        """Refuse an empty section: its author began it and forgot it."""
         if written is None:
             raise fault("it is empty", "add `book` and `designs`, or leave `prices` out")
         return written
@@ -296,7 +296,7 @@ class Study(Frozen):
     @field_validator("stages", mode="before")
     @classmethod
     def _stages_not_empty(cls, written: Any) -> Any:
-        """Likewise: a rule that asks for nothing accepts everything."""
+        """Refuse an empty section: a rule without conditions would accept everything."""
         if not written:
             raise fault("it is empty", "write efficiency or cost, or leave `stages` out")
         return written
@@ -304,7 +304,7 @@ class Study(Frozen):
     @model_validator(mode="before")
     @classmethod
     def _schedule_in_one_place(cls, written: Any) -> Any:
-        """`repeats` and `order` may be written in `schedule`, where they read well."""
+        """Move `repeats` and `order` out of `schedule`, where they may be written for readability."""
         schedule = written.get("schedule") if isinstance(written, dict) else None
         if not isinstance(schedule, dict):
             return written
@@ -317,7 +317,7 @@ class Study(Frozen):
 
     @model_validator(mode="after")
     def _something_to_decide(self) -> Self:
-        """A single target leaves nothing to decide: then as many repeats as others have at least."""
+        """With a single target there is nothing to decide: make the fewest repeats that others have."""
         if self.repeating.decide is None or len(self.targets) > 1:
             return self
         if "repeating" in self.model_fields_set:
@@ -328,36 +328,36 @@ class Study(Frozen):
 
     @property
     def repeats(self) -> int:
-        """Planned executions of each case; with `repeating.adaptive` the greatest number of them."""
+        """Planned executions of each case; with `repeating.adaptive`, their largest number."""
         return self.repeating.most
 
     @property
     def local(self) -> bool:
-        """Whether this machine alone generates the load, and no launcher is between it and its engines."""
+        """Whether only this machine generates the load, without a launcher for its engines."""
         alone = self.testbed is None and self.hosts.inventory is None and self.hosts.nodes in ((), ("localhost",))
         return alone and self.launcher == "ssh"
 
     def with_targets(self, targets: Mapping[str, Target]) -> "Study":
-        """The study with these targets in place of, or beside, those that it has."""
+        """Return the study with these targets added or replaced."""
         return self.model_copy(update={"targets": {**self.targets, **targets}}) if targets else self
 
     def seen_here(self, targets: Iterable[str]) -> list[str]:
-        """Those of `targets` that are this machine's: no exports, and no directories of other hosts."""
+        """Return the targets that this machine can inspect: no exports, and no directories of other hosts."""
         return [name for name in dict.fromkeys(targets) if self.targets[name].seen_here(self.local)]
 
     def mounts_of(self, targets: Iterable[str]) -> "list[StudyMount]":
-        """What is mounted for some targets on each host that generates the load, each place once."""
+        """Return what is mounted for some targets on each host that generates the load, each mount point once."""
         return list({mount.at: mount for name in targets for mount in self.targets[name].mounted}.values())
 
 
 def study_schema() -> dict[str, Any]:
-    """JSON Schema of what may be written in a study file, for editors."""
+    """Return the JSON Schema of study files, for editors."""
     schema = Study.model_json_schema(mode="validation")
     workload = schema["$defs"]["Workload"]
     defaults = {key: value for key, value in workload.items() if key != "required"}
     defaults |= {"title": "Defaults", "description": "Fields that all workloads share."}
     schema["$defs"]["Defaults"] = defaults
-    # With `defaults`, no single field is required of the workload itself.
+    # Because of `defaults`, no field is required in the workload itself.
     workload.pop("required")
     properties = schema["properties"]
     place = list(properties).index("workloads")

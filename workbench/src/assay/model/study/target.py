@@ -1,4 +1,4 @@
-"""A place under test: what every kind of target says of itself, and what their study files have in common."""
+"""A place under test: the properties of every kind of target, and what kinds have in common in study files."""
 
 import posixpath
 import re
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 YEAR_NS = 365 * 86400 * 10**9
 MEMORY_PATHS = ("/dev/shm/", "/run/")
-"""Where systems commonly have memory."""
+"""Where systems commonly mount file systems in memory."""
 ANY_JOB = "any"
-"""Stands for the directory of a job where no job is meant."""
+"""Directory name used where no particular job is meant."""
 
 
 def _text(written: object) -> str:
@@ -35,7 +35,7 @@ def _text(written: object) -> str:
 
 
 def _path(written: object, info: ValidationInfo) -> str:
-    """An absolute path; relative ones start at the validation context's `base`."""
+    """Check an absolute path; a relative one starts at `base` of the validation context."""
     hint = "write an absolute path such as /var/tmp/assay-test"
     if not isinstance(written, str) or not written:
         raise fault(f"{shown(written)} is not a path", hint)
@@ -43,7 +43,7 @@ def _path(written: object, info: ValidationInfo) -> str:
         raise fault("the path has unprintable characters", hint)
     if written.startswith("~"):
         raise fault(f"`~` is not expanded in `{written}`", "write the whole path of the home directory")
-    # As shells complete it.
+    # Shell completion may add a leading `./`.
     plain = re.sub(r"^(\./+)+(?=.)", "", written)
     if any(part in ("..", ".") for part in plain.split("/")):
         raise fault(f"`{written}` has a `.` or `..` part", "write the path without them")
@@ -76,11 +76,11 @@ class StatedCeilings(Frozen):
 
 
 class Service(NamedTuple):
-    """A server of a target: its name or address, and the TCP port where it answers.
+    """A server of a target: its name or address, and its TCP port.
 
     Attributes:
-        port: None if it answers by no TCP.
-        closed: It is a service of somebody else, where nobody would run iperf3.
+        port: TCP port; None if it does not use TCP.
+        closed: It is a public service on which iperf3 cannot run.
     """
 
     name: str
@@ -91,28 +91,27 @@ class Service(NamedTuple):
 class Target(Frozen):
     """A place under test as a study names it; each kind is a class of its own, in `assay.kinds`.
 
-    The class variables have no defaults: a kind says every one of them, or it is not loaded (`model.study.kinds`).
-    What else a kind does stands in the further files of its folder, and is loaded when it is needed.
+    The class variables have no defaults: a kind must define all of them, or it is not loaded (`model.study.kinds`).
+    Other modules of its folder have the rest of its code, and are loaded when needed.
 
     Attributes:
         noun: What it is, in words: `a directory`.
-        holds: What operations on it can work on.
-        rank: Where the kind stands when kinds are listed for people, the commonest first.
+        holds: Groups of operations that work on it.
+        rank: Position when kinds are listed for users, the commonest first.
         keeps_data: There is storage, which has a size, can be cached, and may exceed no ceiling. False: the engine only
-            does as if.
-        through_kernel: Operations go through the kernel of the machine that generates the load: its page cache may
-            answer, there are several ways to it, and the device below can be measured.
-        through_mpi: Operations are calls of an MPI library: engines are started one for each rank by the MPI's own
-            launcher, with one lane, and are those that are linked to it.
-        is_directory: It is a directory of the machines that generate the load: Assay makes and marks it, and no other
-            target may lie in it.
-        whole_device: It is a block device of this machine, all of which is overwritten.
-        has_files: Lanes can have files, or other things with names, of their own in it; else they share all of it
-            (`layout: shared`).
-        made_by_engines: What is made there only an engine can reach, so that engines remove it; several runs may work
-            there at once.
-        waits_when_gone: Each operation on storage that is gone waits for a time-out, so that one failure is enough.
-        examples: Field -> an example, for whoever has left it out.
+            simulates it.
+        through_kernel: Operations go through the kernel of the load host: its page cache may answer, there is a choice
+            of methods, and the device below can be measured.
+        through_mpi: Operations are calls of an MPI library: the MPI's own launcher starts one engine for each rank,
+            with one lane, and the engine is linked to the library.
+        is_directory: It is a directory of the load hosts: Assay makes and marks it, and no other target may be inside.
+        whole_device: It is a block device of this machine that is overwritten entirely.
+        has_files: Each lane can have its own files or other named things in it; else all lanes share it (`layout:
+            shared`).
+        made_by_engines: Only an engine can reach what is made there, so engines remove it; several runs may work there
+            at once.
+        waits_when_gone: Every operation on lost storage waits for a time-out, so that one failure suffices to give up.
+        examples: Field -> an example for the hint when it is missing.
     """
 
     noun: ClassVar[str]
@@ -129,32 +128,32 @@ class Target(Frozen):
     examples: ClassVar[Mapping[str, str]]
 
     if TYPE_CHECKING:
-        # Every kind has these: fields in an order of its own, properties, methods.
+        # Every kind has these, as fields in its own order, as properties or as methods.
         @property
         def kind(self) -> str:
-            """Its word in study files, which is the name of its folder."""
+            """The word in study files, which is the name of the kind's folder."""
 
         @property
         def path(self) -> str:
-            """Where it is: directory, device, or for people `server:export/directory`; empty if it is nowhere."""
+            """Its location: directory, device, or for display `server:export/directory`; empty if it has none."""
 
         @property
         def ceilings(self) -> "StatedCeilings":
-            """What it cannot exceed, from a catalogue."""
+            """What it cannot exceed, as stated in the study."""
 
         @property
         def description(self) -> str:
-            """What it is, for the report."""
+            """Description for the report."""
 
         @property
         def services(self) -> tuple[Service, ...]:
-            """Its servers across a network, each once, in order; none if there is no network on the way."""
+            """Its servers across a network, each once, in order; empty without a network in between."""
 
         def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
-            """What a workload asks of it that no target of this kind can do, whatever the engine says of itself.
+            """Yield what a workload requires that no target of this kind can do, whatever the engine's capabilities.
 
             Args:
-                name: Of this target.
+                name: Name of this target.
                 workload: Name of the workload.
                 work: The workload.
             """
@@ -166,25 +165,25 @@ class Target(Frozen):
 
     @property
     def started(self) -> str:
-        """Kind of the server that Assay starts for it on this machine, for the length of a run; empty: none."""
+        """Kind of the server that Assay starts for it on this machine during a run; empty: none."""
         return ""
 
     def served_at(self, port: int) -> "Target":  # noqa: ARG002
-        """The target once that server runs.
+        """Return the target at the server that Assay started.
 
         Args:
-            port: Of 127.0.0.1, where it answers.
+            port: TCP port of the server on 127.0.0.1.
         """
         return self
 
     @classmethod
     def protocol(cls) -> str:
-        """What the engine itself speaks to servers, for people; empty where the kernel does, or nobody."""
+        """Return the protocol that the engine itself speaks to servers, for display; empty if there is none."""
         return ""
 
     @classmethod
     def flushes(cls) -> Mapping[str, str]:
-        """Policy of `sync` -> what it means there, where that is not what it means for files of the kernel."""
+        """Return values of `sync` -> their meaning for this kind, if different from that for files of the kernel."""
         return {}
 
     @property
@@ -193,7 +192,7 @@ class Target(Frozen):
         return ()
 
     def signed_in(self, logins: Mapping[tuple[str, str], str]) -> "Target":  # noqa: ARG002
-        """The target where it is known who may sign in at the servers of a testbed.
+        """Return the target with the credentials of a testbed's servers.
 
         Args:
             logins: Host and user -> file with name and password.
@@ -202,63 +201,63 @@ class Target(Frozen):
 
     @property
     def only_read(self) -> bool:
-        """What is in it was there before: runs only read it, and how large its objects are only their list tells."""
+        """Its contents existed before: runs only read it, and only its list shows how large its objects are."""
         return False
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """All paths that are used: of a directory with shares those of the shares, too."""
+        """All paths in use; for a directory with shares, those of the shares too."""
         return (self.path,)
 
     @property
     def on_machine(self) -> bool:
-        """It has a path that the kernel knows: a directory or a device."""
+        """It has a path in the kernel: a directory or a device."""
         return self.is_directory or self.whole_device
 
     @property
     def adds_up(self) -> bool:
-        """Each job has a place of its own in it: data that is kept adds up."""
+        """Each job has its own place in it, so kept data accumulates."""
         return self.is_directory or self.made_by_engines
 
     @property
     def in_memory(self) -> bool:
-        """Its path is one where systems commonly have memory; what is there in truth is found out when it is used."""
+        """Its path is one that is commonly in memory; the true location is determined when it is used."""
         return self.is_directory and self.path.startswith(MEMORY_PATHS)
 
     def seen_here(self, local: bool) -> bool:
-        """Whether this machine can look at it.
+        """Whether this machine can inspect it.
 
         Args:
-            local: This machine alone generates the load.
+            local: Only this machine generates the load.
         """
         return self.whole_device or (self.is_directory and local)
 
     def directory_of(self, job: str, run: str, local: bool) -> str:
-        """Directory of a job: where several runs may be at work it has the name of the run, too.
+        """Return the directory name of a job; it includes the run if several runs may be at work.
 
         Args:
             job: Id of the job.
             run: Id of the run.
-            local: This machine alone generates the load.
+            local: Only this machine generates the load.
         """
         return f"{run}-{job}" if self.made_by_engines or (self.is_directory and not local) else job
 
     def job_target(
         self, directory: str = ANY_JOB, run: str | None = None, destroy: bool = False, servers: int | None = None
     ) -> BaseModel:
-        """The target as an engine is told of it; `job.py` of the kind.
+        """Return the target as the engine's job describes it; implemented in `job.py` of the kind.
 
         Args:
             directory: Name of the job's own directory.
-            run: Identity of the run that has claimed it; None while none has.
+            run: Id of the run that has claimed it; None if unclaimed.
             destroy: The user has confirmed that devices may be overwritten.
-            servers: How many of its servers are used; None: all.
+            servers: Number of servers to use; None: all.
         """
         found: BaseModel = self.part("job").job_target(self, directory, run, destroy, servers)
         return found
 
     def plain_target(self, directory: str = ANY_JOB, destroy: bool = False) -> BaseModel:
-        """As `job_target`, of whatever is below it that an engine on its own can measure.
+        """Return the same as `job_target` for whatever is below it that a single engine can measure.
 
         Args:
             directory: Name of the job's own directory.
@@ -268,28 +267,31 @@ class Target(Frozen):
 
     @property
     def has_own_service(self) -> bool:
-        """The engine has a service of this kind, at which a client can be measured: `at_engine`."""
+        """The engine has a service of this kind with which a client can be measured: `at_engine`."""
         return False
 
     def at_engine(self) -> BaseModel | None:
-        """As `job_target`, but at a service of the engine's own, which answers at once; None where there is none.
+        """Return the same as `job_target`, but at a service inside the engine that answers at once; None without one.
 
-        Nothing but the client is measured there.
+        Only the client is measured that way.
         """
         return None
 
     def speed(self) -> Speed:
-        """What it is assumed to do; `estimate.py` of the kind."""
+        """Return its assumed speed; implemented in `estimate.py` of the kind."""
         found: Speed = self.part("estimate").speed(self)
         return found
 
     @classmethod
     def part(cls, name: str) -> ModuleType:
-        """A file of the kind's folder. Plans look at targets only, so that they need not load how one is claimed."""
+        """Import a module of the kind's folder.
+
+        Plans only look at targets, so they need not load how a target is claimed.
+        """
         return import_module(f"{cls.__module__.rpartition('.')[0]}.{name}")
 
 
 TRAITS: tuple[str, ...] = tuple(name for name, kind in Target.__annotations__.items() if "ClassVar" in str(kind))
-"""What a kind has to say of itself as class variables."""
+"""Class variables that every kind must define."""
 MEMBERS = ("kind", "path", "ceilings", "description", "services", "crosscheck")
-"""What it has to have as fields, properties or methods."""
+"""Fields, properties or methods that every kind must have."""
