@@ -168,7 +168,7 @@ class HttpTarget(Target):
         return written
 
     @model_validator(mode="after")
-    def _one_that_can_be_started(self) -> "HttpTarget":
+    def _startable_server(self) -> "HttpTarget":
         if self.server is None:
             return self
         if self.endpoints:

@@ -26,7 +26,7 @@ def pairs_of(cases: Iterable[Case], base: str, other: str) -> tuple[Pair, ...]:
         if case.target in sides:
             sides[case.target][case.workload, case.operations, case.parameters.model_dump_json()] = case.id
     others = sides[other]
-    return tuple((here, others[key]) for key, here in sides[base].items() if key in others)
+    return tuple((base_case, others[key]) for key, base_case in sides[base].items() if key in others)
 
 
 def block_order(pairs: Sequence[Pair], rounds: int, seed: int) -> tuple[tuple[str, int], ...]:

@@ -45,13 +45,13 @@ def _target_paths(study: Study) -> Iterator[Fault]:
     placed = [
         (name, target, path) for name, target in study.targets.items() if target.on_machine for path in target.paths
     ]
-    for (first, one, here), (second, other, there) in itertools.combinations(placed, 2):
-        field = ("targets", second, "path" if there == other.path else "shares")
-        if here == there:
-            message = f"{there} is already target `{first}`"
+    for (first, first_target, first_path), (second, second_target, second_path) in itertools.combinations(placed, 2):
+        field = ("targets", second, "path" if second_path == second_target.path else "shares")
+        if first_path == second_path:
+            message = f"{second_path} is already target `{first}`"
             yield Fault(path=field, message=message, hint="name each place once")
-        elif one.is_directory and other.is_directory and _nested(here, there):
-            message = f"{there} and target `{first}` ({here}) lie in each other"
+        elif first_target.is_directory and second_target.is_directory and _nested(first_path, second_path):
+            message = f"{second_path} and target `{first}` ({first_path}) lie in each other"
             yield Fault(path=field, message=message, hint="give each target a directory of its own")
 
 

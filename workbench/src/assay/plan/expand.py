@@ -195,10 +195,10 @@ class _Rules:
             raise _ConditionError(Fault(path=path, message=error.message, hint=error.hint)) from None
 
 
-def _faults_by_rule(name: str, found: list[Broken]) -> Iterator[Fault]:
+def _faults_by_rule(name: str, problems: list[Broken]) -> Iterator[Fault]:
     """Yield one fault per rule, with the number of cases that break it."""
     by_rule: dict[str, list[Broken]] = {}
-    for broken in found:
+    for broken in problems:
         by_rule.setdefault(broken.rule, []).append(broken)
     for group in by_rule.values():
         first = group[0]

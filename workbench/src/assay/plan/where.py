@@ -225,12 +225,12 @@ def _is_deeper(tree: ast.AST, most: int) -> bool:
     return bool(level)
 
 
-def _lexeme(found: re.Match[str]) -> str:
-    written = found[0]
-    if found["text"]:
+def _lexeme(match: re.Match[str]) -> str:
+    written = match[0]
+    if match["text"]:
         return written
     try:
-        if found["rate"]:
+        if match["rate"]:
             return repr(units.parse_rate(written))
         unit = written.lstrip("0123456789.")
         return str(units.parse_duration(written) if unit in units.DURATION_UNITS else units.parse_size(written))

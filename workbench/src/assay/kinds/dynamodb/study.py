@@ -86,7 +86,7 @@ class DynamodbTarget(HttpTarget):
     max_requests: Limit = Field(None, description="Operations of the run send no more requests than this here.")
 
     @model_validator(mode="after")
-    def _keys_tell_apart(self) -> "DynamodbTarget":
+    def _keys_differ(self) -> "DynamodbTarget":
         if self.partition_items > 1 and self.sort_key is None:
             message = "items with the same partition key need a sort key"
             raise fault(message, "add for example sort_key: sk, or remove partition_items", "partition_items")

@@ -114,7 +114,7 @@ class S3Target(HttpTarget):
         return self
 
     @model_validator(mode="after")
-    def _made_or_there(self) -> "S3Target":
+    def _put_or_existing(self) -> "S3Target":
         useless = next((field for field in _OF_PUTS if field in self.model_fields_set), None)
         if self.existing is not None and useless is not None:
             raise fault(f"nothing is put where `existing` is said, so {useless} is of no use", "leave one out", useless)

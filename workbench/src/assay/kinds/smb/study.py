@@ -117,7 +117,7 @@ class SmbTarget(ExportTarget):
     description: Text = Field("", description="What it is, for the report.")
 
     @model_validator(mode="after")
-    def _able(self) -> "SmbTarget":
+    def _version_has_features(self) -> "SmbTarget":
         if self.version == "2.1" and self.encryption:
             raise fault("SMB 2.1 has no encryption", "leave `encryption` out, or take `version: 3.0` or newer")
         if self.version == "2.1" and self.channels > 1:

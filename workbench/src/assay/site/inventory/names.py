@@ -117,11 +117,11 @@ def refuse_twice(names: Iterable[str]) -> None:
     Raises:
         AssayError: A name comes twice.
     """
-    seen: set[str] = set()
+    earlier: set[str] = set()
     for name in names:
-        if name in seen:
+        if name in earlier:
             raise twice(name)
-        seen.add(name)
+        earlier.add(name)
 
 
 def twice(name: str) -> AssayError:
