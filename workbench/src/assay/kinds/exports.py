@@ -1,4 +1,4 @@
-"""What NFS exports and SMB shares have in common as a study names them."""
+"""The common part of NFS exports and SMB shares in a study file."""
 
 import re
 from collections.abc import Iterator
@@ -31,24 +31,24 @@ Timeout = Annotated[int, Single(axis.duration(10**8, 3600 * 10**9))]
 
 
 def service_at(written: str, port: int) -> Service:
-    """A server that is written with or without its port.
+    """Return a server from its name with or without a port.
 
     Args:
         written: `HOST`, `HOST:PORT`, `[V6]` or `[V6]:PORT`.
-        port: Where it answers if it is written without one.
+        port: Port of a server that is written without one.
     """
-    name, own = _split(written)
-    return Service(name.strip("[]"), int(own or port))
+    name, own_port = _split(written)
+    return Service(name.strip("[]"), int(own_port or port))
 
 
 def _split(written: str) -> tuple[str, str]:
-    """Name and port, which is empty if there is none."""
+    """Split into name and port, which is empty if there is none."""
     name, colon, port = written.rpartition(":")
     return (name, port) if colon and not written.endswith("]") else (written, "")
 
 
 class ExportTarget(Target):
-    """What servers export by a protocol which the engine itself speaks: no mount, and no cache of the client."""
+    """What servers export by a protocol that the engine speaks itself, without a mount or a client cache."""
 
     holds: ClassVar[tuple[Group, ...]] = ("data", "names")
     keeps_data: ClassVar[bool] = True
@@ -60,32 +60,32 @@ class ExportTarget(Target):
     made_by_engines: ClassVar[bool] = True
     waits_when_gone: ClassVar[bool] = True
     usual_port: ClassVar[int]
-    """Where its servers answer unless they say otherwise."""
+    """Standard port of the protocol."""
 
     if TYPE_CHECKING:
-        # Each kind has these as fields, in an order of its own.
+        # Each kind declares these as fields, in its own order.
         @property
         def servers(self) -> tuple[str, ...]:
-            """Its servers, as written."""
+            """Its servers, as written in the study."""
 
         @property
         def port(self) -> int | None:
-            """Of servers that are written without one."""
+            """Port of servers that are written without one; None for the standard port."""
 
     @property
     def services(self) -> tuple[Service, ...]:
-        """Its servers, with the port of the protocol."""
+        """Its servers, each with its port."""
         return tuple(service_at(server, self.port or self.usual_port) for server in self.servers)
 
     def addresses(self, count: int | None) -> list[str]:
-        """What an engine connects to: the first `count` servers, with `port` where they are written without one.
+        """Return the addresses for the engine, with `port` where a server is written without one.
 
         Args:
-            count: None: all.
+            count: Number of servers to use, from the first; None for all.
         """
         port = f":{self.port}" if self.port else ""
         return [server if _split(server)[1] else f"{server}{port}" for server in self.servers[:count]]
 
     def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
-        """Of servers; `crosscheck.py` of the kind."""
+        """See `Target.crosscheck`: the rules in `crosscheck.py` of the kind."""
         yield from self.part("crosscheck").crosscheck(self, name, workload, work)

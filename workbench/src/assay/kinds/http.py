@@ -1,4 +1,4 @@
-"""What targets that are reached over HTTP have in common in a study file: endpoints, who asks, how long to wait."""
+"""The common part of targets reached over HTTP in a study file: endpoints, credentials, timeout."""
 
 import os
 import re
@@ -36,7 +36,7 @@ CREDENTIALS = (
 
 
 def _endpoint(text: str) -> str:
-    """One endpoint; what may hold a password is never repeated in a message."""
+    """Return a valid endpoint. A text that may contain a password is never repeated in a message."""
     hint = "write it as http://HOST:PORT or https://HOST"
     scheme, mark, rest = text.partition("://")
     if "@" in text:
@@ -72,7 +72,13 @@ def _endpoints(written: object) -> tuple[str, ...]:
 
 
 def named(pattern: str, what: str, hint: str) -> BeforeValidator:
-    """Reads text of a pattern, or nothing; `what` and `hint` say what it is not, and what it may be."""
+    """Return a validator that accepts None and text matching a pattern.
+
+    Args:
+        pattern: Regular expression for the whole text.
+        what: What the text should be, for the message: `TEXT is not WHAT`.
+        hint: What to write instead.
+    """
 
     def read(written: object) -> str | None:
         if written is None or (isinstance(written, str) and re.fullmatch(pattern, written)):
@@ -96,22 +102,22 @@ Balance = Annotated[Literal["round_robin", "least_loaded"], Single(axis.choice((
 Timeout = Annotated[int, Single(axis.duration(10**8, 3600 * 10**9))]
 MINUTE = 60 * 10**9
 NULL_SERVICE = "null:"
-"""Instead of endpoints: the service in the engine itself."""
+"""Endpoint of the service inside the engine."""
 StartedServer = Annotated[
     str | None, named(WORD, "a kind of server", "write a name such as moto"), WithJsonSchema(TEXT)
 ]
 ON_THIS_MACHINE = Speed(5e7, 3e-3, 3e-3, 1, "a server that Assay starts on this machine")
-"""What is assumed of such a server: moto's, which is the slowest."""
+"""Assumed speed of a started server: that of moto, the slowest."""
 
 
 def also_singular(schema: dict[str, Any]) -> None:
-    """`endpoint` may stand for `endpoints`."""
+    """Add `endpoint` to a JSON schema as another name of `endpoints`."""
     fields = schema["properties"]
     fields["endpoint"] = {**fields["endpoints"], "description": "The same as endpoints."}
 
 
 class HttpTarget(Target):
-    """What a service holds that the engine itself reaches over HTTP; nothing is sent twice."""
+    """A bucket or table of a service that the engine reaches over HTTP itself; it never repeats a request."""
 
     model_config = ConfigDict(json_schema_extra=also_singular)
 
@@ -125,7 +131,7 @@ class HttpTarget(Target):
     made_by_engines: ClassVar[bool] = True
     waits_when_gone: ClassVar[bool] = False
     thing: ClassVar[Literal["bucket", "table"]]
-    """What a server has to offer for it."""
+    """What a server must provide for such a target."""
 
     kind: str
     endpoints: Endpoints = Field(
@@ -155,14 +161,14 @@ class HttpTarget(Target):
     @model_validator(mode="before")
     @classmethod
     def _without_credentials(cls, written: Any) -> Any:
-        """Files are copied, kept with runs and shown in reports: no secret may stand in one."""
+        """Refuse credentials: study files are copied, stored with runs and shown in reports."""
         for key in written if isinstance(written, dict) else ():
             if isinstance(key, str) and _SECRET.fullmatch(key.lower().replace("-", "_")):
                 raise fault("a study holds no credentials", f"remove it, and what it holds: {CREDENTIALS}", key)
         return written
 
     @model_validator(mode="after")
-    def _one_that_can_be_started(self) -> "HttpTarget":
+    def _startable_server(self) -> "HttpTarget":
         if self.server is None:
             return self
         if self.endpoints:
@@ -183,32 +189,32 @@ class HttpTarget(Target):
 
     @property
     def started(self) -> str:
-        """As `Target.started`."""
+        """See `Target.started`."""
         return self.server or ""
 
     def served_at(self, port: int) -> "HttpTarget":
-        """As `Target.served_at`."""
+        """See `Target.served_at`."""
         return self.model_copy(update={"endpoints": (f"http://127.0.0.1:{port}",)})
 
     @property
     def doors(self) -> tuple[str, ...]:
-        """The endpoints, also where none is written; of a server that does not run yet, a name that leads nowhere."""
-        # RFC 2606: names in `invalid` are nobody's.
+        """The endpoints; AWS's if none is written; a name that never resolves for a server that does not run yet."""
+        # RFC 2606 reserves `invalid` for names that never resolve.
         return self.endpoints or (f"http://{self.server}.invalid" if self.server else self.aws,)
 
     @property
     @abstractmethod
     def aws(self) -> str:
-        """Where AWS answers for it, in its region."""
+        """Endpoint of AWS for it, in its region."""
 
     @property
     @abstractmethod
     def inside(self) -> str:
-        """Where it is in the service, for people."""
+        """Its path inside the service, for people to read."""
 
     @property
     def services(self) -> tuple[Service, ...]:
-        """The hosts of its endpoints, each once; none of a server that this machine runs: no link leads there."""
+        """Hosts of its endpoints, each once; none for a server on this machine, which no network link leads to."""
         if self.server:
             return ()
         found: dict[str, Service] = {}
@@ -219,7 +225,7 @@ class HttpTarget(Target):
 
     @property
     def path(self) -> str:
-        """Where it is, for people: the first endpoint, how many more there are, and what follows in the service."""
+        """Its place, for people to read: first endpoint, number of further ones, and the path inside the service."""
         if self.server:
             return f"{self.server} on this machine/{self.inside}"
         more = len(self.doors) - 1
@@ -227,26 +233,26 @@ class HttpTarget(Target):
 
     @property
     def has_own_service(self) -> bool:
-        """As `Target.has_own_service`: it has no objects that were there before."""
+        """See `Target.has_own_service`: not for existing objects, which the engine's own service lacks."""
         return not self.only_read
 
     def at_engine(self) -> BaseModel | None:
-        """As `Target.at_engine`: in a bucket or table of the engine's own, in which nobody else has objects."""
+        """See `Target.at_engine`: in a bucket or table of the engine's own service."""
         if not self.has_own_service:
             return None
-        alone = {"endpoints": (NULL_SERVICE,), "server": None, "profile": None, "ca_file": None}
-        return self.model_copy(update={**alone, **self.part("job").AT_ENGINE}).job_target("ceiling")
+        overrides = {"endpoints": (NULL_SERVICE,), "server": None, "profile": None, "ca_file": None}
+        return self.model_copy(update={**overrides, **self.part("job").AT_ENGINE}).job_target("ceiling")
 
     def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
-        """Of endpoints and of what the service allows; `crosscheck.py` of the kind."""
+        """See `Target.crosscheck`: the rules in `crosscheck.py` of the kind."""
         yield from self.part("crosscheck").crosscheck(self, name, workload, work)
 
 
 def endpoint_of_environment(kind: str) -> tuple[str, str]:
-    """The variable that names the endpoint of a service to all programs of AWS, and what it says; empty if none is set.
+    """Return name and value of the environment variable with the endpoint of an AWS service; both empty if none is set.
 
     Args:
-        kind: Of the target, which is the service's name.
+        kind: Kind of the target, which is the name of the service.
     """
     ignored = os.environ.get("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "").lower() == "true"
     names = (f"AWS_ENDPOINT_URL_{kind.upper()}", "AWS_ENDPOINT_URL")
@@ -255,6 +261,6 @@ def endpoint_of_environment(kind: str) -> tuple[str, str]:
 
 
 def address_of_aws(service: str, region: str) -> str:
-    """Where a service of AWS answers in a region."""
+    """Return the endpoint of an AWS service in a region."""
     ending = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
     return f"https://{service}.{region}.{ending}"

@@ -1,4 +1,4 @@
-"""What an engine is told of targets that it reaches over HTTP, and what a run does with them."""
+"""Targets reached over HTTP: their common fields in a job of the engine, and what a run does with them."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from assay.servers.kinds import load_kind
 
 
 def told(target: HttpTarget, directory: str, run: str | None, destroy: bool, servers: int | None) -> dict[str, Any]:
-    """The fields that the jobs of all of them have; credentials are for the engine to find."""
+    """Return the job fields that all kinds share. Credentials are not among them: the engine finds its own."""
     return {
         "endpoints": list(target.doors[:servers]),
         "balance": Balance(target.balance),
@@ -28,15 +28,20 @@ def told(target: HttpTarget, directory: str, run: str | None, destroy: bool, ser
 
 
 class HttpKeeper(ServiceKeeper[HttpTarget]):
-    """Looks after what only engines have credentials for."""
+    """Handles a target that only engines have credentials for."""
 
     def claim(self, claiming: Claiming) -> None:
-        """As `Keeper.claim`: what is in a server that Assay has started goes with it."""
+        """See `Keeper.claim`: nothing to record for a started server, whose data is removed with it."""
         if not self.target.server:
             super().claim(claiming)
 
     def probe(self, probing: Probing) -> BackendCapabilities:
-        """As `Keeper.probe`: what every other program of AWS would ask is not passed over in silence."""
+        """See `Keeper.probe`.
+
+        Raises:
+            AssayError: The environment sets an endpoint that other AWS programs would use and this study ignores, or
+                the engine refuses the target.
+        """
         name, _ = endpoint_of_environment(self.target.kind)
         if name and not self.target.endpoints and not self.target.server:
             message = f"{name} is set, and the study names no endpoint: it would be measured at {self.target.aws}"
@@ -46,11 +51,11 @@ class HttpKeeper(ServiceKeeper[HttpTarget]):
         return super().probe(probing)
 
     def clean(self, directory: str, cleaning: Cleaning) -> list[str]:
-        """As `Keeper.clean`: others have objects and items there, too, so that the job says which are its own."""
+        """See `Keeper.clean`: removes only what the job itself made, since others may store data there, too."""
         return cleaning.of_job(self.target.job_target(directory, destroy=True))
 
     def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:
-        """As `Keeper.layers`: what is behind the network is not seen."""
+        """See `Keeper.layers`: layers behind the network are not visible."""
         target = self.target
         if target.server:
             kind: LayerKind = "memory" if load_kind(target.server).memory else "program"

@@ -1,4 +1,4 @@
-"""What a service names, as it is typed in one word: `s3://BUCKET/KEYS`, with options behind a question mark."""
+"""Buckets and tables typed as one word: `s3://BUCKET/KEYS`, with options behind a question mark."""
 
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -10,12 +10,12 @@ OPTIONS = ("endpoint", "region", "profile")
 
 
 def parts(text: str, scheme: str) -> tuple[str, str, dict[str, Any]] | None:
-    """The name, what follows it, and fields of the target from options; None if the word has another scheme.
+    """Return the name, the path behind it, and target fields from the options; None if the word has another scheme.
 
-    Without an endpoint it is the one that the environment names, as for all programs of AWS.
+    The endpoint defaults to the one of the environment, as in all AWS programs.
 
     Raises:
-        AssayError: The name is missing, or there are other options.
+        AssayError: The name is missing, or an option is unknown.
     """
     if not text.startswith(f"{scheme}://"):
         return None

@@ -1,7 +1,7 @@
-"""What a run does with a target, kind by kind, and what is handed in for it.
+"""What a run does with a target: one `Keeper` per kind, and the protocols through which keepers act.
 
-Kinds stand below what starts engines and touches machines: whoever asks one for something hands in the hands for it,
-and the kind says what is to be done with them.
+Kinds may not import the packages that start engines and change machines. So the caller passes an object that does the
+work (the protocols below), and the keeper of the kind decides which of its methods to call.
 """
 
 from abc import ABC, abstractmethod
@@ -17,17 +17,17 @@ from assay.model.result.layers import Layer
 from assay.model.study.target import Target
 
 Problem = tuple[str, str]
-"""What is wrong, and how to mend it."""
+"""What is wrong, and how to fix it."""
 
 
 class Seen(NamedTuple):
-    """What was seen of a place.
+    """What an inspection found at a place.
 
     Attributes:
         problems: Why Assay must not write there; empty if it may.
-        real_path: Its path without links, which no other target may share; empty if it has none.
-        mark: Of the run that has claimed it; None if none has.
-        space: Room of the file system that it lies on; None if there is none, or if it has no size of its own.
+        real_path: Its path with symbolic links resolved, which must be unique among targets; empty if it has none.
+        mark: Mark of the run that has claimed it; None if no run has.
+        space: Size and free space of its file system; None if it is not known or has no size.
     """
 
     problems: Sequence[Problem] = ()
@@ -37,52 +37,52 @@ class Seen(NamedTuple):
 
 
 class Looking(Protocol):
-    """Looks at what there is, and changes nothing."""
+    """Inspects places on this machine without changing anything."""
 
     def directory(self, path: str) -> Seen:
-        """Whether a directory may be claimed.
+        """Inspect a directory that is to be claimed.
 
         Raises:
             SilentError: The storage does not answer.
         """
 
     def device(self, path: str) -> Seen:
-        """Whether a device may be overwritten."""
+        """Inspect a device that is to be overwritten."""
 
     def node(self, path: str) -> str:
-        """The kernel's own name of a device that was taken."""
+        """Return the kernel's name of a locked device."""
 
 
 class Taking(Protocol):
-    """Keeps what is used by one process only."""
+    """Locks what only one process may use."""
 
     def device(self, path: str) -> list[int]:
-        """Take a device, look at it again, and tell the user; returns descriptors that keep it while they are open.
+        """Lock a device, inspect it again, and inform the user; return descriptors that hold the lock while open.
 
         Raises:
-            AssayError: Somebody has it.
+            AssayError: Another process uses the device.
         """
 
 
 class Claiming(Protocol):
-    """Makes and marks places for a run; each is recorded before it is made."""
+    """Makes and marks places for a run; each is recorded in the journal before it is made."""
 
     def directory(self, path: str) -> None:
-        """Make and mark a directory, on each of the machines that generate the load.
+        """Make and mark a directory on each machine that generates load.
 
         Raises:
             AssayError: It cannot be made or marked.
         """
 
     def by_engines(self, path: str) -> None:
-        """Record that engines will make something there."""
+        """Record that engines will make something at a place."""
 
 
 class Probing(Protocol):
-    """Asks the engine what it can do.
+    """Queries the engine's capabilities.
 
     Attributes:
-        run: Identity of the run that has claimed the targets.
+        run: Id of the run that has claimed the targets.
         destroy: The user has confirmed that devices and buckets may be written to.
     """
 
@@ -90,93 +90,93 @@ class Probing(Protocol):
     destroy: bool
 
     def general(self, kind: str) -> BackendCapabilities:
-        """What it says of a kind without trying."""
+        """Return the capabilities for a kind of target, without trying anything."""
 
     def tried(self, target: BaseModel, may_hang: bool = False, everywhere: bool = False) -> BackendCapabilities:
-        """What it found out by trying, from where the target can be reached.
+        """Return the capabilities that the engine finds by trying, on a host that reaches the target.
 
         Args:
-            target: As it stands in a job.
-            may_hang: The kernel waits for storage that does not answer: it is waited for as long as the study says.
-            everywhere: Each host that generates load tries, since each may have other rights.
+            target: The target as in a job.
+            may_hang: The probe may hang in the kernel if the storage does not answer: apply the study's time limit.
+            everywhere: Probe on each host that generates load, since access rights may differ.
 
         Raises:
-            AssayError: The engine refuses it.
+            AssayError: The engine refuses the target.
         """
 
     def device(self, path: str) -> BackendCapabilities:
-        """Likewise with a device of this machine."""
+        """Return the capabilities for a device of this machine, found by trying."""
 
     def directory(self, kind: str, seen: Seen) -> BackendCapabilities:
-        """What it can do in a directory of this machine, by what lies below: nothing is tried there."""
+        """Return the capabilities for a directory of this machine from its file system, without trying anything."""
 
 
 class Cleaning(Protocol):
-    """Removes what engines that were killed have left."""
+    """Removes what killed engines have left behind."""
 
     def directory(self, path: str, name: str) -> list[str]:
-        """Remove the directory of a job in a claimed directory; returns what is still there, one line each."""
+        """Remove the directory of a job in a claimed directory; return what is still there, one line each."""
 
     def by_engine(self, target: BaseModel) -> None:
         """Have an engine remove the directory of a job.
 
         Raises:
-            AssayError: It could not.
+            AssayError: The engine could not.
         """
 
     def of_job(self, target: BaseModel) -> list[str]:
-        """Have an engine remove what the job can have made in a place that others use, too, whatever is listed there.
+        """Have an engine remove everything that the job may have made in a place that others use, too.
 
         Returns:
-            What is there besides and not known to be the job's, one line each.
+            What remains there and cannot be attributed to the job, one line each.
 
         Raises:
-            AssayError: It could not.
+            AssayError: The engine could not.
         """
 
 
 class Layering(Protocol):
-    """Finds what lies below a place of this machine."""
+    """Finds the storage layers below a place on this machine."""
 
     def directory(self, filesystem: str, look: Look | None) -> tuple[Layer, ...]:
-        """Below a directory; of other hosts only what the type of the file system tells is known."""
+        """Return the layers below a directory; on other hosts only what the file system type reveals."""
 
     def device(self, path: str) -> tuple[Layer, ...]:
-        """Below a device, and itself."""
+        """Return a device and the layers below it."""
 
 
 T = TypeVar("T", bound=Target)
 
 
 class Keeper(ABC, Generic[T]):
-    """What a run does with targets of one kind. Nothing has a default: a kind says all of it."""
+    """What a run does with targets of one kind. No method has a default: each kind implements all."""
 
     def __init__(self, target: T) -> None:
-        """Nothing is done yet."""
+        """Do nothing yet."""
         self.target = target
 
     @abstractmethod
     def inspect(self, looking: Looking) -> Seen:
-        """Look at it before anything is written."""
+        """Inspect the target before anything is written."""
 
     @abstractmethod
     def take(self, taking: Taking) -> list[int]:
-        """Keep it for this process while the run lasts; returns open descriptors that do."""
+        """Lock the target for this process during the run; return open descriptors that hold the lock."""
 
     @abstractmethod
     def claim(self, claiming: Claiming) -> None:
-        """Make and mark what the run works in."""
+        """Make and mark the place that the run works in."""
 
     @abstractmethod
     def probe(self, probing: Probing) -> BackendCapabilities:
-        """What the engine can do there."""
+        """Return the engine's capabilities at the claimed target."""
 
     @abstractmethod
     def foresee(self, probing: Probing, seen: Seen) -> BackendCapabilities | None:
-        """What the engine can do there, from this machine, found before anything is made.
+        """Return the engine's capabilities at the target, found from this machine before anything is made.
 
         Returns:
-            None if no more is known than what it can do anywhere.
+            None if only the general capabilities of the kind are known.
 
         Raises:
             AssayError: `probe` would be refused.
@@ -184,65 +184,65 @@ class Keeper(ABC, Generic[T]):
 
     @abstractmethod
     def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
-        """The target of a job that starts now: since the last one, something may have changed.
+        """Return the target for a job that starts now, after checking what may have changed since the last one.
 
         Raises:
-            AssayError: It must not start any more.
+            AssayError: The job must not start.
         """
 
     @abstractmethod
     def clean(self, directory: str, cleaning: Cleaning) -> list[str]:
-        """Remove what a killed engine has left in the directory of its job; returns what is still there."""
+        """Remove what a killed engine has left in the directory of its job; return what is still there."""
 
     @abstractmethod
     def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:
-        """What lies below it, from the top.
+        """Return the storage layers below the target, from the top.
 
         Args:
-            filesystem: Type of its file system as the engine says.
-            look: What an engine has seen of its directory; None if it is on another host, or no directory.
-            layering: Walks this machine.
+            filesystem: Type of its file system as the engine reports it.
+            look: An engine's report on its directory; None if it is on another host, or not a directory.
+            layering: Finds layers on this machine.
         """
 
 
 class EnginesKeeper(Keeper[T]):
-    """Looks after what only engines reach, so that they make, mark and remove what is in it."""
+    """Handles a target that only engines can reach, so that engines make, mark and remove everything in it."""
 
     def inspect(self, looking: Looking) -> Seen:
-        """As `Keeper.inspect`: this machine need not reach it."""
+        """See `Keeper.inspect`: nothing is checked, since this machine may not reach the target."""
         return Seen()
 
     def take(self, taking: Taking) -> list[int]:
-        """As `Keeper.take`: several runs may work in it, each in a part of its own."""
+        """See `Keeper.take`: nothing to lock, since several runs may work in it, each in its own part."""
         return []
 
     def claim(self, claiming: Claiming) -> None:
-        """As `Keeper.claim`."""
+        """See `Keeper.claim`."""
         claiming.by_engines(self.target.path)
 
     def probe(self, probing: Probing) -> BackendCapabilities:
-        """As `Keeper.probe`: a place without the mark is refused here, unless the user has confirmed it."""
+        """See `Keeper.probe`: a place without Assay's mark is refused here, unless the user has confirmed it."""
         return probing.tried(self.target.job_target(destroy=probing.destroy))
 
     def foresee(self, probing: Probing, seen: Seen) -> BackendCapabilities | None:
-        """As `Keeper.foresee`: it is asked, which reads only. A server that Assay starts does not run yet."""
+        """See `Keeper.foresee`: same as `probe`, which only reads. None for a server that is not started yet."""
         return None if self.target.started else self.probe(probing)
 
     def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
-        """As `Keeper.current`: the engine looks for its mark."""
+        """See `Keeper.current`: the engine itself checks the mark."""
         return job_target
 
     def clean(self, directory: str, cleaning: Cleaning) -> list[str]:
-        """As `Keeper.clean`: what a job of this run has made, it was allowed to make, and its part is no one's."""
+        """See `Keeper.clean`: needs no new confirmation, since the job's own part holds only what the job has made."""
         cleaning.by_engine(self.target.job_target(directory, destroy=True))
         return []
 
 
 class ServiceKeeper(EnginesKeeper[T]):
-    """Looks after what is asked for over HTTP by engines that find credentials on their own host."""
+    """Handles a target of an HTTP service, for which engines find credentials on their own host."""
 
     def probe(self, probing: Probing) -> BackendCapabilities:
-        """As `EnginesKeeper.probe`, on each host: one may have no credentials, or such as the service refuses."""
+        """See `EnginesKeeper.probe`: on each host, since credentials may be missing or refused on some."""
         try:
             return probing.tried(self.target.job_target(destroy=probing.destroy), everywhere=True)
         except AssayError as error:
@@ -252,6 +252,6 @@ class ServiceKeeper(EnginesKeeper[T]):
 
 
 def keeper_of(target: Target) -> "Keeper[Any]":
-    """Who looks after a target: the `KEEPER` in `place.py` of its kind."""
+    """Return the keeper of a target: `KEEPER` in `place.py` of its kind."""
     found: Keeper[Any] = target.part("place").KEEPER(target)
     return found

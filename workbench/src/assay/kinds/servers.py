@@ -1,4 +1,4 @@
-"""What targets with several servers have in common."""
+"""Rules for targets with several servers."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,19 +7,19 @@ from assay.model.study.study import Workload
 
 
 def most_servers(work: Workload) -> int:
-    """The most servers that a workload asks for; 0 if it leaves that open."""
+    """Return the largest number of servers that a workload requests; 0 if it requests none."""
     return max((int(count) for count in work.axis("servers").values() if count is not None), default=0)
 
 
 def not_on_several(count: int, where: str, workload: str, work: Workload, hint: str) -> Iterator[Fault]:
-    """One file of all lanes lies in one place, and so does what a lane takes that another has made.
+    """Refuse a shared file and `reorder` if lanes work in several places, since each lane sees only one of them.
 
     Args:
-        count: So many places are used.
-        where: They, in words, such as `on the 2 servers of target nas`.
+        count: Number of places.
+        where: The places in words, such as `on the 2 servers of target nas`.
         workload: Name of the workload.
         work: The workload.
-        hint: How to have one place.
+        hint: How to use only one place.
     """
     if count > 1 and "shared" in work.axis("layout").values():
         message = f"one file shared by all lanes cannot lie {where}"
@@ -32,10 +32,10 @@ def not_on_several(count: int, where: str, workload: str, work: Workload, hint: 
 
 
 def too_many(name: str, there: Sequence[str], what: str, workload: str, work: Workload) -> Iterator[Fault]:
-    """No more servers than there are, or a case would be sold as what it is not.
+    """Refuse more servers than the target has, since cases would be labelled with a wrong number of servers.
 
     Args:
-        name: Of the target.
+        name: Name of the target.
         there: Its servers.
         what: What the target calls them.
         workload: Name of the workload.

@@ -1,4 +1,4 @@
-"""Places as they are typed in one word: which kind of target each is."""
+"""Targets typed as one word on the command line: which kind each is."""
 
 from typing import Any
 
@@ -12,14 +12,14 @@ WORDS = (
 
 
 def spelled(text: str, destroy: bool) -> dict[str, Any]:
-    """The fields of a target, as a study file has them.
+    """Return the fields of a target as a study file has them.
 
     Args:
-        text: What was typed.
-        destroy: Devices may be overwritten, and buckets and tables written to.
+        text: The typed word.
+        destroy: The user has confirmed that devices may be overwritten, and buckets and tables written to.
 
     Raises:
-        AssayError: It is no place that any kind of target knows.
+        AssayError: The word is not of any kind of target, or is incomplete.
     """
     if not text:
         raise AssayError("a place is empty", f"name {WORDS}", EXIT_USAGE)
@@ -28,12 +28,12 @@ def spelled(text: str, destroy: bool) -> dict[str, Any]:
         if found is not None:
             return found
     what = "no such scheme" if "://" in text else "it is neither a directory nor a device"
-    near = _as_mounted(text)
-    raise AssayError(f"{text}: {what}", f"write {near}" if near else f"name {WORDS}", EXIT_USAGE)
+    suggestion = _from_mount_syntax(text)
+    raise AssayError(f"{text}: {what}", f"write {suggestion}" if suggestion else f"name {WORDS}", EXIT_USAGE)
 
 
-def _as_mounted(text: str) -> str:
-    """How a place is written here that was written as for `mount`; empty if it was not."""
+def _from_mount_syntax(text: str) -> str:
+    """Return the URI for a place that was typed in the syntax of `mount`; empty if it was not."""
     server, _, export = text.partition(":/")
     if server and export and not export.startswith("/") and not set("/:@") & set(server):
         return f"nfs://{server}/{export}"

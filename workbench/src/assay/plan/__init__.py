@@ -1,1 +1,1 @@
-"""From a study to the jobs that answer it. Pure: no file, process or clock is touched here."""
+"""Turns a study into the jobs that answer it. Pure: uses no files, processes or clocks."""

@@ -1,4 +1,4 @@
-"""A rule that a combination of parameters breaks."""
+"""The description of a broken rule."""
 
 from typing import NamedTuple
 
@@ -6,14 +6,14 @@ from assay.model.base import Code
 
 
 class Broken(NamedTuple):
-    """A rule that a combination breaks.
+    """A rule that a combination of parameters breaks.
 
     Attributes:
-        field: The field to mend.
-        rule: Short name; further combinations that break it are only counted.
-        message: With the figures of this combination.
-        hint: How to mend it.
-        code: What kind of error it is, where a caller does something about it.
+        field: The field to change.
+        rule: Short name of the rule; further combinations that break it are only counted.
+        message: What is wrong, with the numbers of this combination.
+        hint: How to fix it.
+        code: Error code for callers that handle this error; None for others.
     """
 
     field: str

@@ -1,4 +1,4 @@
-"""Whether a backend can do what a case asks, by the backend's own answer. Asked before anything is touched."""
+"""Checks cases against the capabilities that a backend reports, before anything is changed."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -14,39 +14,39 @@ from assay.plan.broken import Broken
 from assay.plan.phases import cache_action
 
 Backends = dict[str, BackendCapabilities]
-"""Answers by kind of target."""
+"""Kind of target -> reported capabilities."""
 
 
 def read_capabilities(text: str) -> Backends:
-    """The engine's answer as JSON (`assay-engine capabilities`), by kind of target."""
+    """Parse the JSON output of `assay-engine capabilities`; return it by kind of target."""
     return backends_by_kind(Capabilities.model_validate_json(text).backends)
 
 
 def backends_by_kind(backends: Iterable[BackendCapabilities]) -> Backends:
-    """The general answers, by kind of target."""
+    """Return the capabilities by kind of target."""
     return {backend.kind: backend for backend in backends}
 
 
 def general_faults(
     study: Study, cases: Iterable[Case], backends: Mapping[str, BackendCapabilities]
 ) -> tuple[Fault, ...]:
-    """As `capability_faults`, by the general answers, before any place was looked at.
+    """Return the faults as `capability_faults` does, from general capabilities, before any target was probed.
 
     Args:
         study: The study.
         cases: Its cases.
-        backends: Answers by kind of target.
+        backends: Kind of target -> capabilities.
     """
     known = {name: backends[target.kind] for name, target in study.targets.items() if target.kind in backends}
     return capability_faults(cases, known)
 
 
 def capability_faults(cases: Iterable[Case], backends: Mapping[str, BackendCapabilities]) -> tuple[Fault, ...]:
-    """What the backends cannot do, each thing once per workload and kind of target, with the number of cases.
+    """Return what the backends cannot do, once per workload, kind of target and rule, with the number of cases.
 
     Args:
-        cases: Of a study.
-        backends: Answers by target; of a target without one nothing is said.
+        cases: Cases of a study.
+        backends: Target -> capabilities; targets without an entry are not checked.
     """
     found: dict[tuple[str, str, str], tuple[Broken, str, int]] = {}
     known: dict[tuple[object, ...], list[Broken]] = {}
@@ -71,12 +71,12 @@ def _fault(broken: Broken, workload: str, count: int) -> Fault:
 
 
 def unable(case: Case, backend: BackendCapabilities) -> list[Broken]:
-    """What `backend` cannot do of `case`; empty if it can do it all."""
+    """Return what `backend` cannot do of `case`; empty if it can do everything."""
     kind = backend.kind if backend.place is None else f"{backend.kind} ({backend.place.filesystem})"
     return [
         *_operations(case, backend, kind),
         *_sets(case.parameters, backend, kind),
-        *_manner(case.parameters, backend, kind),
+        *_other_parameters(case.parameters, backend, kind),
         *_cache(case, backend, kind),
     ]
 
@@ -84,28 +84,28 @@ def unable(case: Case, backend: BackendCapabilities) -> list[Broken]:
 def _operations(case: Case, backend: BackendCapabilities, kind: str) -> Iterator[Broken]:
     missing = [operation for operation in dict.fromkeys(case.operations) if operation not in backend.operations]
     if missing:
-        can = [name for name, work in WORK.items() if name in backend.operations and work.group == case.group]
-        hint = _elsewhere(f"it can do {', '.join(can)}")
+        possible = [name for name, work in WORK.items() if name in backend.operations and work.group == case.group]
+        hint = _or_other_targets(f"it can do {', '.join(possible)}")
         yield Broken("operations", "operations", f"a {kind} target cannot do {', '.join(missing)}", hint)
 
 
 def _sets(parameters: Parameters, backend: BackendCapabilities, kind: str) -> Iterator[Broken]:
     if parameters.on_set and not backend.file_sets:
-        hint = _elsewhere("leave files out, so that each lane has one file")
+        hint = _or_other_targets("leave files out, so that each lane has one file")
         yield Broken("files", "file sets", f"a {kind} target has no sets of files", hint)
 
 
-def _manner(parameters: Parameters, backend: BackendCapabilities, kind: str) -> Iterator[Broken]:
-    offered = (
-        # Where servers or shares do not share a file, each has a tree of its own for all of its lanes.
+def _other_parameters(parameters: Parameters, backend: BackendCapabilities, kind: str) -> Iterator[Broken]:
+    checks = (
+        # Servers or shares that cannot share a file still allow sets of files: each has its own tree for its lanes.
         ("layout", parameters.layout, backend.layouts, parameters.files is None),
         ("method", parameters.method, backend.methods, parameters.method != "auto"),
         ("sync", parameters.sync, backend.sync, True),
     )
-    for field, value, values, asked in offered:
-        if asked and value not in values:
+    for field, value, allowed, applies in checks:
+        if applies and value not in allowed:
             message = f"a {kind} target has no {field}: {value}"
-            yield Broken(field, field, message, _elsewhere(f"write {field}: {' or '.join(values)}"))
+            yield Broken(field, field, message, _or_other_targets(f"write {field}: {' or '.join(allowed)}"))
     if parameters.preallocate and not backend.preallocate:
         yield Broken("preallocate", "preallocate", f"a {kind} target cannot reserve space", "set preallocate: false")
     if parameters.verify and not backend.verify:
@@ -117,11 +117,13 @@ def _cache(case: Case, backend: BackendCapabilities, kind: str) -> Iterator[Brok
     action = cache_action(parameters.cache, case.metadata or parameters.on_set)
     if action != CacheAction.keep and action not in backend.cache:
         message = f"a {kind} target cannot do cache: {parameters.cache}"
-        yield Broken("cache", "cache", message, _elsewhere("use another cache policy"))
+        yield Broken("cache", "cache", message, _or_other_targets("use another cache policy"))
     if parameters.cache != "direct":
         return
     if not backend.direct:
-        hint = _elsewhere("use cache: drop or evict" if CacheAction.evict in backend.cache else "use cache: keep")
+        hint = _or_other_targets(
+            "use cache: drop or evict" if CacheAction.evict in backend.cache else "use cache: keep"
+        )
         yield Broken("cache", "direct", f"a {kind} target has no O_DIRECT", hint, Code.NO_DIRECT_IO)
         return
     step = backend.direct_alignment_bytes
@@ -136,5 +138,5 @@ def _cache(case: Case, backend: BackendCapabilities, kind: str) -> Iterator[Brok
             yield Broken(field, f"{field} alignment", message, hint, Code.NO_DIRECT_IO)
 
 
-def _elsewhere(what: str) -> str:
+def _or_other_targets(what: str) -> str:
     return f"{what}; or limit the workload to other targets with `targets`"

@@ -7,33 +7,33 @@ from assay.model.study.parameters import Parameters
 from assay.model.study.study import Study
 
 PASS_SECONDS = 1.5
-"""About what a pass over a device takes; on slow ones longer."""
+"""Typical time of one pass over a device; longer on slow ones."""
 BETWEEN = 4
-"""About so many passes lie between the first and the last."""
+"""Typical number of passes between the first and the last one."""
 SHARE = 20
-"""Between two passes at least so many times the time of a pass goes by."""
+"""Least time between two passes, as a multiple of the time of a pass."""
 MOST_KINDS = 100
-"""Kinds of job whose engine ceiling is measured, the most frequent first."""
+"""Most kinds of job whose engine ceiling is measured; the most frequent ones are."""
 _HOST_SECONDS, _MEMORY_SECONDS, _KIND_SECONDS, _CLIENT_SECONDS = 0.6, 1.0, 0.16, 0.4
 
 
 def interval_seconds(run_seconds: float, pass_seconds: float) -> float:
-    """Seconds from the end of one pass over all devices to the next one, at least.
+    """Return the least seconds from the end of one pass over all devices to the next one.
 
     Args:
-        run_seconds: Of the whole run, as estimated.
-        pass_seconds: Of one pass over all devices.
+        run_seconds: Estimated duration of the whole run.
+        pass_seconds: Duration of one pass over all devices.
     """
     return max(run_seconds / (BETWEEN + 1), SHARE * pass_seconds)
 
 
 def ceiling_times(study: Study, cases: Iterable[Case], run_seconds: float) -> tuple[float, float]:
-    """About how many seconds the ceilings of a run take before the cases, and between and after them.
+    """Estimate the seconds that the ceilings of a run take before the cases, and between and after them.
 
     Args:
         study: The study.
         cases: Its cases.
-        run_seconds: Of the repeats, as estimated.
+        run_seconds: Estimated duration of the repeats.
     """
     if study.ceilings != "measure":
         return 0.0, 0.0
@@ -44,7 +44,7 @@ def ceiling_times(study: Study, cases: Iterable[Case], run_seconds: float) -> tu
         names[case.target] = None
         target = study.targets[case.target]
         if target.has_own_service:
-            clients.update((case.target, job_kind(_alone(case), operation)) for operation in case.operations)
+            clients.update((case.target, job_kind(_with_one_lane(case), operation)) for operation in case.operations)
         elif target.keeps_data and not target.only_read:
             kinds.update(job_kind(case.parameters, operation) for operation in case.operations)
     engine = _KIND_SECONDS * min(len(kinds - {None}), MOST_KINDS)
@@ -52,12 +52,12 @@ def ceiling_times(study: Study, cases: Iterable[Case], run_seconds: float) -> tu
     places = [study.targets[name] for name in names if study.targets[name].through_kernel]
     if not places or not study.local:
         return engine, 0.0
-    memory = sum(place.in_memory for place in places)
-    once = PASS_SECONDS * (len(places) - memory)
-    before = _HOST_SECONDS + engine + _MEMORY_SECONDS * memory + 2 * once
-    between = min(BETWEEN, int(run_seconds / interval_seconds(run_seconds, once)))
-    return before, once * (between + 1)
+    in_memory_count = sum(place.in_memory for place in places)
+    pass_seconds = PASS_SECONDS * (len(places) - in_memory_count)
+    before = _HOST_SECONDS + engine + _MEMORY_SECONDS * in_memory_count + 2 * pass_seconds
+    between = min(BETWEEN, int(run_seconds / interval_seconds(run_seconds, pass_seconds)))
+    return before, pass_seconds * (between + 1)
 
 
-def _alone(case: Case) -> Parameters:
+def _with_one_lane(case: Case) -> Parameters:
     return case.parameters.model_copy(update={"lanes": 1})

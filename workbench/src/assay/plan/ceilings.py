@@ -1,4 +1,4 @@
-"""The jobs that find out what memory, device and engine can do at most, before anything else is measured."""
+"""Jobs that measure the ceilings of memory and engine, before anything else is measured."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -25,21 +25,22 @@ from assay.plan.jobs import job_objects
 ENGINE_PASS_NS = 40_000_000
 NAMES = 100_000
 OBJECTS_EACH = 100_000
-"""Objects of each lane."""
+"""Objects per lane."""
 CACHE_BLOCK = 128 << 10
-"""Fits into a core's own cache: no copy is faster."""
+"""Bytes of a block that fits into a core's own cache, where copies are fastest."""
 LARGE = 1 << 20
-"""Record size of sequential ceilings, in bytes."""
+"""Record size in bytes of sequential ceilings."""
 
 
 class CeilingJob(Frozen):
-    """A job and what its measured phases tell.
+    """A job that measures ceilings.
 
     Attributes:
-        target: Name of the target; empty for the host's own ceilings.
-        phases: Number of the phase -> name of the ceiling.
-        how: In words.
-        kind: For engine ceilings the kind of job.
+        target: Name of the target; empty for ceilings of the host.
+        job: The job.
+        phases: Number of the phase -> name of the ceiling that it measures.
+        how: The method in words.
+        kind: Kind of job, for engine ceilings; else empty.
     """
 
     target: str
@@ -50,10 +51,10 @@ class CeilingJob(Frozen):
 
 
 def copy_jobs(cpus: int) -> list[CeilingJob]:
-    """Copies of memory by all CPUs together, of blocks in memory and of blocks in the cores' caches.
+    """Return jobs in which all CPUs copy blocks, in memory and in the cores' caches.
 
     Args:
-        cpus: CPUs that may be used.
+        cpus: Number of CPUs that may be used.
     """
     blocks: list[tuple[CeilingName, int, str]] = [
         ("memory copy", COPY_BLOCK, f"{COPY_BLOCK >> 20} MiB"),
@@ -79,7 +80,7 @@ def copy_jobs(cpus: int) -> list[CeilingJob]:
 
 
 def engine_jobs(study: Study, cases: Iterable[Case]) -> tuple[list[CeilingJob], int]:
-    """Jobs without storage, one for each kind of job that the study has, and how many kinds had to be left out."""
+    """Return one job without storage for each kind of job in the study, and the number of kinds left out."""
     kinds: dict[str, tuple[Case, str, int]] = {}
     for case in cases:
         target = study.targets[case.target]
@@ -97,11 +98,11 @@ def engine_jobs(study: Study, cases: Iterable[Case]) -> tuple[list[CeilingJob], 
 
 def _engine_job(kind: str, parameters: Parameters, number: int) -> CeilingJob:
     operation = kind.split(" ", 1)[0]
-    names = is_metadata(operation)
-    whole = names or operation in DELETES
-    mix, asked = mix_of(operation, parameters), parameters.range if operation == "get" else None
+    is_on_names = is_metadata(operation)
+    whole = is_on_names or operation in DELETES
+    mix, range_bytes = mix_of(operation, parameters), parameters.range if operation == "get" else None
     phase = Phase(
-        operation=Operation(operation), runtime_ns=None if whole else ENGINE_PASS_NS, mix=mix, range_bytes=asked
+        operation=Operation(operation), runtime_ns=None if whole else ENGINE_PASS_NS, mix=mix, range_bytes=range_bytes
     )
     before = [Phase(operation=Operation.mkdir, measured=False)] if operation == "rmdir" else []
     phases = [phase] * (1 if whole else 3)
@@ -113,7 +114,7 @@ def _engine_job(kind: str, parameters: Parameters, number: int) -> CeilingJob:
         lanes=parameters.host_lanes,
         queue_depth=parameters.queue_depth,
         reuse_files=operation != "create",
-        **_worked_on(parameters, names),
+        **_data_fields(parameters, is_on_names),
         data=DataSpec(
             compressible_percent=parameters.compressible, duplicate_percent=parameters.duplicate, verify=False
         ),
@@ -122,19 +123,19 @@ def _engine_job(kind: str, parameters: Parameters, number: int) -> CeilingJob:
     return CeilingJob(target=HOST_WIDE, job=job, phases=dict.fromkeys(numbers, "engine"), how=how, kind=kind)
 
 
-def _worked_on(parameters: Parameters, names: bool) -> dict[str, Any]:
-    """As much as an engine needs for a pass: names, objects, or a file without an end."""
+def _data_fields(parameters: Parameters, is_on_names: bool) -> dict[str, Any]:
+    """Return the job fields for names, objects or a file, large enough for one pass."""
     if parameters.objects is not None:
         return {**job_objects(parameters.model_copy(update={"objects": OBJECTS_EACH})), "layout": "separate"}
     return {
         "record_size_bytes": parameters.record_size or max(parameters.file_size, 1),
-        "file_size_bytes": parameters.file_size if names else 1 << 40,
-        "tree": Tree(files=NAMES) if names else None,
+        "file_size_bytes": parameters.file_size if is_on_names else 1 << 40,
+        "tree": Tree(files=NAMES) if is_on_names else None,
     }
 
 
 def stated_ceilings(study: Study, names: Iterable[str]) -> list[Ceiling]:
-    """What the study says of its targets."""
+    """Return the ceilings that the study states for its targets."""
     found: list[Ceiling] = []
     for target in names:
         item = study.targets[target]
@@ -154,11 +155,11 @@ def stated_ceilings(study: Study, names: Iterable[str]) -> list[Ceiling]:
 
 
 def timed(operation: str, runtime_ns: int, mix: dict[str, int] | None = None) -> Phase:
-    """A phase that takes this long; `mix` as of `assay.model.study.mixes.mix_of`."""
+    """Return a phase with a fixed runtime; for `mix` see `assay.model.study.mixes.mix_of`."""
     return Phase(operation=Operation(operation), runtime_ns=runtime_ns, mix=mix)
 
 
 def make_job(name: str, target: object, phases: list[Phase], **fields: object) -> Job:
-    """A job that measures ceilings; further fields as in `Job`."""
+    """Return a job that measures ceilings; further fields are those of `Job`."""
     values = {"layout": "shared", "interval_ns": 10_000_000_000, **fields}
     return Job(spec_version=SPEC_VERSION, id=name, target=target, phases=phases, **values)

@@ -1,4 +1,4 @@
-"""A study that is changed where it is asked for: other values of a parameter, other repeats, only a part of it."""
+"""Changes to a study from the command line: other parameter values, other repeats, or only a part of it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ Data = dict[str, Any]
 
 @dataclass(frozen=True)
 class Change:
-    """What is asked for, as it was typed.
+    """The requested changes, as they were typed.
 
     Attributes:
-        values: Such as `record_size=4KiB,1MiB`: of each workload for which the parameter means something, or
-            `grid.record_size=4KiB`: of one workload.
-        repeats: Of each case, instead of what the study says of repeats.
-        only: Workloads that are kept; empty: all.
-        targets: Targets that are kept; empty: all.
+        values: New values, such as `record_size=4KiB,1MiB` for each workload that uses the parameter, or
+            `grid.record_size=4KiB` for one workload.
+        repeats: Repeats of each case; None for those of the study.
+        only: Workloads to keep; empty for all.
+        targets: Targets to keep; empty for all.
     """
 
     values: tuple[str, ...] = ()
@@ -34,23 +34,23 @@ class Change:
 
     @property
     def words(self) -> str:
-        """As on the command line; empty if nothing is changed."""
+        """The changes as command line options; empty if there are none."""
         parts = [f"--set {written}" for written in self.values]
         parts += [] if self.repeats is None else [f"--repeats {self.repeats}"]
         parts += [f"--only {name}" for name in self.only]
         return " ".join([*parts, *(f"--target {name}" for name in self.targets)])
 
     def applied(self, data: Data) -> Data:
-        """The changed study.
+        """Return the changed study.
 
         Args:
-            data: A study file without problems, as it was read.
+            data: Parsed study file without problems.
 
         Raises:
-            AssayError: The study has nothing of that name, or nothing is left of it.
+            AssayError: The study has no such name, or the changes leave nothing of it.
         """
-        found = _only(data, self.only) if self.only else data
-        found = _at(found, self.targets) if self.targets else found
+        found = _with_workloads(data, self.only) if self.only else data
+        found = _with_targets(found, self.targets) if self.targets else found
         for written in self.values:
             found = _set(found, written)
         if self.repeats is not None:
@@ -62,38 +62,38 @@ class Change:
         return found
 
 
-def _known(option: str, what: str, asked: Iterable[str], known: Iterable[str]) -> None:
+def _refuse_unknown(option: str, what: str, requested: Iterable[str], known: Iterable[str]) -> None:
     names = list(known)
-    for name in asked:
+    for name in requested:
         if name not in names:
             raise AssayError(f"{option} {name}: the study has no {what} {shown(name)}", one_of(name, names))
 
 
-def _only(data: Data, names: Sequence[str]) -> Data:
-    _known("--only", "workload", names, data["workloads"])
+def _with_workloads(data: Data, names: Sequence[str]) -> Data:
+    _refuse_unknown("--only", "workload", names, data["workloads"])
     return {**data, "workloads": {name: work for name, work in data["workloads"].items() if name in names}}
 
 
-def _at(data: Data, names: Sequence[str]) -> Data:
-    """A study whose work is done at some of its targets only."""
-    _known("--target", "target", names, data["targets"])
+def _with_targets(data: Data, names: Sequence[str]) -> Data:
+    """Return the study limited to some of its targets."""
+    _refuse_unknown("--target", "target", names, data["targets"])
     workloads = {}
     for name, work in data["workloads"].items():
-        kept = [target for target in work.get("targets") or _default_targets(data) if target in names]
-        if kept:
-            workloads[name] = {**work, "targets": kept}
+        kept_targets = [target for target in work.get("targets") or _default_targets(data) if target in names]
+        if kept_targets:
+            workloads[name] = {**work, "targets": kept_targets}
     if not workloads:
-        raise AssayError(f"no workload is left at --target {' --target '.join(names)}", _where_they_are(data))
-    kept = [target for target in data["targets"] if target in names or _spoken_of(target, data)]
-    found = {**data, "targets": {name: data["targets"][name] for name in kept}, "workloads": workloads}
-    return _without_prices(found, kept)
+        raise AssayError(f"no workload is left at --target {' --target '.join(names)}", _targets_of_workloads(data))
+    kept_targets = [target for target in data["targets"] if target in names or _is_compared_with(target, data)]
+    found = {**data, "targets": {name: data["targets"][name] for name in kept_targets}, "workloads": workloads}
+    return _without_prices(found, kept_targets)
 
 
 def _default_targets(data: Data) -> list[str]:
     return list((data.get("defaults") or {}).get("targets") or data["targets"])
 
 
-def _where_they_are(data: Data) -> str:
+def _targets_of_workloads(data: Data) -> str:
     places = (
         f"{name} is at {', '.join(work.get('targets') or _default_targets(data))}"
         for name, work in data["workloads"].items()
@@ -101,15 +101,15 @@ def _where_they_are(data: Data) -> str:
     return "; ".join(places)
 
 
-def _spoken_of(target: str, data: Data) -> bool:
-    """An expression compares with the name of a target, which must be there for it to mean something."""
+def _is_compared_with(target: str, data: Data) -> bool:
+    """Return whether a `where` or `exclude` contains the name of a target, which must then stay in the study."""
     works = [*data["workloads"].values(), data.get("defaults") or {}]
     words = [str(work.get(field, "")) for work in works for field in ("where", "exclude")]
     return any(target in text for text in words)
 
 
 def _without_prices(data: Data, targets: Sequence[str]) -> Data:
-    """Without the designs of targets that are left out."""
+    """Return the study without the designs of targets that are left out."""
     prices = data.get("prices")
     if not isinstance(prices, dict):
         return data
@@ -120,7 +120,7 @@ def _without_prices(data: Data, targets: Sequence[str]) -> Data:
 
 
 def _set(data: Data, written: str) -> Data:
-    """A study with other values of one parameter."""
+    """Return the study with other values of one parameter."""
     name, equals, text = written.partition("=")
     if not name or not equals or not text:
         raise AssayError(f"--set {written}: it is no NAME=VALUE", "write it such as --set record_size=4KiB,1MiB")
@@ -133,9 +133,9 @@ def _set(data: Data, written: str) -> Data:
     workloads, used = {}, False
     for key, work in data["workloads"].items():
         operations = work.get("operations") or (data.get("defaults") or {}).get("operations") or ()
-        mine = only in ("", key) and DEFINITIONS[name].is_used(operations)
-        workloads[key] = {**work, name: value} if mine else work
-        used = used or mine
+        is_used = only in ("", key) and DEFINITIONS[name].is_used(operations)
+        workloads[key] = {**work, name: value} if is_used else work
+        used = used or is_used
     if not used:
         for_what = ", ".join(operation for operation in WORK if DEFINITIONS[name].is_used([operation]))
         raise AssayError(f"--set {written}: no workload of the study uses {name}", f"it is for {for_what}")
@@ -143,13 +143,13 @@ def _set(data: Data, written: str) -> Data:
 
 
 def _one_workload(data: Data, name: str) -> tuple[str, str]:
-    """A parameter, and the workload that it is to be changed in, of `WORKLOAD.NAME`; empty: in all."""
+    """Split `WORKLOAD.NAME` into parameter and workload, which is empty for all workloads."""
     workload, dot, parameter = name.rpartition(".")
     return (parameter, workload) if dot and workload in data["workloads"] else (name, "")
 
 
 def _value(written: str, text: str, kind: Kind) -> Any:
-    """What was typed after the sign: a value, several between commas, or what a study file would have."""
+    """Parse the text behind `=`: one value, several separated by commas, or YAML as in a study file."""
     listed = text.split(",") if text[0] not in "[{\"'" else [text]
     values = []
     for part in listed:
@@ -161,7 +161,7 @@ def _value(written: str, text: str, kind: Kind) -> Any:
     if any(value is None or value == "" for value in values):
         raise AssayError(f"--set {written}: a value is empty", "write it such as --set record_size=4KiB,1MiB")
     if isinstance(values[0], dict | list):
-        # A list or a range, as a study file has it, is read with the study.
+        # A list or range in the syntax of study files is validated with the study.
         return values[0]
     try:
         for value in values:

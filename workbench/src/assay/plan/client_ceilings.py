@@ -1,4 +1,4 @@
-"""The jobs that find out what a client of a service can do at most: at a service of the engine's own."""
+"""Jobs that measure the ceiling of a service's client, at the engine's own service."""
 
 from collections.abc import Iterable
 
@@ -12,34 +12,39 @@ from assay.plan.ceilings import ENGINE_PASS_NS, CeilingJob, make_job
 from assay.plan.jobs import job_objects
 
 LARGE_BYTES = 8 << 20
-"""Of objects from this size on each operation takes so long that one pass has to do."""
+"""Object size in bytes from which operations take so long that one pass must be enough."""
 _OBJECTS, _FEW, _MANY = 64, 8, 1000
 _MAKES = ("put", "batch_put")
 
 
 class ClientJob(CeilingJob):
-    """A job of one lane, and the kinds of job that its CPU time is known of.
+    """A job with one lane, and the kinds of job whose CPU time it measures.
 
     Attributes:
-        kinds: Number of lanes -> kind of job, as of `assay.model.study.case.job_kind`.
+        kinds: Number of lanes -> kind of job (`assay.model.study.case.job_kind`).
     """
 
     kinds: dict[int, str]
 
 
 def client_jobs(study: Study, cases: Iterable[Case], most: int) -> tuple[list[ClientJob], int]:
-    """Jobs at the engine's own service, the most frequent kinds first, and how many kinds had to be left out."""
+    """Return jobs at the engine's own service, the most frequent kinds first, and the number of kinds left out."""
     found: dict[tuple[str, str], tuple[Parameters, str, dict[int, str], int]] = {}
     for case in cases:
         if not study.targets[case.target].has_own_service or case.parameters.hosts > 1:
             continue
-        alone = case.parameters.model_copy(update={"lanes": 1, "tasks_per_host": 1})
+        parameters = case.parameters.model_copy(update={"lanes": 1, "tasks_per_host": 1})
         for operation in case.operations:
-            kind, one = job_kind(case.parameters, operation), job_kind(alone, operation)
-            if kind is None or one is None:
+            kind, one_lane_kind = job_kind(case.parameters, operation), job_kind(parameters, operation)
+            if kind is None or one_lane_kind is None:
                 continue
-            _, _, kinds, count = found.get((case.target, one), (alone, operation, {}, 0))
-            found[case.target, one] = (alone, operation, {**kinds, case.parameters.host_lanes: kind}, count + 1)
+            _, _, kinds, count = found.get((case.target, one_lane_kind), (parameters, operation, {}, 0))
+            found[case.target, one_lane_kind] = (
+                parameters,
+                operation,
+                {**kinds, case.parameters.host_lanes: kind},
+                count + 1,
+            )
     chosen = sorted(found.items(), key=lambda item: -item[1][3])
     jobs = [
         _job(study, target, parameters, operation, kinds, number)

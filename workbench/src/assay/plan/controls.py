@@ -1,8 +1,8 @@
-"""The control that runs between the repeats: jobs without storage, whose rates only the machine can move.
+"""The control between repeats: jobs without storage, whose rates depend only on the machine.
 
-One part waits as storage at a distance lets wait, with one lane: it moves when the engine is woken late. The other one
-copies memory with all CPUs and never waits: it moves with what CPUs and memory are left to it. Each takes a fraction of
-a second, and both together at most `assay.plan.estimate.CONTROL_SHARE` of the time.
+One part has one lane that waits for each operation as for remote storage: its rate drops if the engine is woken late.
+The other part copies memory with all CPUs and never waits: its rate drops if other programs use CPU or memory. Each
+takes a fraction of a second, and both together at most `assay.plan.estimate.CONTROL_SHARE` of the time.
 """
 
 from assay.contract import SPEC_VERSION
@@ -10,17 +10,17 @@ from assay.contract._generated import FixedLatency, Job, NullTarget, Operation, 
 
 WAITS, WORKS = "waits", "works"
 SERVICE_NS = 200_000
-"""What an operation of the waiting part takes."""
+"""Service time of an operation of the waiting part."""
 PHASE_NS = 60_000_000
 BLOCK = 8 << 20
-"""What a lane of the working part copies, over and over: more than a core's own caches hold."""
+"""Bytes that a lane of the working part copies repeatedly: more than fit into a core's own caches."""
 
 
 def control_jobs(lanes: int) -> dict[str, Job]:
-    """Part of the control -> its job.
+    """Return part of the control -> its job.
 
     Args:
-        lanes: Of the working part, on each host.
+        lanes: Lanes of the working part on each host.
     """
     waits = NullTarget(kind="null", latency=FixedLatency(distribution="fixed", ns=SERVICE_NS))
     works = NullTarget(kind="null", memory_copy_bytes=BLOCK)

@@ -1,4 +1,4 @@
-"""Rules that tie several parts of a study together, before any case is made."""
+"""Rules that involve several parts of a study, checked before it is expanded to cases."""
 
 import itertools
 import posixpath
@@ -18,7 +18,7 @@ from assay.plan.where import Condition, ExpressionError
 
 
 def crosscheck(study: Study) -> Iterator[Fault]:
-    """Everything that is wrong between fields that are right in themselves."""
+    """Yield the faults between fields that are each valid on their own."""
     if study.testbed is not None and not study.testbed.isprintable():
         hint = "write the name of a preset or file in one line"
         yield Fault(path=("testbed",), message="the name has unprintable characters", hint=hint)
@@ -45,18 +45,18 @@ def _target_paths(study: Study) -> Iterator[Fault]:
     placed = [
         (name, target, path) for name, target in study.targets.items() if target.on_machine for path in target.paths
     ]
-    for (first, one, here), (second, other, there) in itertools.combinations(placed, 2):
-        field = ("targets", second, "path" if there == other.path else "shares")
-        if here == there:
-            message = f"{there} is already target `{first}`"
+    for (first, first_target, first_path), (second, second_target, second_path) in itertools.combinations(placed, 2):
+        field = ("targets", second, "path" if second_path == second_target.path else "shares")
+        if first_path == second_path:
+            message = f"{second_path} is already target `{first}`"
             yield Fault(path=field, message=message, hint="name each place once")
-        elif one.is_directory and other.is_directory and _nested(here, there):
-            message = f"{there} and target `{first}` ({here}) lie in each other"
+        elif first_target.is_directory and second_target.is_directory and _nested(first_path, second_path):
+            message = f"{second_path} and target `{first}` ({first_path}) lie in each other"
             yield Fault(path=field, message=message, hint="give each target a directory of its own")
 
 
 def _started_servers(study: Study) -> Iterator[Fault]:
-    """Other hosts do not reach what runs on the loopback of this machine."""
+    """Refuse started servers with other hosts, which cannot reach the loopback of this machine."""
     for name, target in study.targets.items():
         if target.started and not study.local:
             message = "a server is started on this machine only, and others generate the load here"
@@ -65,7 +65,7 @@ def _started_servers(study: Study) -> Iterator[Fault]:
 
 
 def _ranks(study: Study) -> Iterator[Fault]:
-    """Ranks of an MPI are started by its launcher, or by the scheduler's."""
+    """Refuse targets behind MPI-IO without mpirun or srun, which start the ranks."""
     for name, target in study.targets.items():
         if target.through_mpi and study.launcher == "ssh":
             message = f"target {name} is reached through MPI, whose ranks only mpirun or srun can start"
@@ -73,7 +73,7 @@ def _ranks(study: Study) -> Iterator[Fault]:
 
 
 def _needs(study: Study) -> Iterator[Fault]:
-    """A need that no workload measures could be answered by nothing."""
+    """Refuse needs that no workload measures."""
     for need in study.needs:
         words = " ".join(word for word in (need.workload, need.operation, need.measure) if word)
         if need.workload and need.workload not in study.workloads:
@@ -83,8 +83,8 @@ def _needs(study: Study) -> Iterator[Fault]:
             message = f"{need.operation} moves no data, so that it has no MB/s"
             yield Fault(path=("need",), message=message, hint=f"write `{need.operation}: 20k IOPS`")
         elif not any(_measures(need, name, work) for name, work in study.workloads.items()):
-            by = f"add a workload with {'sync: o_dsync' if need.operation == FSYNC else need.operation}, or remove it"
-            yield Fault(path=("need",), message=f"no workload measures {words}", hint=by)
+            hint = f"add a workload with {'sync: o_dsync' if need.operation == FSYNC else need.operation}, or remove it"
+            yield Fault(path=("need",), message=f"no workload measures {words}", hint=hint)
 
 
 def _measures(need: Need, name: str, workload: Workload) -> bool:
@@ -93,7 +93,7 @@ def _measures(need: Need, name: str, workload: Workload) -> bool:
 
 
 def _mounts(study: Study) -> Iterator[Fault]:
-    """On this machine its user mounts what there is; one point is mounted once."""
+    """Refuse mounts on this machine, which are left to its user, and mount points with two different mounts."""
     points: dict[str, tuple[str, str]] = {}
     for name, target in study.targets.items():
         for place, mount in enumerate(target.mounted):
@@ -109,7 +109,7 @@ def _mounts(study: Study) -> Iterator[Fault]:
 
 
 def _covered(study: Study) -> Iterator[Fault]:
-    """No mount hides another, or the directory of a target that does not lie in it on purpose."""
+    """Refuse a mount that hides another mount, or a target that does not declare the same mount."""
     mounts = [(name, place, mount.at) for name, one in study.targets.items() for place, mount in enumerate(one.mounted)]
     for name, place, at in mounts:
         path, hint = ("targets", name, "mounts", place, "at"), "give each mount a directory of its own"
@@ -137,7 +137,7 @@ def _nested(one: str, other: str) -> bool:
 
 
 def _server_caches(study: Study, name: str, workload: Workload) -> Iterator[Fault]:
-    """Only hosts that a run may enter can drop theirs."""
+    """Refuse to drop server caches if no hosts are named: only caches of hosts that a run can enter can be dropped."""
     if study.local and "drop" in workload.axis("server_cache").values():
         message = "server_cache: drop, but the study names no hosts, so that no server can be entered"
         hint = "add `testbed`, or `hosts` with an inventory that has the servers, too"
@@ -145,7 +145,7 @@ def _server_caches(study: Study, name: str, workload: Workload) -> Iterator[Faul
 
 
 def _remounts(study: Study, name: str, workload: Workload) -> Iterator[Fault]:
-    """Only what Assay has mounted is unmounted; what a testbed mounts is seen when the study is checked."""
+    """Refuse remounts of what Assay does not mount itself. Mounts of a testbed are checked later, with the testbed."""
     if "remount" not in workload.axis("cache").values():
         return
     path = ("workloads", name, "cache")
@@ -162,57 +162,57 @@ def _remounts(study: Study, name: str, workload: Workload) -> Iterator[Fault]:
 
 
 def outside(target: Target, points: Sequence[str]) -> str | None:
-    """A directory of a target that lies in nothing that is mounted; None if all do.
+    """Return the first directory of a target that is under none of the mount points; None if all are under one.
 
     Args:
         target: The target.
-        points: Where something is mounted.
+        points: Mount points.
     """
-    lies = [any(f"{path}/".startswith(f"{at}/") for at in points) for path in target.paths]
-    return next((path for path, mounted in zip(target.paths, lies, strict=True) if not mounted), None)
+    is_mounted = [any(f"{path}/".startswith(f"{at}/") for at in points) for path in target.paths]
+    return next((path for path, mounted in zip(target.paths, is_mounted, strict=True) if not mounted), None)
 
 
 def not_mounted(name: str, path: str) -> dict[str, str]:
-    """Message and hint about a directory of a target that cannot be mounted anew."""
+    """Return message and hint about a directory of a target that cannot be remounted."""
     message = f"cache: remount, but {path} of target {name} lies in nothing that Assay mounts"
     return {"message": message, "hint": "add `mounts` to the target, or use cache: drop"}
 
 
 def _targets_named(study: Study, name: str, workload: Workload) -> Iterator[Fault]:
-    seen: set[str] = set()
+    names: set[str] = set()
     for place, target in enumerate(workload.targets or ()):
         path = ("workloads", name, "targets", place)
         if target not in study.targets:
             message = f"there is no target `{target}`"
             yield Fault(path=path, message=message, hint=one_of(target, study.targets))
-        elif target in seen:
+        elif target in names:
             message = f"`{target}` comes twice"
             yield Fault(path=path, message=message, hint="name each target once")
-        seen.add(target)
+        names.add(target)
 
 
 def _kinds(study: Study, name: str, workload: Workload) -> Iterator[Fault]:
-    """What the kinds of its targets have to say."""
+    """Check a workload against each of its targets, with the rules of the target's kind."""
     for target in workload.targets or study.targets:
         if target in study.targets:
-            yield from _held(target, study.targets[target], name, workload)
+            yield from _holds_group(target, study.targets[target], name, workload)
             yield from _through_mpi(target, study.targets[target], name, workload)
             yield from study.targets[target].crosscheck(target, name, workload)
 
 
-def _held(name: str, target: Target, workload: str, work: Workload) -> Iterator[Fault]:
-    """That a target has what a workload works on."""
+def _holds_group(name: str, target: Target, workload: str, work: Workload) -> Iterator[Fault]:
+    """Refuse a target that does not hold the data, names or objects that a workload works on."""
     if work.group in target.holds:
         return
-    message = f"target {name} is {target.noun}, which has no {_HELD[work.group]}"
-    can = " or ".join(_USE[group] for group in target.holds)
+    message = f"target {name} is {target.noun}, which has no {_GROUP_NOUNS[work.group]}"
+    possible = " or ".join(_EXAMPLE_OPERATIONS[group] for group in target.holds)
     others = " or ".join(word for word, kind in kinds().items() if work.group in kind.holds and kind.keeps_data)
-    hint = f"use operations such as {can} there, or name a target of kind {others} in `targets` of the workload"
+    hint = f"use operations such as {possible} there, or name a target of kind {others} in `targets` of the workload"
     yield Fault(path=("workloads", workload, "operations"), message=message, hint=hint)
 
 
 def _through_mpi(name: str, target: Target, workload: str, work: Workload) -> Iterator[Fault]:
-    """That only targets behind MPI-IO are asked for what only that has."""
+    """Refuse parameters of MPI-IO with other targets."""
     if target.through_mpi:
         return
     for field in (field for field, item in DEFINITIONS.items() if item.through_mpi):
@@ -222,8 +222,8 @@ def _through_mpi(name: str, target: Target, workload: str, work: Workload) -> It
             yield Fault(path=("workloads", workload, field), message=message, hint=hint)
 
 
-_HELD: dict[Group, str] = {"data": "data of files", "names": "names of files", "objects": "objects"}
-_USE: dict[Group, str] = {"data": "write", "names": "create", "objects": "put"}
+_GROUP_NOUNS: dict[Group, str] = {"data": "data of files", "names": "names of files", "objects": "objects"}
+_EXAMPLE_OPERATIONS: dict[Group, str] = {"data": "write", "names": "create", "objects": "put"}
 _WORDS: dict[Group, str] = {"data": "data", "names": "names", "objects": "objects"}
 _OPERATIONS: dict[Group, str] = {
     "data": "operations on data",
@@ -236,11 +236,11 @@ _INSTEAD: dict[tuple[str, Group], str] = {
     ("file_size", "objects"): "operations on objects have no files: object_size is the size of each object",
     ("read_percent", "objects"): "operations on objects have the shares of their mix in mix",
 }
-"""What stands for a parameter with operations of another group."""
+"""(parameter, group of operations) -> what replaces the parameter there."""
 
 
 def _kind_of_work(study: Study, name: str, workload: Workload) -> Iterator[Fault]:
-    """A workload is about data, about names or about objects, and has the fields of its kind."""
+    """Check that a workload has operations of one group (data, names or objects) and only fields of that group."""
     path, group = ("workloads", name), workload.group
     by_group: dict[Group, list[str]] = {}
     for operation in dict.fromkeys(workload.operations):
@@ -268,7 +268,7 @@ def _kind_of_work(study: Study, name: str, workload: Workload) -> Iterator[Fault
 
 
 def _misplaced(field: str, group: Group) -> dict[str, str]:
-    """Message and hint about a field that operations of a group have not."""
+    """Return message and hint about a field that operations of a group do not have."""
     if instead := _INSTEAD.get((field, group)):
         return {"message": instead, "hint": "remove it"}
     owners = DEFINITIONS[field].only
@@ -287,12 +287,12 @@ def _names_work(path: tuple[str, str], workload: Workload) -> Iterator[Fault]:
 
 
 def _has_files(workload: Workload) -> bool:
-    """One of `files` and `total_files` says how many there are, whatever the case."""
+    """Return whether `files` or `total_files` states the number of files in every case."""
     return any(None not in workload.axis(name).values() for name in ("files", "total_files"))
 
 
 def _set_work(path: tuple[str, str], workload: Workload) -> Iterator[Fault]:
-    """A workload on data is on a set of files, or has nothing that is for one."""
+    """Refuse parameters of sets of files for a workload on data that is not on a set."""
     if _has_files(workload):
         return
     for name in ("files", "total_files"):
@@ -308,7 +308,7 @@ def _set_work(path: tuple[str, str], workload: Workload) -> Iterator[Fault]:
 
 
 def _files_once(path: tuple[str, str], workload: Workload) -> Iterator[Fault]:
-    """What would be said twice of files."""
+    """Refuse pairs of parameters that state the same thing twice."""
     pairs = (
         ("files", "total_files", None),
         ("file_size", "file_sizes", 0),
@@ -330,15 +330,21 @@ def _files_once(path: tuple[str, str], workload: Workload) -> Iterator[Fault]:
 
 
 def _shares(path: tuple[str, str], workload: Workload) -> Iterator[Fault]:
-    """Shares of a mix that none of the operations takes so, which would make no difference."""
-    by_mix = sorted(set(MIXABLE).intersection(workload.operations))
-    by_percent = sorted((MIXES - set(MIXABLE)).intersection(workload.operations))
-    if workload.axis("mix").values() != (None,) and not by_mix:
+    """Refuse shares of a mix in a form that none of the operations uses."""
+    with_mix = sorted(set(MIXABLE).intersection(workload.operations))
+    with_percent = sorted((MIXES - set(MIXABLE)).intersection(workload.operations))
+    if workload.axis("mix").values() != (None,) and not with_mix:
         message = "mix is for file_mix and object_mix, which this workload has none of"
-        hint = f"{by_percent[0]} takes read_percent" if by_percent else "remove it, or add file_mix to its operations"
+        hint = (
+            f"{with_percent[0]} takes read_percent" if with_percent else "remove it, or add file_mix to its operations"
+        )
         yield Fault(path=(*path, "mix"), message=message, hint=hint)
-    if workload.axis("read_percent").values() != (default_of("read_percent", "data"),) and by_mix and not by_percent:
-        message = f"read_percent is for random_mix and sequential_mix, and {by_mix[0]} takes mix"
+    if (
+        workload.axis("read_percent").values() != (default_of("read_percent", "data"),)
+        and with_mix
+        and not with_percent
+    ):
+        message = f"read_percent is for random_mix and sequential_mix, and {with_mix[0]} takes mix"
         yield Fault(
             path=(*path, "read_percent"), message=message, hint="remove it, and write mix: {read: 70, write: 30}"
         )
@@ -360,21 +366,21 @@ def _object_work(path: tuple[str, str], workload: Workload, made: bool) -> Itera
 
 
 def _zipped(name: str, workload: Workload) -> Iterator[Fault]:
-    seen: set[str] = set()
+    earlier: set[str] = set()
     for place, group in enumerate(workload.zip):
         path = ("workloads", name, "zip", place)
-        wrong = _zip_members(group, workload, seen)
+        wrong = _zip_members(group, workload, earlier)
         if wrong:
             yield Fault(path=path, message=wrong[0], hint=wrong[1])
             continue
-        seen.update(group)
+        earlier.update(group)
         counts = {field: workload.axis(field).count() for field in group}
         if len(set(counts.values())) > 1:
             lengths = ", ".join(f"{field} has {count}" for field, count in counts.items())
             yield Fault(path=path, message=f"{lengths} values", hint="zipped axes need equally many values")
 
 
-def _zip_members(group: tuple[str, ...], workload: Workload, seen: set[str]) -> tuple[str, str] | None:
+def _zip_members(group: tuple[str, ...], workload: Workload, earlier: set[str]) -> tuple[str, str] | None:
     if len(group) < 2:
         return "a group needs at least two axes", "write zip: [[lanes, queue_depth]]"
     for field in group:
@@ -382,7 +388,7 @@ def _zip_members(group: tuple[str, ...], workload: Workload, seen: set[str]) -> 
             return f"there is no field `{field}`", one_of(field, KINDS)
         if not workload.axis(field).swept:
             return f"`{field}` is not an axis", "give it a list of values, or take it out of zip"
-        if field in seen or group.count(field) > 1:
+        if field in earlier or group.count(field) > 1:
             return f"`{field}` comes twice", "name each axis in one group only"
     return None
 

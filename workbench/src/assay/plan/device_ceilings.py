@@ -1,8 +1,8 @@
-"""The jobs of one pass over a target: what its device does at most, in the ways that are known to be fast.
+"""Jobs of one pass over a target, which measure the ceilings of its device with several kinds of request.
 
-No way to make requests is the best on every device: some want many in flight, some are fastest with one large request
-after another, and some with the page cache's read-ahead, whose pages lie together. So a pass tries several, those of
-the study that keep most in flight among them, and the best counts.
+No kind of request is fastest on every device: some need many in flight, some are fastest with single large requests,
+and some with the page cache's read-ahead, whose pages are contiguous. So a pass tries several, including those of the
+study that keep most in flight, and the best counts.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,22 +19,22 @@ from assay.model.units import format_size
 from assay.plan.ceilings import LARGE, CeilingJob, make_job, timed
 
 DIRECTORY = "c0-r0"
-"""Directory on a file target while its ceilings are measured: that of a case 0, so that whoever removes what a run has
-left knows it."""
+"""Directory on a file target while its ceilings are measured: named like that of a case 0, so that cleaning up after a
+run recognises it."""
 MOST_BYTES = 128 << 20
-"""Size of the file that device ceilings are measured on, if it can be written in `WRITE_NS` and there is space."""
+"""Largest file that device ceilings are measured on; smaller if space or `WRITE_NS` limits it."""
 LEAST_BYTES = 8 << 20
-"""With less, nothing is measured."""
+"""Smallest such file; with less space nothing is measured."""
 FREE_SHARE = 8
-"""At most this fraction of the free space is used."""
+"""At most 1 / `FREE_SHARE` of the free space is used."""
 WRITE_NS = 500_000_000
 TRY_NS = 80_000_000
-"""Length of one try of one way, where data does not end before."""
+"""Longest time of one phase with one kind of request."""
 SMALL = 4 << 10
 MOST_LARGE, MOST_SMALL = 2, 1
-"""Further ways that are taken from the study, of large and of small records."""
+"""Most kinds of request taken from the study, with large and with small records."""
 MOST_IN_FLIGHT = 64 << 20
-"""Bytes; ways of a study that keep more in flight are not tried."""
+"""Bytes in flight above which a study's kind of request is not tried."""
 _PLAIN: dict[str, str] = {"device read": "read", "device write": "write", "device rewrite": "rewrite"}
 DEVICE_NAMES: tuple[CeilingName, ...] = (
     "device write",
@@ -46,11 +46,14 @@ DEVICE_NAMES: tuple[CeilingName, ...] = (
 
 
 class Way(NamedTuple):
-    """How requests are made.
+    """A kind of request: size, number in flight, and how it reaches the kernel.
 
     Attributes:
+        lanes: Number of lanes.
         depth: Requests that each lane keeps in flight.
         record: Bytes of a request.
+        method: System call interface, as in a job.
+        direct: With O_DIRECT.
     """
 
     lanes: int
@@ -61,7 +64,7 @@ class Way(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Such as `1 MiB, O_DIRECT, 16 in flight`."""
+        """Description such as `1 MiB, O_DIRECT, 16 in flight`."""
         size = format_size(self.record).replace("Ki", " Ki").replace("Mi", " Mi")
         lanes = f"{self.lanes} x " if self.lanes > 1 else ""
         if not self.direct:
@@ -74,48 +77,48 @@ MANY, ONE = Way(1, 16, LARGE, "auto", True), Way(1, 1, LARGE, "sync", True)
 
 
 def large_ways(cases: Iterable[Case]) -> tuple[Way, ...]:
-    """Ways to move much: the usual ones, and those of the cases that keep most bytes in flight."""
+    """Return kinds of large requests: the usual ones, and those of the cases that keep most bytes in flight."""
     found = [way for way in _ways(cases) if way.record > SMALL_RECORD]
     found.sort(key=lambda way: (-way.lanes * way.depth * way.record, way))
     return _with((MANY, ONE), found, MOST_LARGE)
 
 
 def small_ways(cases: Iterable[Case], cpus: int) -> tuple[Way, ...]:
-    """Ways to do many operations: the usual one, and that of the cases which keeps most of them in flight."""
+    """Return kinds of small requests: the usual one, and those of the cases that keep most of them in flight."""
     found = [way for way in _ways(cases) if way.record <= SMALL_RECORD]
     found.sort(key=lambda way: (-way.lanes * way.depth, way.record, way))
     return _with((Way(min(2, cpus), 64, SMALL, "auto", True),), found, MOST_SMALL)
 
 
 def _ways(cases: Iterable[Case]) -> list[Way]:
-    """Of the cases that go round the page cache; the others' device requests are the kernel's own."""
+    """Return the kinds of request of cases with O_DIRECT; in others the kernel chooses the requests to the device."""
     found = {}
     for case in cases:
         item = case.parameters
         if item.record_size and item.cache == "direct" and item.rate is None:
             way = Way(item.lanes, item.queue_depth, item.record_size, item.method, True)
             if way.lanes * way.depth * way.record <= MOST_IN_FLIGHT:
-                found[_alike(way)] = way
+                found[_normalised(way)] = way
     return list(found.values())
 
 
-def _alike(way: Way) -> Way:
-    """At depth 1 `auto` is `sync`."""
+def _normalised(way: Way) -> Way:
+    """Normalise a kind of request: at depth 1 `auto` means `sync`."""
     return way._replace(method="sync") if way.depth == 1 and way.method == "auto" else way
 
 
 def _with(usual: tuple[Way, ...], others: Iterable[Way], most: int) -> tuple[Way, ...]:
-    further = [way for way in others if _alike(way) not in usual]
+    further = [way for way in others if _normalised(way) not in usual]
     return (*usual, *further[:most])
 
 
 def writing_job(study: Study, name: str, place: BackendCapabilities, destroy: bool) -> CeilingJob | Ceiling:
-    """The first job at a target, which writes the file that the others work on; or why there is none.
+    """Return the first job at a target, which writes the file for the others; or an unmeasured ceiling with the reason.
 
     Args:
         study: The study.
-        name: The target.
-        place: What can be done there.
+        name: Name of the target.
+        place: Capabilities of the engine there.
         destroy: The user has confirmed that devices may be overwritten.
     """
     free = (place.place.free_bytes if place.place else None) or 0
@@ -130,7 +133,7 @@ def writing_job(study: Study, name: str, place: BackendCapabilities, destroy: bo
             reason=f"less than {LEAST_BYTES * FREE_SHARE >> 20} MiB are free",
         )
     way = MANY if bypasses(place) else Way(1, 1, LARGE, "auto", False)
-    job = _job("ceiling-write", study, name, destroy, way, size, [_written()], keep_files=True, reuse_files=False)
+    job = _job("ceiling-write", study, name, destroy, way, size, [_write_phase()], keep_files=True, reuse_files=False)
     return CeilingJob(target=name, job=job, phases={} if in_memory(place) else {0: "device write"}, how=way.words)
 
 
@@ -138,16 +141,16 @@ def device_jobs(
     study: Study, name: str, place: BackendCapabilities, written: int, ways: tuple[Sequence[Way], Sequence[Way]],
     cpus: int, destroy: bool,
 ) -> list[CeilingJob]:  # fmt: skip
-    """The other jobs of a pass over a device, in order; all keep the file.
+    """Return the other jobs of a pass over a device, in order; all keep the file.
 
     Args:
         study: The study.
-        name: The target.
-        place: What can be done there.
-        written: Bytes of the file that are there.
-        ways: Those of large and those of small records.
-        cpus: CPUs that may be used.
-        destroy: As for `writing_job`.
+        name: Name of the target.
+        place: Capabilities of the engine there.
+        written: Size of the file in bytes.
+        ways: Kinds of request with large and with small records.
+        cpus: Number of CPUs that may be used.
+        destroy: See `writing_job`.
     """
     jobs: list[CeilingJob] = []
 
@@ -164,13 +167,13 @@ def device_jobs(
         for way in ways[1]:
             random = [timed(operation, TRY_NS) for operation in ("random_read", "random_write")]
             add(way, [("device random read", random[0]), ("device random write", random[1])])
-    # What was written in `WRITE_NS` at most is written in about that time again.
+    # Writing the file again takes about as long as the first time, `WRITE_NS` at most.
     buffered = Way(min(2, cpus), 1, LARGE, "sync", False)
     writes: list[tuple[CeilingName, Phase]] = [
         ("device rewrite", Phase(operation=Operation.rewrite)),
         ("device write", Phase(operation=Operation.write)),
     ]
-    reads: list[tuple[CeilingName, Phase]] = [("device read", _evicted("read"))] * 2
+    reads: list[tuple[CeilingName, Phase]] = [("device read", _evicted_phase("read"))] * 2
     if CacheAction.evict not in place.cache:
         reads = []
     add(buffered, [*reads, *writes])
@@ -180,15 +183,15 @@ def device_jobs(
 def again_job(
     study: Study, case: Case, operation: str, name: CeilingName, most: int, destroy: bool
 ) -> CeilingJob | None:
-    """A job that measures a ceiling once more, the way that a result went which exceeded it; None if there is no room.
+    """Return a job that measures a ceiling again, with the requests of a result that exceeded it; None without space.
 
     Args:
         study: The study.
-        case: That of the result.
-        operation: That exceeded it.
-        name: The ceiling.
-        most: Bytes that may be written.
-        destroy: As for `writing_job`.
+        case: Case of the result.
+        operation: Operation that exceeded the ceiling.
+        name: Name of the ceiling.
+        most: Most bytes that may be written.
+        destroy: See `writing_job`.
     """
     item = case.parameters
     direct = item.cache == "direct"
@@ -198,9 +201,13 @@ def again_job(
     size = min(item.file_size, most // files) // whole * whole
     if not size:
         return None
-    own = operation if operation.startswith("random") else _PLAIN.get(name, operation)
-    before = [] if own == "write" else [Phase(operation=Operation.prepare, measured=False)]
-    phase = _evicted(own) if own in READS and not direct else Phase(operation=Operation(own), time_limit_ns=2 * TRY_NS)
+    phase_operation = operation if operation.startswith("random") else _PLAIN.get(name, operation)
+    before = [] if phase_operation == "write" else [Phase(operation=Operation.prepare, measured=False)]
+    phase = (
+        _evicted_phase(phase_operation)
+        if phase_operation in READS and not direct
+        else Phase(operation=Operation(phase_operation), time_limit_ns=2 * TRY_NS)
+    )
     job = _job(
         "ceiling-again", study, case.target, destroy, way, size, [*before, *[phase] * 3],
         layout=item.layout, keep_files=False, reuse_files=False,
@@ -212,14 +219,14 @@ def again_job(
 
 
 def cached_job(study: Study, name: str, written: int, cpus: int, destroy: bool) -> CeilingJob:
-    """The last job at a target: reads of the file from the page cache; it removes the file.
+    """Return the last job at a target, which reads the file from the page cache and removes it.
 
     Args:
         study: The study.
-        name: The target.
-        written: Bytes of the file that are there.
-        cpus: CPUs that may be used.
-        destroy: As for `writing_job`.
+        name: Name of the target.
+        written: Size of the file in bytes.
+        cpus: Number of CPUs that may be used.
+        destroy: See `writing_job`.
     """
     way = Way(cpus, 1, LARGE >> 3, "sync", False)
     phases = [Phase(operation=Operation.read, measured=False), *[timed("read", 2 * TRY_NS)] * 2]
@@ -230,7 +237,7 @@ def cached_job(study: Study, name: str, written: int, cpus: int, destroy: bool) 
 
 
 def unmeasured(name: str, reason: str, names: Iterable[CeilingName] = ("page cache read",)) -> list[Ceiling]:
-    """What stands for ceilings of a target that could not be measured, for that reason."""
+    """Return entries for ceilings of a target that could not be measured, with the reason."""
     words = reason or "the file to read could not be written"
     return [
         Ceiling(
@@ -246,21 +253,21 @@ def unmeasured(name: str, reason: str, names: Iterable[CeilingName] = ("page cac
 
 
 def in_memory(place: BackendCapabilities) -> bool:
-    """The place is memory: there is no device below it."""
+    """Return whether the place is in memory, without a device below it."""
     return place.place is not None and place.place.filesystem in IN_MEMORY
 
 
 def bypasses(place: BackendCapabilities) -> bool:
-    """O_DIRECT can be used there, and means what it says."""
+    """Return whether O_DIRECT works there and really bypasses the page cache."""
     return place.direct and place.direct_bypasses_cache
 
 
-def _written() -> Phase:
+def _write_phase() -> Phase:
     return Phase(operation=Operation.write, time_limit_ns=WRITE_NS)
 
 
-def _evicted(operation: str) -> Phase:
-    """From the device, through the page cache, at most once over the data."""
+def _evicted_phase(operation: str) -> Phase:
+    """Return a phase that reads from the device through the page cache, at most once over the data."""
     return Phase(operation=Operation(operation), cache_before=CacheAction.evict, time_limit_ns=2 * TRY_NS)
 
 
@@ -269,7 +276,7 @@ def _job(
 ) -> Job:
     place = study.targets[name].plain_target(DIRECTORY, destroy)
     if "shares" in type(place).model_fields:
-        # One file lies in one directory.
+        # The one file is in one directory.
         place = place.model_copy(update={"shares": []})
     values = {
         "lanes": way.lanes,

@@ -1,4 +1,4 @@
-"""What a study cannot tell, whatever is measured."""
+"""Questions that a study cannot answer, whatever is measured."""
 
 from collections.abc import Iterable
 
@@ -9,16 +9,16 @@ from assay.model.units import about_duration
 from assay.plan.estimate import StudyEstimate
 
 LEAST_INTERVAL = 3
-"""Fewer repeats give no interval worth the name."""
+"""Fewest repeats for a useful confidence interval."""
 
 
 def doubts(study: Study, cases: Iterable[Case], estimate: StudyEstimate) -> tuple[str, ...]:
-    """Where the study cannot answer its question, a line each with what to do; nothing if it can.
+    """Return why the study cannot answer its question, one line each with a remedy; empty if it can.
 
     Args:
         study: The study.
-        cases: All of it, in the order of the estimate.
-        estimate: Of these cases.
+        cases: All its cases, in the order of the estimate.
+        estimate: Estimate of these cases.
     """
     repeating, found = study.repeating, []
     count = f"{repeating.most} {'repeat' if repeating.most == 1 else 'repeats'}"
@@ -36,16 +36,16 @@ def doubts(study: Study, cases: Iterable[Case], estimate: StudyEstimate) -> tupl
             f"the {repeating.least} repeats that are made in any case take about {about_duration(least)}, longer than"
             f" the {limit} that the study has for all of them: use fewer cases, or shorter ones"
         )
-    sent = ((case, item.requests * study.repeats) for case, item in zip(cases, estimate.cases, strict=True))
-    return (*found, *beyond_limits(study, sent))
+    requests = ((case, item.requests * study.repeats) for case, item in zip(cases, estimate.cases, strict=True))
+    return (*found, *beyond_limits(study, requests))
 
 
 def beyond_limits(study: Study, requests: Iterable[tuple[Case, float]]) -> tuple[str, ...]:
-    """A line for each target that would get more requests than it may.
+    """Return a line for each target that would get more requests than its `max_requests`.
 
     Args:
         study: The study.
-        requests: Cases, and how many requests all repeats of each are to send.
+        requests: Cases, each with the number of requests that all its repeats send.
     """
     planned: dict[str, float] = {}
     for case, count in requests:

@@ -1,6 +1,6 @@
-"""How long a study takes and how much it writes, before it runs.
+"""Estimates how long a study takes and how much it reads and writes, before it runs.
 
-The expected time rests on assumed speeds, which are stated with it; bytes and space follow from the study.
+The expected time is based on assumed speeds, which are stated with it; bytes and space follow from the study.
 """
 
 import math
@@ -23,51 +23,52 @@ from assay.plan.layout.shared_files import SharedFiles
 from assay.plan.phases import leg_starts, plan_phases, times_of
 
 BUFFERED = 5e-6
-"""Seconds of an operation that ends in the page cache, or looks at a name in the kernel's caches."""
+"""Seconds of an operation that is served by the page cache or the kernel's cache of names."""
 ENTRY_SECONDS = 0.3e-6
-"""What each name adds to the listing of its directory."""
+"""Time that each entry adds to the listing of a directory."""
 BLOCK_BYTES = 4096
-"""Space that the contents of a small file, or a directory, take a multiple of."""
+"""Allocation unit: small files and directories take a multiple of it."""
 JOB_SECONDS = 0.15
-"""Start, set-up and removal of a job whose engine stands by itself: here, or over a connection that is open."""
+"""Start, set-up and clean-up of a job with one engine per host, started here or over an open connection."""
 LAUNCHED_SECONDS = 1.5
-"""What mpirun or srun adds to a repeat: the step, the engines and their relays on all hosts, and their end. Measured
-with mpirun on 1 to 4 small hosts: 1.2 to 2 s."""
+"""Time that mpirun or srun adds to a repeat, to start and end the step, the engines and their relays on all hosts.
+Measured with mpirun on 1 to 4 small hosts: 1.2 to 2 s."""
 MPI_SECONDS = 2.0
-"""What targets that are reached through MPI add to that: MPI_Init, opening together and MPI_Finalize. Measured on 2
-small hosts: repeats with phases of 0.7 s took 4.4 s in all."""
+"""Time that targets behind MPI-IO add to that: MPI_Init, collective open and MPI_Finalize. Measured on 2 small hosts:
+repeats with phases of 0.7 s took 4.4 s in all."""
 PHASE_SECONDS = 0.02
 CONTROL_SECONDS = 0.2
-"""What a control without storage takes, between two repeats (`assay.plan.controls`)."""
+"""Time of a control between two repeats (`assay.plan.controls`)."""
 CONTROL_SHARE = 0.05
-"""Of the time since the last one, at most: there is none until so much time has passed."""
+"""Most time for controls as a share of all time: the next control waits until enough time has passed."""
 REMOUNT_SECONDS = 0.5
-"""Unmounting a file system on all hosts and mounting it again. Measured with MooseFS on two small hosts: 1.9 s more for
-three times, the engines' starts included."""
+"""Time to unmount a file system on all hosts and mount it again. Measured with MooseFS on two small hosts: 1.9 s more
+for three remounts, including the starts of engines."""
 DROP_SECONDS = 0.3
-"""Dropping the host's page cache before a phase."""
+"""Time to drop the host's page cache before a phase."""
 
 _SCATTERED = frozenset({"random_read", "backward_read", "stride_read", "random_mix"})
 
 
 UNSIZED = "of unknown size"
-"""What is said of bytes that are not known before objects are listed."""
+"""Words for an amount that is unknown until objects are listed."""
 LEAST_TOLD = 1.0
-"""Seconds for ceilings that are worth a word."""
+"""Least seconds for ceilings that the text mentions."""
 
 
 class CaseEstimate(Frozen):
-    """One repeat of one case.
+    """The estimate of one repeat of one case.
 
     Attributes:
-        seconds: Expected, preparation included.
-        at_most_seconds: With every phase at its runtime or time_limit; None if a phase has neither.
-        written: Bytes written to the target, preparation included; with a runtime or time_limit as expected.
-        read: Bytes read, likewise.
-        space: Bytes of test data in place at once.
-        requests: Requests to a store of objects, likewise; what lists the objects to remove them is not among them.
-        sized: False: objects are read whose sizes only their list tells: `seconds` are those of the requests alone, and
-            `read` is without what they bring.
+        case: Id of the case.
+        seconds: Expected duration, including preparation.
+        at_most_seconds: Duration if every phase takes its whole runtime or time_limit; None if a phase has neither.
+        written: Expected bytes written to the target, including preparation.
+        read: Expected bytes read.
+        space: Most bytes of test data in place at once.
+        requests: Expected requests to a service of objects, without listing the objects to remove them.
+        sized: False if existing objects of unknown size are read: `seconds` then covers only the requests, and `read`
+            lacks the bytes of these objects.
     """
 
     case: str
@@ -81,31 +82,31 @@ class CaseEstimate(Frozen):
 
     @property
     def read_words(self) -> str:
-        """How much is read, as far as it is known."""
+        """Amount that is read, in words."""
         return about_size(self.read) if self.sized else UNSIZED
 
 
 FAR = 2.0
-"""A bound so many times the estimate says what would have to happen."""
+"""Ratio of bound to estimate above which the text explains when the bound is reached."""
 
 
 class StudyEstimate(Frozen):
-    """All repeats of all cases; where their number is not fixed, the greatest one.
+    """The estimate of all repeats of all cases, with the greatest number of repeats if it is not fixed.
 
     Attributes:
-        jobs: Repeats of all cases together.
-        seconds: Expected, with the controls between the repeats.
-        least_seconds: Expected with the fewest repeats; equal to `seconds` where their number is fixed.
-        at_most_seconds: Bound from runtime and time_limit; None if a phase has neither.
+        jobs: Number of repeats of all cases together.
+        seconds: Expected duration, with the controls between the repeats.
+        least_seconds: Expected duration with the fewest repeats; equal to `seconds` if their number is fixed.
+        at_most_seconds: Upper bound from runtime and time_limit; None if a phase has neither.
         written: Bytes written.
         read: Bytes read.
-        peak_space: Target -> bytes of test data in place at once.
+        peak_space: Target -> most bytes of test data in place at once.
         cases: One entry per case, for one repeat.
-        assumptions: What the times rest on, one sentence each.
-        ceilings_before: Seconds that the ceilings take before the cases; they come on top of `seconds`.
-        ceilings_later: Likewise between the cases and after them.
-        requests: Requests to stores of objects.
-        sized: As of all its cases.
+        assumptions: Assumptions behind the times, one sentence each.
+        ceilings_before: Seconds for ceilings before the cases, in addition to `seconds`.
+        ceilings_later: Seconds for ceilings between and after the cases, in addition to `seconds`.
+        requests: Requests to services of objects.
+        sized: True if `CaseEstimate.sized` is true for all cases.
     """
 
     jobs: int
@@ -123,7 +124,7 @@ class StudyEstimate(Frozen):
     sized: bool = True
 
     def read_words(self, about: str = "") -> str:
-        """How much is read, as far as it is known; `about` stands before a number."""
+        """Return the amount that is read, in words; `about` is put before a number."""
         read = f"{about}{about_size(self.read)}"
         if self.sized:
             return read
@@ -131,12 +132,12 @@ class StudyEstimate(Frozen):
 
     @property
     def requests_words(self) -> str:
-        """How many requests a service of objects gets, which may charge for each; empty without any."""
+        """Number of requests to services of objects, which may charge for each, in words; empty if there are none."""
         return f", in about {self.requests:,} requests" if self.requests else ""
 
     @property
     def words(self) -> str:
-        """Expected time, from the fewest repeats to the most if that is open, and the bound if there is one."""
+        """Expected time in words: a range if the number of repeats is open, and the upper bound if there is one."""
         least, most = about_duration(self.least_seconds), about_duration(self.seconds)
         words = f"about {most}" if least == most else f"about {least} to {most}"
         if self.at_most_seconds is not None:
@@ -148,19 +149,19 @@ class StudyEstimate(Frozen):
 
 
 def key_of(case: Case) -> tuple[object, ...]:
-    """What two cases that do the same work have in common, in one study or in two runs of it; ids do not count."""
+    """Return a key that is equal for cases with the same work, in one study or in two runs; ids do not matter."""
     return (case.target, case.operations, *case.parameters.__dict__.values())
 
 
 def estimate_study(
     study: Study, cases: Sequence[Case], measured_seconds: Mapping[str, float] | None = None
 ) -> StudyEstimate:
-    """The estimate of a whole study.
+    """Estimate a whole study.
 
     Args:
         study: The study.
         cases: Its cases.
-        measured_seconds: Case id -> seconds of one repeat as measured, which replace the assumed ones.
+        measured_seconds: Case id -> measured seconds of one repeat, which replace the estimate.
     """
     known: dict[tuple[object, ...], CaseEstimate] = {}
     shared = SharedFiles(study, cases)
@@ -175,8 +176,8 @@ def estimate_study(
         seconds = measured.get(case.id, known[key].seconds)
         estimates.append(known[key].model_copy(update={"case": case.id, "seconds": seconds}))
     round_seconds = sum(item.seconds for item in estimates)
-    over = 0.0 if study.schedule is None else study.schedule.over / 1e9
-    ceilings = ceiling_times(study, cases, max(over, round_seconds * study.repeats))
+    scheduled_seconds = 0.0 if study.schedule is None else study.schedule.over / 1e9
+    ceilings = ceiling_times(study, cases, max(scheduled_seconds, round_seconds * study.repeats))
     return StudyEstimate.model_construct(
         jobs=len(cases) * study.repeats,
         seconds=_in_time(study, round_seconds),
@@ -195,12 +196,12 @@ def estimate_study(
 
 
 def with_controls(seconds: float) -> float:
-    """What repeats take, with the controls between them."""
+    """Return the seconds of repeats together with the controls between them."""
     return seconds * (1 + CONTROL_SHARE) if seconds * CONTROL_SHARE >= CONTROL_SECONDS else seconds
 
 
 def _in_time(study: Study, round_seconds: float) -> float:
-    """Seconds of all rounds, or of as many as the study has time for."""
+    """Return the seconds of all rounds, or of as many as fit into the study's time."""
     repeating = study.repeating
     most = with_controls(round_seconds * repeating.most)
     if repeating.time is None:
@@ -212,39 +213,39 @@ def _at_most(estimates: Sequence[CaseEstimate], repeating: Repeats) -> float | N
     bounds = [item.at_most_seconds for item in estimates if item.at_most_seconds is not None]
     if len(bounds) < len(estimates):
         return None
-    whole = with_controls(sum(bounds) * repeating.most)
-    # The last round that begins in time may take as long as it can.
-    limited = whole if repeating.time is None else repeating.time / 1e9 + sum(bounds)
-    return max(with_controls(sum(bounds) * repeating.least), min(whole, limited))
+    all_rounds = with_controls(sum(bounds) * repeating.most)
+    # The last round that starts in time is not cut short.
+    limited = all_rounds if repeating.time is None else repeating.time / 1e9 + sum(bounds)
+    return max(with_controls(sum(bounds) * repeating.least), min(all_rounds, limited))
 
 
 def _peak_space(
     study: Study, cases: Sequence[Case], estimates: Sequence[CaseEstimate], shared: SharedFiles
 ) -> dict[str, int]:
     peak = {name: 0 for name, target in study.targets.items() if target.keeps_data}
-    sets = dict.fromkeys(peak, 0)
+    shared_bytes = dict.fromkeys(peak, 0)
     for case, item in zip(cases, estimates, strict=True):
         if case.target not in peak:
             continue
         if case.id in shared.first:
-            # What is shared stays until the end of the run.
-            sets[case.target] += item.space * (shared.first[case.id] == case.id)
+            # Shared files stay until the end of the run.
+            shared_bytes[case.target] += item.space * (shared.first[case.id] == case.id)
             continue
         if study.output.keep_files and study.targets[case.target].adds_up:
             peak[case.target] += item.space * study.repeats
         else:
             peak[case.target] = max(peak[case.target], item.space)
-    return {name: size + sets[name] for name, size in peak.items()}
+    return {name: size + shared_bytes[name] for name, size in peak.items()}
 
 
 def estimate_case(target: Target, case: Case, launcher: LauncherWord = "ssh", uses: int = 1) -> CaseEstimate:
-    """The estimate of one repeat, by the assumed speed of the target and what starts the engines.
+    """Estimate one repeat of a case from the assumed speed of its target.
 
     Args:
-        target: Where it is measured.
+        target: The target of the case.
         case: The case.
         launcher: What starts the engines.
-        uses: Repeats that read the files which one of them makes: what making them takes is shared out among them.
+        uses: Number of repeats that share files made once: each is charged its share of the time to make them.
     """
     parameters = case.parameters
     speed = target.speed()
@@ -285,18 +286,18 @@ def estimate_case(target: Target, case: Case, launcher: LauncherWord = "ssh", us
 
 
 def _start_seconds(launcher: LauncherWord, target: Target) -> float:
-    """Seconds of a repeat besides its phases.
+    """Return the seconds of a repeat outside its phases.
 
     Args:
         launcher: What starts the engines on the hosts.
-        target: What they work on; one that is reached through MPI has another launcher than ssh.
+        target: The target; one behind MPI-IO needs additional time.
     """
     launched = LAUNCHED_SECONDS if launcher != "ssh" else 0.0
     return JOB_SECONDS + launched + (MPI_SECONDS if target.through_mpi else 0.0)
 
 
 def _legs_seconds(launcher: LauncherWord, target: Target, case: Case, reused: bool) -> float:
-    """What remounting costs: a start of engines for each leg but the first, and the mounts."""
+    """Return the seconds for remounts: the mounts, and a start of engines for each leg except the first."""
     if case.parameters.cache != "remount":
         return 0.0
     legs = len(leg_starts(plan_phases(case), reused))
@@ -304,7 +305,7 @@ def _legs_seconds(launcher: LauncherWord, target: Target, case: Case, reused: bo
 
 
 def _preparation(operation: str, parameters: Parameters, speed: Speed, missing: float) -> tuple[float, float]:
-    """(seconds, operations) of an unmeasured phase that makes what is missing, in bytes."""
+    """Return (seconds, requests) of an unmeasured phase that makes `missing` bytes of data."""
     if parameters.objects is None:
         return missing / speed.bandwidth + _names(operation, parameters) * speed.change, 0.0
     requests, each = object_estimate.pass_of(operation, parameters)
@@ -319,7 +320,7 @@ def _data_bytes(parameters: Parameters) -> int:
 
 
 def _space(case: Case, data: int) -> int:
-    """Bytes of test data in place at once; of small files and directories whole blocks."""
+    """Return the bytes of test data in place at once; small files and directories take whole blocks."""
     parameters = case.parameters
     if parameters.objects is not None:
         return object_estimate.space_bytes(case.operations, parameters)
@@ -331,7 +332,7 @@ def _space(case: Case, data: int) -> int:
 
 
 def _names(operation: str, parameters: Parameters) -> float:
-    """Operations of a phase that goes once over the names; one that lists a directory counts once for it."""
+    """Return the operations of a phase that handles every name once; listing a directory is one operation."""
     if parameters.files is None:
         return 0.0
     if operation != "readdir":
@@ -340,7 +341,7 @@ def _names(operation: str, parameters: Parameters) -> float:
 
 
 def _once(operation: str, parameters: Parameters) -> tuple[float, float]:
-    """(operations, bytes of each) of a phase that goes once over the data, the names or the objects."""
+    """Return (operations, bytes of each) of a phase that handles all data, names or objects once."""
     if operation in OBJECTS:
         return object_estimate.pass_of(operation, parameters)
     if parameters.record_size is None:
@@ -354,7 +355,7 @@ def _once(operation: str, parameters: Parameters) -> tuple[float, float]:
 
 
 def _phase(operation: str, parameters: Parameters, speed: Speed) -> tuple[float, float, float]:
-    """(seconds, bytes, operations) expected of one measured phase."""
+    """Return the expected (seconds, bytes, operations) of one measured phase."""
     operations, record = _once(operation, parameters)
     each = _operation_seconds(operation, parameters, speed)
     if parameters.rate is not None:
@@ -371,37 +372,37 @@ def _phase(operation: str, parameters: Parameters, speed: Speed) -> tuple[float,
 
 
 def _operation_seconds(operation: str, parameters: Parameters, speed: Speed) -> float:
-    """Time between the ends of successive operations of all lanes together."""
+    """Return the seconds between the ends of successive operations of all lanes together."""
     if operation in METADATA:
         return _name_seconds(operation, parameters, speed)
     if operation in OBJECTS:
         return object_estimate.request_seconds(operation, parameters, speed)
     direct = parameters.cache == "direct" or (operation in WRITES and parameters.sync in ("o_sync", "o_dsync"))
     scattered = operation in _SCATTERED and parameters.cache != "keep"
-    reaches = direct or scattered or not speed.words
-    start = speed.operation if reaches else min(BUFFERED, speed.operation)
+    reaches_storage = direct or scattered or not speed.words
+    start = speed.operation if reaches_storage else min(BUFFERED, speed.operation)
     depth = parameters.in_flight
     each: float = parameters.record_size or 0
     if parameters.files is not None:
         records = parameters.sizes.records(parameters.record_size or 1)
         each = parameters.sizes.mean / records
-        # Its share of opening, flushing and closing the file.
+        # The operation's share of the time to open, flush and close the file.
         start += _file_seconds(operation, parameters, speed) / records
     return start / min(depth, speed.parallel) + each / speed.bandwidth
 
 
 def _file_seconds(operation: str, parameters: Parameters, speed: Speed) -> float:
-    """What it takes to open a file of a set, make what was written to it stable, and close it."""
+    """Return the seconds to open a file of a set, flush it if the sync policy says so, and close it."""
     if not speed.words:
         return 2 * speed.operation
-    look = speed.operation if parameters.cache in ("drop", "remount") else BUFFERED
+    lookup = speed.operation if parameters.cache in ("drop", "remount") else BUFFERED
     made = speed.change * _changes(operation, parameters)
     flushed = speed.operation if operation in WRITES and parameters.sync in ("fsync", "fdatasync") else 0.0
-    return look + BUFFERED + made + flushed
+    return lookup + BUFFERED + made + flushed
 
 
 def _changes(operation: str, parameters: Parameters) -> float:
-    """Files that are made or removed for each one that is read or written."""
+    """Return how many files are created or removed for each file that is read or written."""
     if operation != "file_mix":
         return float(operation in CREATES)
     shares = mix_of(operation, parameters) or {}
@@ -409,11 +410,11 @@ def _changes(operation: str, parameters: Parameters) -> float:
 
 
 def _name_seconds(operation: str, parameters: Parameters, speed: Speed) -> float:
-    """Likewise for a metadata operation: a guess, as file systems differ by a hundred times."""
+    """Return the same for a metadata operation: a rough guess, since file systems differ by a factor of 100."""
     if not speed.words:
         return speed.operation / parameters.in_flight
-    look = speed.operation if parameters.cache in ("drop", "remount") else BUFFERED
-    start = look if operation in LOOKUPS else speed.change
+    lookup = speed.operation if parameters.cache in ("drop", "remount") else BUFFERED
+    start = lookup if operation in LOOKUPS else speed.change
     if operation == "readdir":
         start += (parameters.files or 0) / parameters.leaves * ENTRY_SECONDS
     contents = parameters.file_size if operation == "create" else 0
@@ -421,7 +422,7 @@ def _name_seconds(operation: str, parameters: Parameters, speed: Speed) -> float
 
 
 def _brief(seconds: float) -> str:
-    """Three digits and never an exponent: `100 us`, `1 ms`, `1.5 s`."""
+    """Return a duration with three digits and no exponent: `100 us`, `1 ms`, `1.5 s`."""
     for unit, size in (("us", 1e-6), ("ms", 1e-3)):
         if float(f"{seconds / size:.3g}") < 1000:
             return f"{seconds / size:.3g} {unit}"
@@ -440,14 +441,14 @@ def _assumptions(study: Study, cases: Sequence[Case], measured: set[str]) -> tup
             f"{name}: {speed.words}, {about_size(speed.bandwidth)}/s, {_brief(speed.operation)} per operation, "
             f"at most {speed.parallel:.0f} at once."
         )
-        own = [case for case in cases if case.target == name and case.group == "objects"]
-        if any(case.parameters.existing for case in own):
+        object_cases = [case for case in cases if case.target == name and case.group == "objects"]
+        if any(case.parameters.existing for case in object_cases):
             lines.append(
                 f"{name}: each repeat first lists its objects, which alone tells how many and how large they are: "
                 "times and requests are for as many as the lanes may have, without the list, and without the bytes "
                 "of the objects."
             )
-        if any(not case.parameters.existing for case in own):
+        if any(not case.parameters.existing for case in object_cases):
             lines.append(f"{name}: {_brief(speed.change)} to store or remove an object.")
         if any(case.metadata for case in cases if case.target == name):
             lines.append(
@@ -461,11 +462,11 @@ def _assumptions(study: Study, cases: Sequence[Case], measured: set[str]) -> tup
 
 
 def _start_words(study: Study, targets: Iterable[str]) -> Iterator[str]:
-    """What is assumed of starts by a launcher, a sentence each; nothing where there is none.
+    """Yield the assumptions about starting engines, one sentence each; none with ssh.
 
     Args:
         study: The study.
-        targets: Names of those whose times are assumed.
+        targets: Names of the targets whose times are not measured.
     """
     names = list(targets)
     if study.launcher == "ssh" or not names:

@@ -1,4 +1,4 @@
-"""From a study to its cases."""
+"""Expands a study into its cases."""
 
 import itertools
 import math
@@ -24,9 +24,9 @@ class Expansion(NamedTuple):
     """The cases of a study.
 
     Attributes:
-        cases: In plan order: by workload, target, then the axes as written, the last one fastest.
-        excluded: Points left out, with the rule that did it.
-        faults: Why cases cannot be run; there are no jobs while there is one.
+        cases: In plan order: by workload, target, then the axes as written; the last axis varies fastest.
+        excluded: Excluded combinations, each with the rule that excludes it.
+        faults: Why cases cannot be run; with any fault no job is made.
     """
 
     cases: tuple[Case, ...]
@@ -35,7 +35,7 @@ class Expansion(NamedTuple):
 
 
 def expand(study: Study) -> Expansion:
-    """All cases. A study of more than `MOST_CASES` combinations is not expanded but refused, with their number."""
+    """Return all cases of a study. One with more than `MOST_CASES` combinations is refused without expanding it."""
     counts = {name: count_cases(study, workload) for name, workload in study.workloads.items()}
     total = sum(counts.values())
     if total > MOST_CASES:
@@ -51,7 +51,7 @@ def expand(study: Study) -> Expansion:
 
 
 def count_cases(study: Study, workload: Workload) -> int:
-    """Combinations of targets and axes, before `where` and `exclude`; nothing is expanded for it."""
+    """Return the number of combinations of targets and axes, before `where` and `exclude`, without expanding them."""
     dimensions = [workload.axis(group[0]).count() for group in _dimensions(workload)]
     return math.prod(dimensions) * len(_targets(study, workload))
 
@@ -61,7 +61,7 @@ def _targets(study: Study, workload: Workload) -> tuple[str, ...]:
 
 
 def _dimensions(workload: Workload) -> list[tuple[str, ...]]:
-    """The axes, zipped ones together, each at the place of its first member."""
+    """Return the axes; zipped ones form a group at the position of its first member."""
     groups = {field: group for group in workload.zip for field in group}
     return list(dict.fromkeys(groups.get(field, (field,)) for field in workload.swept))
 
@@ -77,7 +77,7 @@ def _too_many(study: Study, counts: dict[str, int], total: int) -> Fault:
 
 
 def _combinations(workload: Workload) -> Iterator[Values]:
-    """The axes' values, in the order of the product."""
+    """Yield the combinations of the axes' values, in the order of the product."""
     dimensions = _dimensions(workload)
     columns = [list(zip(*(workload.axis(field).values() for field in group), strict=True)) for group in dimensions]
     names = [field for group in dimensions for field in group]
@@ -107,16 +107,16 @@ class _Expander:
         try:
             for target in _targets(self.study, workload):
                 for (axes, parameters), problems in zip(points, broken, strict=True):
-                    left_out = rules.leaves_out(target, axes, parameters)
-                    if left_out is not None:
-                        self.excluded.append(left_out)
+                    exclusion = rules.leaves_out(target, axes, parameters)
+                    if exclusion is not None:
+                        self.excluded.append(exclusion)
                         continue
                     found.extend(problems)
                     self._add_case(target, name, workload, axes, parameters)
         except _ConditionError as error:
             self.faults.append(error.fault)
             return
-        self.faults.extend(_counted(name, found))
+        self.faults.extend(_faults_by_rule(name, found))
         if len(self.cases) == before and len(self.faults) == faults_before:
             message = "where and exclude leave no case"
             path = ("workloads", name, "where" if workload.where else "exclude")
@@ -128,7 +128,7 @@ class _Expander:
         if values["cache"] != "limit" and workload.axis("cache").swept and "memory_limit" not in axes:
             values["memory_limit"] = None
         if values["streams"] is not None:
-            # What does not come out even is refused by a rule.
+            # Streams that cannot be divided evenly are refused by a rule later.
             values["lanes"] = max(
                 1, int(values["streams"]) // (int(values["hosts"] or 1) * int(values["tasks_per_host"] or 1))
             )
@@ -164,7 +164,7 @@ class _ConditionError(Exception):
 
 
 class _Rules:
-    """`where` and `exclude` of one workload."""
+    """The conditions `where` and `exclude` of one workload."""
 
     def __init__(self, study: Study, name: str, workload: Workload) -> None:
         names = tuple(study.targets), tuple(study.workloads)
@@ -173,7 +173,7 @@ class _Rules:
         self.exclude = {rule: (Condition(item.when, *names), item.why) for rule, item in workload.exclude.items()}
 
     def leaves_out(self, target: str, axes: Values, parameters: Parameters) -> Excluded | None:
-        """The exclusion that a point falls under."""
+        """Return the exclusion that applies to a combination; None if it stays."""
         if self.where is None and not self.exclude:
             return None
         values = {**parameters.__dict__, "target": target, "workload": self.name}
@@ -195,10 +195,10 @@ class _Rules:
             raise _ConditionError(Fault(path=path, message=error.message, hint=error.hint)) from None
 
 
-def _counted(name: str, found: list[Broken]) -> Iterator[Fault]:
-    """One fault per rule, with the number of cases that break it."""
+def _faults_by_rule(name: str, problems: list[Broken]) -> Iterator[Fault]:
+    """Yield one fault per rule, with the number of cases that break it."""
     by_rule: dict[str, list[Broken]] = {}
-    for broken in found:
+    for broken in problems:
         by_rule.setdefault(broken.rule, []).append(broken)
     for group in by_rule.values():
         first = group[0]

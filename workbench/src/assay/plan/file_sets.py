@@ -1,4 +1,4 @@
-"""How large files are and how many; what operations on the data of sets of files must obey.
+"""Number and sizes of files, and rules for operations on the data of sets of files.
 
 The engine's side is `engine/crates/spec/src/validate/files.rs`.
 """
@@ -12,17 +12,17 @@ from assay.plan.broken import Broken
 from assay.plan.tree import all_lanes, tree_shape
 
 MOST_FILES = 10**9
-"""Of one lane."""
+"""Most files of one lane."""
 MOST_WIDTH = 10_000
 
 
 def counted_files(values: Mapping[str, Any]) -> dict[str, Any]:
-    """`files` and `total_files` of a case, and the width of its tree, by what they are scaled with.
+    """Return `files` and `total_files` of a case, and the width of its tree, after scaling.
 
-    Of a `total_files` each lane has as many, and the first lanes one more; `files` is what each has at least.
+    `total_files` is divided among the lanes; the first ones may get one file more. `files` is the least per lane.
 
     Args:
-        values: Parameter -> value, one of `files` and `total_files` at least.
+        values: Parameter -> value, with `files` or `total_files`.
     """
     scale, lanes = values["scale"], all_lanes(values)
     found: dict[str, Any] = {}
@@ -37,10 +37,10 @@ def counted_files(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def shared_out(values: Mapping[str, Any]) -> int:
-    """Bytes of each file of a workload that says `total_size`.
+    """Return the bytes of each file for a workload with `total_size`.
 
-    Of a shared file that is all of it. Of a file for each lane it is the lane's part in whole records: what is left
-    over, less than a record for each lane, is done by nobody.
+    A shared file gets all of it. A file per lane gets an equal part in whole records; the remainder, less than a record
+    per lane, is dropped.
 
     Args:
         values: Parameter -> value.
@@ -53,7 +53,7 @@ def shared_out(values: Mapping[str, Any]) -> int:
 
 
 def set_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
-    """The rules that a combination of parameters of operations on sets of files breaks."""
+    """Yield the rules for sets of files that a combination of parameters breaks."""
     other = [operation for operation in dict.fromkeys(operations) if operation not in SET_OPERATIONS]
     if other:
         verb = "work" if len(other) > 1 else "works"
@@ -62,24 +62,24 @@ def set_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterato
     yield from count_rules(values)
     yield from tree_shape(values)
     yield from _sizes(values)
-    yield from _manner(values)
+    yield from _other_parameters(values)
 
 
 def mix_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
-    """What the mixes among the operations need: files, and shares of what they consist of."""
+    """Yield broken rules for mixes: `file_mix` needs a set of files, and each mix shares of its own operations."""
     if "file_mix" in operations and values["files"] is None:
         message = "file_mix works on a set of files, and nothing says how many there are"
         yield Broken("operations", "mix of no set", message, "add a line such as `files: 1000`")
     for operation in (operation for operation in MIXABLE if operation in operations):
-        kinds = MIXABLE[operation]
+        parts = MIXABLE[operation]
         shares = shares_of(values["mix"]) if values["mix"] else {}
-        if not shares or not shares.keys() <= set(kinds):
-            message = f"{operation} consists of {', '.join(kinds)}, and mix says {values['mix'] or 'nothing'}"
+        if not shares or not shares.keys() <= set(parts):
+            message = f"{operation} consists of {', '.join(parts)}, and mix says {values['mix'] or 'nothing'}"
             yield Broken("mix", "mix of others", message, f"write mix: {MIX_EXAMPLES[operation]}")
 
 
 def count_rules(values: Mapping[str, Any]) -> Iterator[Broken]:
-    """How many files there may be, of names and of sets."""
+    """Yield broken rules for the number of files, for metadata operations and sets of files."""
     files = values["files"] or 0
     if files > MOST_FILES:
         message = f"a lane would have {files:,} files"
@@ -103,7 +103,7 @@ def _sizes(values: Mapping[str, Any]) -> Iterator[Broken]:
         yield Broken("file_sizes", "set direct", message, "list sizes with weights, or set cache: drop, limit or keep")
 
 
-def _manner(values: Mapping[str, Any]) -> Iterator[Broken]:
+def _other_parameters(values: Mapping[str, Any]) -> Iterator[Broken]:
     if values["queue_depth"] > 1:
         message = f"in a set of files a lane has one operation in flight, not {values['queue_depth']}"
         yield Broken("queue_depth", "set depth", message, "leave queue_depth out, and use more lanes")

@@ -1,4 +1,4 @@
-"""From a case and a repeat to the job that the engine gets."""
+"""Makes the job of the engine for a repeat of a case."""
 
 import hashlib
 from collections import defaultdict
@@ -40,7 +40,7 @@ from assay.plan.tree import PhasePlan
 
 
 class _Place(NamedTuple):
-    """Where a parameter goes."""
+    """Where a parameter goes in a job: parameter name, field of the job, conversion (None: as it is)."""
 
     name: str
     field: str
@@ -48,15 +48,16 @@ class _Place(NamedTuple):
 
 
 class PlannedJob(Frozen):
-    """One repeat of one case, ready to be sent.
+    """The job of one repeat of one case, ready to be sent.
 
     Attributes:
-        id: `c0001-r1`; also the name of the job's directory on a file target.
-        repeat: From 1.
+        id: Id such as `c0001-r1`; also the name of the job's directory on a file target.
+        case: Id of the case.
+        repeat: Number of the repeat, from 1.
         target: Name of the target in the study.
-        memory_limit: Bytes of memory that the engine's cgroup gets; None means no cgroup. Not part of the job.
-        tasks: Engines that do the job together on each host; the job's lanes are those of all of them.
-        job: What the engine gets; with several hosts the one on the first, see `rank_job`.
+        memory_limit: Memory limit in bytes of the engine's cgroup, which is not part of the job; None for no cgroup.
+        tasks: Engines on each host that do the job together; the job's lanes are those of all of them.
+        job: The job for the engine; with several hosts that of the first one, see `rank_job`.
     """
 
     id: str
@@ -69,9 +70,9 @@ class PlannedJob(Frozen):
 
 
 def data_seed(seed: int, case: str, repeat: int) -> int:
-    """Seed of a repeat's data and offsets: repeats are independent, yet the study's seed decides them all.
+    """Return the seed of a repeat's data and offsets: independent for each repeat, and derived from the study's seed.
 
-    53 bits, so that every reader of JSON keeps it exact.
+    It has 53 bits, so that every JSON parser keeps it exact.
     """
     digest = hashlib.sha256(f"data {seed} {case} {repeat}".encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 11
@@ -80,41 +81,41 @@ def data_seed(seed: int, case: str, repeat: int) -> int:
 ERROR_LIMIT = 100
 """Failed operations after which a lane stops."""
 MOST_WATCHED = 64
-"""Block devices that an engine counts the requests of."""
+"""Most block devices whose requests an engine counts."""
 LEASE_NS = 4 * 10**9
-"""An engine on another host that hears nothing for so long stops: its controller, or the way to it, is gone."""
+"""An engine on another host stops after this time without a message: its controller or the network has failed."""
 
 
 def together(job: Job, ranks: int) -> Job:
-    """The job as one of several engines', which wait for each other."""
+    """Return the job for several engines, which wait for each other."""
     return job.model_copy(update={"ranks": ranks, "wait_for_go": True, "lease_ns": LEASE_NS})
 
 
 def in_directory(job: Job, name: str) -> Job:
-    """The job in another directory of its own below the target's, if its target has directories."""
+    """Return the job with another directory below that of its target, if the target has directories."""
     if "directory" not in type(job.target).model_fields:
         return job
     return job.model_copy(update={"target": job.target.model_copy(update={"directory": name})})
 
 
 def rank_job(job: Job, rank: int) -> Job:
-    """The job of one of several engines.
+    """Return the job of one of several engines.
 
     Args:
-        job: As `together` makes it.
-        rank: From 0; it decides which lanes, of those of all engines, are its own.
+        job: Job from `together`.
+        rank: Rank of the engine, from 0; it decides which of all lanes the engine runs.
     """
     return job.model_copy(update={"rank": rank})
 
 
 def plan_job(study: Study, case: Case, repeat: int, destroy: bool = False) -> PlannedJob:
-    """The job for one repeat.
+    """Return the job for one repeat.
 
     Args:
         study: The study.
         case: One of its cases.
-        repeat: From 1.
-        destroy: The user confirmed that devices named in the study may be overwritten; the engine refuses without.
+        repeat: Number of the repeat, from 1.
+        destroy: The user has confirmed that devices in the study may be overwritten; else the engine refuses them.
     """
     parameters = case.parameters
     name, target = job_id(case.id, repeat), study.targets[case.target]
@@ -130,7 +131,7 @@ def plan_job(study: Study, case: Case, repeat: int, destroy: bool = False) -> Pl
         interval_ns=study.output.interval_for(parameters.runtime),
         error_limit=1 if target.waits_when_gone else ERROR_LIMIT,
         keep_files=study.output.keep_files,
-        **_worked_on(parameters),
+        **_data_fields(parameters),
         **{**_placed(parameters), "lanes": parameters.host_lanes, "block_size_bytes": block_bytes(parameters)},
     )
     if parameters.hosts > 1:
@@ -150,7 +151,7 @@ def plan_job(study: Study, case: Case, repeat: int, destroy: bool = False) -> Pl
 def plan_jobs(
     study: Study, cases: Sequence[Case], order: Sequence[tuple[str, int]], destroy: bool = False
 ) -> Iterator[PlannedJob]:
-    """The jobs in the order given by `assay.plan.order.order_jobs`, made one at a time."""
+    """Yield the jobs in an order such as that of `assay.plan.order.order_jobs`."""
     by_id = {case.id: case for case in cases}
     for case, repeat in order:
         yield plan_job(study, by_id[case], repeat, destroy)
@@ -166,11 +167,11 @@ def _places() -> Mapping[str, tuple[_Place, ...]]:
 
 
 _PLACES = _places()
-"""Part of a job, "" for the job itself -> what goes there as it is."""
+"""Part of a job ("" for the job itself) -> parameters that go there."""
 
 
 def _placed(parameters: Parameters, part: str = "") -> dict[str, Any]:
-    """Field -> value, of the parameters that go into a part of a job by their definition."""
+    """Return field -> value for a part of a job, from the definitions of the parameters."""
     return {
         place.field: parameters.get(place.name) if place.convert is None else place.convert(parameters.get(place.name))
         for place in _PLACES[part]
@@ -178,19 +179,19 @@ def _placed(parameters: Parameters, part: str = "") -> dict[str, Any]:
 
 
 def _target(place: BaseModel, parameters: Parameters) -> BaseModel:
-    """A target with what the workload says of it, as far as its kind has that."""
+    """Return the target with the workload's parameters for it, without those that its kind does not have."""
     known = type(place).model_fields
-    said = {field: value for field, value in _placed(parameters, "target").items() if field in known}
+    fields = {field: value for field, value in _placed(parameters, "target").items() if field in known}
     if "hints" in known:
         hints = {key: str(value) for key, value in _placed(parameters, "target.hints").items() if value is not None}
-        said["hints"] = {**place.model_dump()["hints"], **hints}
-    if said.get("view", "none") != "none":
-        said["piece_bytes"] = parameters.block_size
-    return type(place).model_validate({**place.model_dump(), **said}) if said else place
+        fields["hints"] = {**place.model_dump()["hints"], **hints}
+    if fields.get("view", "none") != "none":
+        fields["piece_bytes"] = parameters.block_size
+    return type(place).model_validate({**place.model_dump(), **fields}) if fields else place
 
 
-def _worked_on(parameters: Parameters) -> dict[str, Any]:
-    """The files, tree or objects of a job."""
+def _data_fields(parameters: Parameters) -> dict[str, Any]:
+    """Return the job fields for files, tree or objects."""
     if parameters.objects is not None:
         return job_objects(parameters)
     return {
@@ -207,7 +208,7 @@ def _tree(parameters: Parameters) -> Tree:
 
 
 def job_objects(parameters: Parameters) -> dict[str, Any]:
-    """What a job says of its objects."""
+    """Return the job fields for objects."""
     sizes = parameters.object_sizes
     return {
         "objects": Objects(count=parameters.objects, part_size_bytes=parameters.part_size, batch=batch_of(parameters)),
@@ -229,7 +230,7 @@ def _job_sizes(sizes: Sizes) -> Log2Sizes | RangeOfSizes | ListedSizes | None:
 
 
 def _access(value: str) -> ZipfianAccess | HotspotAccess | None:
-    """None: each object as often as the others."""
+    """Return the access distribution; None for uniform access."""
     word, numbers = access_of(value)
     if word == "zipfian":
         return ZipfianAccess(distribution="zipfian", exponent=numbers[0])
@@ -240,7 +241,7 @@ def _access(value: str) -> ZipfianAccess | HotspotAccess | None:
 
 
 def _reorder(operation: str, parameters: Parameters) -> ShiftedPart | RandomPart | None:
-    """Whose part the lanes work on in a phase; None: each on its own."""
+    """Return whose part the lanes work on in a phase; None if each works on its own."""
     if operation not in REORDERED:
         return None
     if parameters.reorder == "random":
@@ -272,18 +273,18 @@ def _phase(planned: PhasePlan, case: Case) -> Phase:
 
 
 def watching(job: Job, layers: Sequence[Layer]) -> Job:
-    """The job with the block devices below its target, whose requests are counted meanwhile."""
+    """Return the job with the block devices below its target, whose requests the engine is to count."""
     numbers = dict.fromkeys(layer.number for layer in layers if layer.number)
     return job.model_copy(update={"watch": list(numbers)[:MOST_WATCHED]})
 
 
 def guarded(job: Job, run: str, stall_limit: float) -> Job:
-    """The job as it may be executed: only where this run has put its mark, if there are marks, and not for ever.
+    """Return the job with safeguards: it needs the mark of this run on the target, and ends if the storage hangs.
 
     Args:
         job: The job.
-        run: Identity of the run that has claimed its target.
-        stall_limit: Seconds without anything ending after which the storage counts as hung.
+        run: Id of the run that has claimed the target.
+        stall_limit: Seconds without a completed operation after which the storage counts as hung.
     """
     target = job.target
     if "run" in type(target).model_fields:

@@ -1,4 +1,4 @@
-"""From the text of a study file to a Study, or to all that is wrong with it."""
+"""Reads a study file into a `Study`, or reports all problems in it."""
 
 import difflib
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from assay.model.study.peers import Peer
 
 ALIKE = 0.75
-"""Words that are less alike are hardly a slip of each other: those of other programs would be taken for ours."""
+"""Least similarity of a suggested word. Below it, words of other programs would be taken for misspelt ones of ours."""
 _EXAMPLES = {
     "study": "my-study",
     "targets": "{disk: {kind: file, path: /var/tmp/assay-test}}",
@@ -50,12 +50,12 @@ _EXAMPLES = {
 
 
 class Loaded(NamedTuple):
-    """A study file that was read.
+    """The result of reading a study file.
 
     Attributes:
-        study: None if there are problems.
-        source: Where each value stands in the file.
-        problems: In the order of the file.
+        study: The study; None if there are problems.
+        source: The parsed file, with the line of each value.
+        problems: Problems in the order of the file.
     """
 
     study: Study | None
@@ -67,9 +67,9 @@ def load_study(data: bytes, base: str = "/", places: Source | None = None) -> Lo
     """Read a study file.
 
     Args:
-        data: The file.
-        base: Absolute directory where relative target paths start.
-        places: The file that this one was made from, whose lines problems name; None: its own.
+        data: Content of the file.
+        base: Absolute directory that relative target paths start from.
+        places: Original file, if `data` was generated from one: problems name its lines. None for lines of `data`.
     """
     source = read_source(data)
     if places is not None:
@@ -101,7 +101,7 @@ def _validate(source: Source, base: str) -> tuple[Study | None, list[Problem]]:
 
 
 def _with_defaults(source: Source) -> tuple[dict[str, Any], list[Problem]]:
-    """The data with `defaults` copied into each workload that does not say otherwise and can use them."""
+    """Return the data with `defaults` copied into each workload that can use them and does not override them."""
     data = dict(source.data)
     if "defaults" not in data:
         return data, []
@@ -119,29 +119,31 @@ def _with_defaults(source: Source) -> tuple[dict[str, Any], list[Problem]]:
 
 
 def _completed(workload: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
-    """A workload with the defaults it does not override; what only operations of other kinds have is left out.
+    """Return a workload with the defaults that it does not override, without those for other groups of operations.
 
-    That data is in a set of files a workload says itself: `files` among the defaults are those of names.
+    A workload on data uses a set of files only if it says so itself: `files` in the defaults is for metadata workloads.
     """
-    whole = {**workload, **{key: value for key, value in defaults.items() if key not in workload}}
-    group = group_written(whole)
-    others = set(fields_of_others(group))
-    others |= {"file_size", "total_size"} if {"file_size", "total_size", "file_sizes"}.intersection(workload) else set()
-    said = {"files", "total_files"}.intersection(workload)
-    if said:
-        others |= {"files", "total_files"} - said
+    combined = {**workload, **{key: value for key, value in defaults.items() if key not in workload}}
+    group = group_written(combined)
+    unwanted = set(fields_of_others(group))
+    unwanted |= (
+        {"file_size", "total_size"} if {"file_size", "total_size", "file_sizes"}.intersection(workload) else set()
+    )
+    stated = {"files", "total_files"}.intersection(workload)
+    if stated:
+        unwanted |= {"files", "total_files"} - stated
     elif group == "data":
-        others |= {name for name, item in DEFINITIONS.items() if item.of_sets}
-    return {key: value for key, value in whole.items() if key in workload or key not in others}
+        unwanted |= {name for name, item in DEFINITIONS.items() if item.of_sets}
+    return {key: value for key, value in combined.items() if key in workload or key not in unwanted}
 
 
 def _misspelt(details: list[ErrorDetails], merged: dict[str, Any]) -> set[tuple[int | str, ...]]:
-    """Missing fields that are there under a misspelt name: one mistake is one problem."""
+    """Return missing fields that are present under a misspelt name, so that one mistake gives only one problem."""
     places = set()
     for detail in details:
         if detail["type"] == "extra_forbidden":
-            meant = _meant(_path(detail["loc"], merged, ""))
-            places |= {(*detail["loc"][:-1], word) for word in meant}
+            likely = _likely_keys(_path(detail["loc"], merged, ""))
+            places |= {(*detail["loc"][:-1], word) for word in likely}
     return {detail["loc"] for detail in details if detail["type"] == "missing"} & places
 
 
@@ -171,7 +173,7 @@ def _at_key(source: Source, path: Path, message: str, hint: str, name: Path | No
 
 
 def _path(location: tuple[int | str, ...], data: Any, kind: str) -> Path:
-    """Pydantic's location without what is not in the file; the name of a missing field stays."""
+    """Return pydantic's location without parts that are not in the file; the name of a missing field stays."""
     path: list[int | str] = []
     for place, part in enumerate(location):
         last = place == len(location) - 1
@@ -185,15 +187,15 @@ def _path(location: tuple[int | str, ...], data: Any, kind: str) -> Path:
 
 
 def _words(detail: ErrorDetails, path: Path) -> tuple[str, str]:
-    """Pydantic's message in this tool's words, and a hint."""
-    kind, given, context = detail["type"], detail["input"], detail.get("ctx", {})
+    """Return pydantic's message in Assay's words, and a hint."""
+    kind, value, context = detail["type"], detail["input"], detail.get("ctx", {})
     if kind == "missing":
         field = str(path[-1])
         return f"`{field}` is missing", f"add a line such as `{field}: {_example(field)}`"
     if kind == "extra_forbidden":
         return f"unknown key `{path[-1]}`", _key_hint(path, detail["loc"])
     if kind in ("union_tag_not_found", "union_tag_invalid"):
-        return _tag_words(given, context, path)
+        return _tag_words(value, context, path)
     common = shape_words(detail)
     if common is not None:
         return common
@@ -203,21 +205,21 @@ def _words(detail: ErrorDetails, path: Path) -> tuple[str, str]:
 
 
 def _example(field: str) -> str:
-    """How a field may be written that is missing."""
+    """Return an example value for a missing field."""
     found = [kind.examples[field] for kind in kinds().values() if field in kind.examples]
     return _EXAMPLES.get(field) or (found[0] if found else "...")
 
 
-def _tag_words(given: Any, context: dict[str, Any], path: Path) -> tuple[str, str]:
+def _tag_words(value: Any, context: dict[str, Any], path: Path) -> tuple[str, str]:
     tag = context["discriminator"].strip("'")
     words = [_tag_value(model) for model in _models((*path, tag))]
-    if not isinstance(given, dict):
-        return f"{shown(given)} is not a mapping", f"write {{{tag}: {words[0]}, ...}}"
-    if tag not in given:
+    if not isinstance(value, dict):
+        return f"{shown(value)} is not a mapping", f"write {{{tag}: {words[0]}, ...}}"
+    if tag not in value:
         return f"`{tag}` is missing", f"add {tag}: one of {', '.join(words)}"
-    if given[tag] is None and "null" in words:
+    if value[tag] is None and "null" in words:
         return "its kind is empty", 'write the null target\'s kind in quotes: kind: "null"'
-    return f"{shown(given[tag])} is not a {tag}", one_of(given[tag], words)
+    return f"{shown(value[tag])} is not a {tag}", one_of(value[tag], words)
 
 
 def _key_hint(path: Path, location: tuple[int | str, ...]) -> str:
@@ -226,7 +228,7 @@ def _key_hint(path: Path, location: tuple[int | str, ...]) -> str:
         return f"it is only for {' and '.join(map(_tag, others))}"
     if peer := _peer(path):
         return peer.hint(str(path[-1]))
-    # Where the kind is known, words of the other kinds are of no use.
+    # If the kind is known, keys of other kinds are no help.
     word = str(location[-2]) if len(location) > 1 else ""
     models = _models(path)
     same = [model for model in models if len(models) > 1 and _tag_value(model) == word]
@@ -236,14 +238,14 @@ def _key_hint(path: Path, location: tuple[int | str, ...]) -> str:
 
 
 def _tag(model: type[BaseModel]) -> str:
-    """What says in the file that a mapping is of this class: `kind: file`."""
+    """Return the line that marks a mapping as of this class: `kind: file`."""
     value = _tag_value(model)
-    # YAML takes this word for nothing, unless it is quoted.
+    # YAML reads an unquoted null as no value.
     return f'{_tag_field(model)}: "null"' if value == "null" else f"{_tag_field(model)}: {value}"
 
 
 def _tag_field(model: type[BaseModel]) -> str:
-    """The field that tells a class from others that may stand in its place; empty if it is the only one."""
+    """Return the field that distinguishes a class from its alternatives; empty if there are none."""
     return next((name for name, field in model.model_fields.items() if get_origin(field.annotation) is Literal), "")
 
 
@@ -253,7 +255,7 @@ def _tag_value(model: type[BaseModel]) -> str:
 
 
 def _peer(path: Path) -> "Peer | None":
-    """What another program's word at this place is called here."""
+    """Return Assay's counterpart of another program's key at this place; None if there is none."""
     from assay.model.study.peers import TARGETS, WORKLOADS
 
     match path:
@@ -264,7 +266,7 @@ def _peer(path: Path) -> "Peer | None":
     return None
 
 
-def _meant(path: Path) -> list[str]:
+def _likely_keys(path: Path) -> list[str]:
     if peer := _peer(path):
         return [peer.ours]
     return difflib.get_close_matches(str(path[-1]), _known_keys(path), n=1, cutoff=ALIKE)
@@ -281,7 +283,7 @@ def _keys(model: type[BaseModel]) -> list[str]:
 
 
 def _models(path: Path) -> tuple[type[BaseModel], ...]:
-    """What the mapping that holds the last part of a path may be."""
+    """Return the classes that the mapping with the last part of a path may have."""
     match path[:-1]:
         case ("targets", _, *fields):
             return _within(tuple(kinds().values()), fields)
@@ -303,7 +305,7 @@ def _models(path: Path) -> tuple[type[BaseModel], ...]:
 
 
 def _within(models: tuple[type[BaseModel], ...], fields: list[int | str]) -> tuple[type[BaseModel], ...]:
-    """What a field of a field ... of one of these classes may be; numbers are places in lists."""
+    """Return the classes of a nested field of these classes; numbers in `fields` are list positions."""
     for field in fields:
         if isinstance(field, str):
             found = [model.model_fields[field].annotation for model in models if field in model.model_fields]
@@ -312,7 +314,7 @@ def _within(models: tuple[type[BaseModel], ...], fields: list[int | str]) -> tup
 
 
 def _classes(annotation: Any) -> Iterator[type[BaseModel]]:
-    """The classes that a type is made of."""
+    """Yield the classes that a type annotation contains."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for part in get_args(annotation):

@@ -1,4 +1,4 @@
-"""The study that `assay measure` stands for: sequential and random, large and small, one at a time and many at once."""
+"""The study that `assay measure` runs: sequential and random, large and small records, one and many in flight."""
 
 import re
 import shlex
@@ -16,63 +16,63 @@ LARGE, SMALL = 1 << 20, 4 << 10
 DEPTHS = (1, 32)
 DATA_OPERATIONS = ("write", "read", "random_write", "random_read")
 SMALL_FILE, LARGE_FILE = 4 << 20, 64 << 20
-"""Two sizes only: what was measured on one day shall be comparable with that of another."""
+"""Sizes of the test file. There are only two, so that measurements of different days can be compared."""
 FAST = 200e6
-"""Bytes per second of a first write; the large file is for faster places."""
+"""Bytes per second of the first write from which the large file is used."""
 FREE_SHARE = 10
-"""At most one part in so many of what is free is used."""
+"""At most 1 / `FREE_SHARE` of the free space is used."""
 LEAST_PHASE_NS, MOST_PHASE_NS = 200_000_000, 2_000_000_000
-"""What limits a rate, from a control group to a volume in the cloud, lets a burst through first: shorter phases would
-measure that."""
+"""Bounds of a phase's length. Rate limiters, from control groups to cloud volumes, first let a burst through: shorter
+phases would measure only the burst."""
 ROUNDS = 10
-"""That the time is shared out among, if there is enough of it."""
+"""Number of rounds that the time is divided among, if there is enough."""
 CEILING_SECONDS, CEILING_SHARE = 3.3, 0.4
-"""For the ceilings of each place; of the time that is left at most such a share is for those of all."""
+"""Time for the ceilings of each place, and the largest share of the remaining time for those of all places."""
 PREPARING_SECONDS = 0.3
-"""Until the ceilings begin."""
+"""Time until the ceilings begin."""
 CASE_SECONDS = 0.15
-"""What a case takes besides its phases: the engine starts and goes, controls and passes over devices come between."""
+"""Time of a case outside its phases: start and end of the engine, controls and passes over devices."""
 SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...], str], ...] = (
     ((SMALL, LARGE), DEPTHS, ""),
     ((SMALL, LARGE), DEPTHS[:1], "32 operations at once"),
     ((LARGE,), DEPTHS[:1], "4 KiB records, and 32 operations at once"),
 )
-"""Record sizes and depths, and what is left out: as much as there is time for, the most first."""
+"""Selections of work, the largest first: record sizes, queue depths, and what is left out, in words."""
 FEWEST = 3
-"""Repeats that give an interval; of several places it takes `LEAST_BEFORE_LOOK` to compare them."""
+"""Fewest repeats for an interval; to compare several places `LEAST_BEFORE_LOOK` are needed."""
 SPARE = 2
-"""More repeats are planned by so many times, for they may be shorter than the first look says."""
+"""Factor by which more repeats are planned, since they may take less time than the first write suggests."""
 MOST_ROUNDS = 60
-"""After so many, a phase is short, and more of them show little more."""
+"""Most rounds: with more, phases are short, and the result hardly improves."""
 _NAME = re.compile(r"[^A-Za-z0-9]+")
 _SHORT, _MOST_NAME = 16, 40
 
 
 @dataclass(frozen=True)
 class Speeds:
-    """Bytes per second of a first write to a place, by the size of its records."""
+    """Bytes per second of the first write to a place, with small and with large records."""
 
     small: float
     large: float
 
     def of(self, record: int) -> float:
-        """Of records of that size, above 0."""
+        """Return the speed for a record size, at least 1 byte/s."""
         return max(1.0, self.small if record == SMALL else self.large)
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is done in a phase.
+    """How much `assay measure` does.
 
     Attributes:
-        file_size: Bytes of the file of each case.
-        phase_ns: A phase ends after so long.
-        repeats: As a study has them.
+        file_size: Size in bytes of the file of each case.
+        phase_ns: Length of a phase.
+        repeats: `repeats` of the study.
         rounds: Repeats of each case for which there is time.
-        records: Sizes of records, in bytes.
-        depths: Operations at once.
-        left_out: Work for which there is no time, in words; empty if there is for all of it.
-        written: Bytes that all repeats write to the places that hold files.
+        records: Record sizes in bytes.
+        depths: Queue depths.
+        left_out: Work for which there is no time, in words; empty if nothing is left out.
+        written: Bytes that all repeats write to file targets.
     """
 
     file_size: int
@@ -87,24 +87,24 @@ class Scale:
 
 @dataclass(frozen=True)
 class TooShort:
-    """There is no time for anything that is of use.
+    """The time is too short for any useful measurement.
 
     Attributes:
-        lacks: Seconds that are missing for the least of it.
+        lacks: Seconds missing for the smallest one.
     """
 
     lacks: float
 
 
 def names_of(places: Sequence[str]) -> list[str]:
-    """A name for each place, each once: the end of its path, as long as it must be to tell it from the others."""
+    """Return a unique name for each place: the end of its path, as long as needed to distinguish it from the others."""
     parts = [[_plain(part) for part in _path(place) if _plain(part)] or ["root"] for place in places]
     found: list[str] = []
     for own in parts:
         length = next(
             (n for n in range(1, len(own) + 1) if sum(_end(each, n) == _end(own, n) for each in parts) == 1), 2
         )
-        # Two words say more than one, where they are short.
+        # Two short words say more than one.
         length = max(length, 2 if len("-".join(own[-2:])) <= _SHORT else 1)
         name = "-".join(own[-length:])[-_MOST_NAME:].strip("-")
         found.append(name if name not in found else f"{name}-{len(found) + 1}")
@@ -126,57 +126,57 @@ def _end(parts: Sequence[str], length: int) -> tuple[str, ...]:
 def scale(
     left: float, speeds: Mapping[str, Speeds], free: Mapping[str, int | None], delayed: float = 1.0
 ) -> Scale | TooShort:
-    """How much can be done in so much time: fewer repeats where it is short, then fewer kinds of work.
+    """Choose how much to do in the available time: if it is short, first fewer repeats, then fewer kinds of work.
 
     Args:
-        left: Seconds for ceilings and repeats.
-        speeds: Target that holds files -> what a first write has shown.
-        free: The same targets -> bytes that are free; None if nobody knows.
-        delayed: How many times as long as on an idle machine all that computes takes: 1 or more.
+        left: Remaining seconds for ceilings and repeats.
+        speeds: Target that holds files -> speeds of a first write.
+        free: The same targets -> free bytes; None if unknown.
+        delayed: Slowdown of computations compared with an idle machine, 1 or more.
     """
     count = max(1, len(speeds))
     fewest = FEWEST if count == 1 else LEAST_BEFORE_LOOK
-    around = left - PREPARING_SECONDS * delayed
-    budget = max(0.0, around - min(CEILING_SECONDS * delayed * count, CEILING_SHARE * around))
+    usable = left - PREPARING_SECONDS * delayed
+    budget = max(0.0, usable - min(CEILING_SECONDS * delayed * count, CEILING_SHARE * usable))
     start = CASE_SECONDS * delayed
     slowest = min((speed.large for speed in speeds.values()), default=FAST)
-    room = min((amount // FREE_SHARE for amount in free.values() if amount is not None), default=LARGE_FILE)
-    size = LARGE_FILE if slowest >= FAST and room >= LARGE_FILE else SMALL_FILE
+    free_bytes = min((amount // FREE_SHARE for amount in free.values() if amount is not None), default=LARGE_FILE)
+    size = LARGE_FILE if slowest >= FAST and free_bytes >= LARGE_FILE else SMALL_FILE
     for records, depths, left_out in SHAPES:
         points = [(record, depth) for record in records for depth in depths if record * depth <= size]
         cases = len(points)
         phase = (budget / ROUNDS / count / cases - start) / (len(DATA_OPERATIONS) + 1)
         phase_ns = int(min(MOST_PHASE_NS, max(LEAST_PHASE_NS, round(phase * 1e9, -7))))
         shapes = [(speed, record, depth) for speed in speeds.values() for record, depth in points]
-        one = [_case(size, phase_ns / 1e9, *shape) for shape in shapes]
-        seconds = sum(start + took for took, _ in one) or cases * (start + phase_ns / 1e9)
+        case_costs = [_case(size, phase_ns / 1e9, *shape) for shape in shapes]
+        seconds = sum(start + phases_seconds for phases_seconds, _ in case_costs) or cases * (start + phase_ns / 1e9)
         rounds = int(budget / seconds)
         if rounds >= fewest or not speeds:
             rounds = max(1, min(rounds, MOST_ROUNDS))
             most = min(MOST_ROUNDS, SPARE * max(fewest, rounds))
-            known = {"within": "5%", "least": LEAST_BEFORE_STOP, "max": most}
-            repeats = known if most > LEAST_BEFORE_STOP else most
-            written = rounds * sum(amount for _, amount in one)
+            adaptive = {"within": "5%", "least": LEAST_BEFORE_STOP, "max": most}
+            repeats = adaptive if most > LEAST_BEFORE_STOP else most
+            written = rounds * sum(amount for _, amount in case_costs)
             return Scale(size, phase_ns, repeats, rounds, records, depths, left_out, written)
     return TooShort((fewest * seconds - budget) / (1 - CEILING_SHARE))
 
 
 def _case(size: int, phase: float, speed: Speeds, record: int, depth: int) -> tuple[float, float]:
-    """Seconds of the phases of a repeat of a case, and bytes that it writes; reads count as fast as writes."""
-    # What is on its way when the time of a phase is over is waited for.
+    """Return seconds of the phases and written bytes of one repeat; reads are assumed to be as fast as writes."""
+    # Operations in flight at the end of a phase are waited for.
     in_phase = min(float(size), phase * speed.of(record) + depth * record)
     seconds = len(DATA_OPERATIONS) * in_phase / speed.of(record)
-    # What the first write has not come to is written before the reads.
+    # The rest of the file is written before the reads.
     return seconds + (size - in_phase) / speed.of(LARGE), size + in_phase
 
 
 def probe_study(targets: Mapping[str, Mapping[str, Any]], cache: str, free: int | None = None) -> dict[str, Any]:
-    """A first write, which tells how much can be done in the time; nothing of it is kept.
+    """Return the study of a first write, which shows how much can be done in the time; its results are discarded.
 
     Args:
         targets: Name -> fields, as in a study file.
-        cache: As of `measure_study`.
-        free: Bytes that are free in the fullest of them; None if nobody knows.
+        cache: See `measure_study`.
+        free: Free bytes of the fullest target; None if unknown.
     """
     size = LARGE_FILE if free is None or free >= FREE_SHARE * LARGE_FILE else SMALL_FILE
     work: dict[str, Any] = {"operations": ["write"], "file_size": format_size(size), "queue_depth": 4}
@@ -193,28 +193,28 @@ def probe_study(targets: Mapping[str, Mapping[str, Any]], cache: str, free: int 
 
 
 def holds_files(target: Mapping[str, Any]) -> bool:
-    """It takes reads and writes of records, as files do; else objects."""
+    """Return whether a target holds data that is read and written in records; else it holds objects."""
     return "data" in kinds()[target["kind"]].holds
 
 
 def _fitting(chosen: Scale) -> dict[str, str]:
-    """What leaves out points that have more in flight than a file holds; nothing where there are none."""
+    """Return the `where` that excludes more bytes in flight than the file has; empty if no combination has."""
     fits = max(chosen.records) * max(chosen.depths) <= chosen.file_size
     return {} if fits else {"where": "record_size * queue_depth <= file_size"}
 
 
 def _layout(targets: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """The one layout that all have, where that is not what is usual."""
+    """Return `layout: shared` if a target has no files, since all can use it; else empty."""
     return {} if all(kinds()[target["kind"]].has_files for target in targets.values()) else {"layout": "shared"}
 
 
 def measure_study(targets: Mapping[str, Mapping[str, Any]], chosen: Scale, cache: str) -> dict[str, Any]:
-    """The study.
+    """Return the study as the data of a study file.
 
     Args:
         targets: Name -> fields, as in a study file.
         chosen: How much is done.
-        cache: How files are kept out of the page cache: `direct`, or `evict` where that cannot be.
+        cache: Cache policy for files: `direct`, or `evict` if that is not possible.
     """
     files = [name for name, target in targets.items() if holds_files(target)]
     stores = [name for name in targets if name not in files]
@@ -233,15 +233,15 @@ def measure_study(targets: Mapping[str, Mapping[str, Any]], chosen: Scale, cache
             **_layout({name: targets[name] for name in files}),
             **({"targets": files} if stores else {}),
         }
-    there = [name for name in stores if "existing" in targets[name]]
-    made = [name for name in stores if name not in there]
+    existing = [name for name in stores if "existing" in targets[name]]
+    writable = [name for name in stores if name not in existing]
     shared = {"queue_depth": list(DEPTHS), "runtime": limit, "targets": []}
-    if there:
-        workloads["objects"] = {"operations": ["get"], **shared, "targets": there}
-    if made:
+    if existing:
+        workloads["objects"] = {"operations": ["get"], **shared, "targets": existing}
+    if writable:
         sizes = {"object_size": [format_size(SMALL), "256KiB"], "objects": 32}
         put = {key: value for key, value in shared.items() if key != "runtime"} | {"time_limit": limit}
-        workloads["put"] = {"operations": ["put", "get"], **sizes, **put, "targets": made}
+        workloads["put"] = {"operations": ["put", "get"], **sizes, **put, "targets": writable}
     return {
         "study": f"measure-{'-'.join(targets)}"[:_MOST_NAME].rstrip("-"),
         "question": f"How fast {'is' if len(targets) == 1 else 'are'} {' and '.join(targets)}?",
@@ -252,7 +252,12 @@ def measure_study(targets: Mapping[str, Mapping[str, Any]], chosen: Scale, cache
 
 
 def measure_text(study: Mapping[str, Any], places: Sequence[str]) -> str:
-    """The study as a file."""
+    """Return the text of the study file.
+
+    Args:
+        study: The study from `measure_study`.
+        places: The places that the user typed.
+    """
     head = (
         f"What `assay measure {plain(shlex.join(places))}` measures.",
         "",

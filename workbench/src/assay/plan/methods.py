@@ -1,4 +1,4 @@
-"""Which kinds of case leave the way to the kernel open, and the jobs with what was found out about them."""
+"""Cases with `method: auto`: finds those whose I/O method a run must choose, and adds the chosen methods to jobs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -10,11 +10,11 @@ from assay.model.study.names import CREATES, READS, STDIO, WRITES
 from assay.model.study.study import Study
 
 AHEAD_BYTES = 1 << 18
-"""From here on the engine makes the data of the next direct write while one is in flight, where the kernel lets it."""
+"""Record size from which the engine prepares the next direct write while one is in flight, if the kernel allows it."""
 
 
 class Shape(NamedTuple):
-    """A kind of case, as far as the way to the kernel depends on it; fields as of `MethodChoice`."""
+    """The properties of a case that its I/O method depends on; fields as in `MethodChoice`."""
 
     record_size: int
     queue_depth: int
@@ -24,7 +24,7 @@ class Shape(NamedTuple):
 
 
 def shape_of(case: Case) -> Shape | None:
-    """What is to be found out for a case; None if its method follows from the study alone."""
+    """Return the shape for which the method of a case must be chosen; None if the study alone decides it."""
     parameters = case.parameters
     if parameters.method != "auto" or case.metadata or parameters.on_set or not parameters.record_size:
         return None
@@ -38,31 +38,31 @@ def shape_of(case: Case) -> Shape | None:
 def open_shapes(
     study: Study, cases: Iterable[Case], known: Iterable[MethodChoice] = ()
 ) -> dict[str, tuple[Shape, ...]]:
-    """Target -> what is still to be found out there, in plan order.
+    """Return target -> shapes whose method is still to be chosen, in plan order.
 
     Args:
         study: The study.
         cases: Its cases.
-        known: What the run has found out already.
+        known: Choices that the run has already made.
     """
-    there = {(choice.target, shape_of_choice(choice)) for choice in known}
+    chosen = {(choice.target, shape_of_choice(choice)) for choice in known}
     found: dict[str, dict[Shape, None]] = {}
     for case in cases:
         shape, target = shape_of(case), study.targets[case.target]
         if shape is None or not target.through_kernel or target.through_mpi:
             continue
-        if (case.target, shape) not in there:
+        if (case.target, shape) not in chosen:
             found.setdefault(case.target, {})[shape] = None
     return {target: tuple(shapes) for target, shapes in found.items()}
 
 
 def shape_of_choice(choice: MethodChoice) -> Shape:
-    """The kind of case that it is about."""
+    """Return the shape that a choice was made for."""
     return Shape(choice.record_size, choice.queue_depth, choice.direct, choice.sync, choice.preallocate)
 
 
 def direction_of(operation: str) -> Direction | None:
-    """Which way the data of files or devices goes; None of an operation that does not work on it."""
+    """Return the direction of an operation on data of files or devices; None for other operations."""
     if operation in CREATES:
         return "create"
     if operation in WRITES:
@@ -74,12 +74,12 @@ Known = Mapping[tuple[str, Shape, Direction], MethodChoice]
 
 
 def by_shape(choices: Sequence[MethodChoice]) -> Known:
-    """What was found out, to be looked up by target, shape and direction."""
+    """Return the choices by target, shape and direction."""
     return {(choice.target, shape_of_choice(choice), choice.direction): choice for choice in choices}
 
 
 def with_methods(job: Job, case: Case, known: Known) -> Job:
-    """The job, each of whose measured phases says how it reaches the kernel, as far as that was found out."""
+    """Return the job with the chosen method, if there is one, in each measured phase."""
     shape = shape_of(case)
     if shape is None:
         return job

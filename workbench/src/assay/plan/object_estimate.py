@@ -1,4 +1,4 @@
-"""What work on objects is expected to take: requests, bytes and time."""
+"""Estimates requests, bytes and time of operations on objects."""
 
 import math
 
@@ -9,29 +9,29 @@ from assay.model.study.speed import Speed
 from assay.plan.objects import batch_of
 
 LISTED = 1000
-"""Names in one page of a list, objects on one of a scan, and objects that one multi_delete removes at most."""
+"""Most names in a page of a list, objects in a page of a scan, and objects of one multi_delete."""
 SCANNED_BYTES = 1 << 20
-"""Of one page of a scan at most (DynamoDB)."""
+"""Most bytes of a page of a scan (DynamoDB)."""
 
 
 def data_bytes(parameters: Parameters) -> int:
-    """Bytes of all objects together, as expected."""
+    """Return the expected bytes of all objects together."""
     return math.ceil(parameters.all_objects * parameters.object_sizes.mean)
 
 
 def space_bytes(operations: tuple[str, ...], parameters: Parameters) -> int:
-    """Likewise with their copies."""
+    """Return the expected bytes of all objects and their copies."""
     return data_bytes(parameters) * (2 if "copy" in operations else 1)
 
 
 def pass_of(operation: str, parameters: Parameters) -> tuple[float, float]:
-    """(requests, bytes of each) of a phase that goes once over the objects; `prepare` puts them all."""
+    """Return (requests, bytes of each) of a phase that handles all objects once; `prepare` puts them all."""
     objects, mean = float(parameters.all_objects), parameters.object_sizes.mean
     if operation in ("put", "prepare"):
         requests = objects * requests_of_put(parameters)
         return requests, objects * mean / requests
     if operation in SEES:
-        # A put and a look for each.
+        # A put and a visibility check for each object.
         return 2 * objects, mean / 2
     if operation in BATCHES:
         requests = float(math.ceil((parameters.objects or 0) / batch_of(parameters)) * parameters.all_lanes)
@@ -51,23 +51,23 @@ def pass_of(operation: str, parameters: Parameters) -> tuple[float, float]:
 
 
 def scanned_at_once(parameters: Parameters) -> int:
-    """Objects on one page of a scan; the engine's rule."""
+    """Return the objects in one page of a scan, by the engine's rule."""
     return min(LISTED, max(1, SCANNED_BYTES // parameters.object_sizes.largest))
 
 
 def is_sized(operations: tuple[str, ...], parameters: Parameters) -> bool:
-    """Whether anybody knows how much the operations move: not what is fetched of objects that were there before."""
+    """Return whether the bytes that the operations move are known: not if existing objects are fetched."""
     return not parameters.existing or {"get", "object_mix"}.isdisjoint(operations)
 
 
 def requests_of_put(parameters: Parameters) -> float:
-    """Requests that it takes to put an object of mean size: of one in parts a beginning and an end besides."""
+    """Return the requests to put an object of mean size; a multipart upload needs two more, to begin and to end it."""
     parts = parameters.object_sizes.mean / (parameters.part_size or math.inf)
     return math.ceil(parts) + 2 if parts > 1 else 1
 
 
 def request_seconds(operation: str, parameters: Parameters, speed: Speed) -> float:
-    """Time between the ends of successive requests of all lanes together."""
+    """Return the seconds between the ends of successive requests of all lanes together."""
     start = (
         speed.change
         if operation in DELETES | SEES | {"put", "copy", "prepare", "update", "batch_put"}

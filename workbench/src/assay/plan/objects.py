@@ -1,4 +1,4 @@
-"""Operations on objects: what a workload of them must obey, and which phases it takes.
+"""Operations on objects: rules for their parameters, and the phases of a case.
 
 The engine's side is `engine/crates/spec/src/validate/objects.rs`.
 """
@@ -19,30 +19,30 @@ PARTS_OF: dict[str, frozenset[str]] = {
     "batch": BATCHES,
     "access": TAKES_ANY,
 }
-"""Parameter -> the operations that it is for, where these are not all of those on objects."""
+"""Parameter -> operations that use it, for parameters that not all operations on objects use."""
 BATCH = 25
-"""Objects of a batch, unless the study says."""
+"""Objects of a batch if the study states no number."""
 PIECE_BYTES = 1 << 20
-"""Larger objects and parts are made, sent and checked in pieces of this size."""
+"""Size of the pieces in which larger objects and parts are made, sent and checked."""
 
 
 def batch_of(parameters: Parameters) -> int:
-    """Objects of each request of a batch."""
+    """Return the number of objects in each batch request."""
     return parameters.batch or BATCH
 
 
 def piece_bytes(sizes: Sizes, part_size: int | None) -> int:
-    """Bytes of the buffer of an operation: it need not be longer than what is sent at once."""
+    """Return the buffer size of an operation in bytes: no more than is sent at once."""
     return min(sizes.largest, part_size or PIECE_BYTES, PIECE_BYTES)
 
 
 def object_phases(operations: tuple[str, ...], partial: bool, existing: bool = False) -> tuple[PhasePlan, ...]:
-    """The operations, each after an unmeasured one that puts what it needs, where that may not be there.
+    """Return the phases for operations: an unmeasured `prepare` comes before those that may lack objects.
 
     Args:
         operations: Operations on objects.
         partial: A `put` may end early and leave objects out.
-        existing: The objects were there before.
+        existing: The case only reads objects that exist already.
     """
     phases: list[PhasePlan] = []
     complete = False
@@ -59,20 +59,20 @@ def object_phases(operations: tuple[str, ...], partial: bool, existing: bool = F
 
 
 def object_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
-    """The rules that a combination of parameters of operations on objects breaks."""
-    yield from _manner(values)
+    """Yield the rules for operations on objects that a combination of parameters breaks."""
+    yield from _other_parameters(values)
     yield from _duration(values, operations)
-    looking = [operation for operation in operations if operation in SEES]
-    if looking and values["part_size"] is not None:
-        message = f"{looking[0]} puts objects whole, so part_size is not possible"
+    visibility_checks = [operation for operation in operations if operation in SEES]
+    if visibility_checks and values["part_size"] is not None:
+        message = f"{visibility_checks[0]} puts objects whole, so part_size is not possible"
         yield Broken("part_size", "objects seen in parts", message, "leave part_size out")
-    asked, size = values["range"], values["object_size"]
-    if asked is not None and size is not None and asked > sizes_of(size).largest:
-        message = f"range {format_size(asked)} is larger than every object"
+    range_bytes, size = values["range"], values["object_size"]
+    if range_bytes is not None and size is not None and range_bytes > sizes_of(size).largest:
+        message = f"range {format_size(range_bytes)} is larger than every object"
         yield Broken("range", "range over object", message, "ask for less, or add `where: range <= object_size`")
 
 
-def _manner(values: Mapping[str, Any]) -> Iterator[Broken]:
+def _other_parameters(values: Mapping[str, Any]) -> Iterator[Broken]:
     possible = (
         ("layout", "separate", "each lane has objects of its own"),
         ("method", "auto", "the engine speaks to the store itself"),
@@ -82,13 +82,13 @@ def _manner(values: Mapping[str, Any]) -> Iterator[Broken]:
     )
     for field, only, why in possible:
         if values[field] != only:
-            asked, kept = (str(value).lower() for value in (values[field], only))
-            message = f"{why}, so {field}: {asked} is not possible"
-            yield Broken(field, f"objects {field} {asked}", message, f"remove it, or write {field}: {kept}")
+            value, allowed = (str(item).lower() for item in (values[field], only))
+            message = f"{why}, so {field}: {value} is not possible"
+            yield Broken(field, f"objects {field} {value}", message, f"remove it, or write {field}: {allowed}")
 
 
 def _duration(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
-    """A time that none of the operations takes; where some take it, the others are done as without it."""
+    """Yield a broken rule for a runtime or time_limit that no operation uses. One that some use is accepted."""
     shown = ", ".join(dict.fromkeys(operations))
     if not DELETES.issuperset(operations):
         return

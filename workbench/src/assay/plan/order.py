@@ -1,4 +1,4 @@
-"""In which order the repeats of all cases are executed."""
+"""Order in which the repeats of all cases are executed."""
 
 import hashlib
 from collections.abc import Sequence
@@ -8,9 +8,9 @@ from typing import Literal
 def order_jobs(
     cases: Sequence[str], repeats: int, order: Literal["random", "sequential"], seed: int
 ) -> tuple[tuple[str, int], ...]:
-    """(case id, repeat) in the order of execution; repeats count from 1.
+    """Return (case id, repeat) in the order of execution; repeats count from 1.
 
-    Each round holds every case exactly once (complete blocks), so that a drift of the machine meets all cases alike.
+    Each round has every case exactly once (complete blocks), so that a drift of the machine affects all cases equally.
     With `random`, each round is shuffled on its own: cases are sorted by a hash of (seed, round, case), which is the
     same with every version of Python.
     """

@@ -1,4 +1,4 @@
-"""What a repeat of a case does, phase by phase: all that is known of its job before the job is made."""
+"""The phases of a case, known before its job is made."""
 
 from collections.abc import Sequence
 
@@ -20,24 +20,24 @@ _ACTIONS: dict[CachePolicy, CacheAction] = {
 
 
 def job_id(case: str, repeat: int) -> str:
-    """Name of a repeat."""
+    """Return the id of a repeat's job."""
     return f"{case}-r{repeat}"
 
 
 def cache_action(policy: CachePolicy, tree: bool = False) -> CacheAction:
-    """What the engine does to the cache before each measured phase.
+    """Return what the engine does to the cache before each measured phase.
 
-    `limit` evicts too, so that phases start alike; names, and the files of a tree, cannot be evicted and stay as they
-    are. With `remount` there is nothing left for the engine to do.
+    `limit` evicts too, so that all phases start in the same state; names and files of a tree cannot be evicted and stay
+    cached. With `remount` the engine has nothing to do.
     """
     return CacheAction.keep if tree and policy == "limit" else _ACTIONS[policy]
 
 
 def plan_phases(case: Case) -> tuple[PhasePlan, ...]:
-    """The case's operations, with unmeasured phases before those that may not find all they work on.
+    """Return the phases of a case: its operations, with unmeasured phases before those that may lack data.
 
-    After a phase that creates the files and stops early or is paced (runtime, time_limit, rate), part may be missing;
-    of metadata operations only a time_limit can leave that behind.
+    A phase that creates the files but has a runtime, time_limit or rate may leave part of them missing; of metadata
+    operations only one with a time_limit.
     """
     parameters = case.parameters
     limited = parameters.time_limit is not None and not parameters.wear_out
@@ -56,36 +56,36 @@ def plan_phases(case: Case) -> tuple[PhasePlan, ...]:
             phases.append(PhasePlan("prepare", measured=False))
             complete, worn_out = True, False
         phases.append(PhasePlan(operation))
-        # Which files a mix leaves there is not known.
+        # Which files a mix leaves behind is not known.
         complete = complete and operation != "file_mix"
     return tuple(phases)
 
 
 def leg_starts(phases: Sequence[PhasePlan], reused: bool = False) -> tuple[int, ...]:
-    """Numbers of the phases before which a case with `cache: remount` has its file systems mounted anew.
+    """Return the numbers of the phases before which `cache: remount` remounts the file systems.
 
-    Those are the first one and each measured one that finds files which an earlier phase has written or looked at.
+    Those are the first one, and each measured one that uses files which an earlier phase has written or accessed.
 
     Args:
-        phases: Of the case.
-        reused: Its files are there before, so that a phase which makes what is missing finds nothing to do.
+        phases: Phases of the case.
+        reused: The files exist already, so that a preparing phase does nothing.
     """
     starts, touched = [0], False
     for number, (operation, measured) in enumerate(phases):
-        finds = operation in LOOKUPS or (operation in DATA and operation not in CREATES)
-        if measured and finds and touched:
+        uses_files = operation in LOOKUPS or (operation in DATA and operation not in CREATES)
+        if measured and uses_files and touched:
             starts.append(number)
         touched = touched or measured or not reused
     return tuple(starts)
 
 
 def times_of(operation: str, parameters: Parameters) -> tuple[int | None, int | None]:
-    """(runtime, time_limit) of a measured phase in nanoseconds, as far as the operation takes them.
+    """Return (runtime, time_limit) of a measured phase in nanoseconds; None for one that the operation does not use.
 
-    Names can be looked at for any time, but changed only once, and objects be deleted only once; some changes are done
-    whole.
+    Lookups can be repeated for any time, but each name is changed only once and each object deleted only once, so that
+    such operations have no runtime. Operations that are always done completely have no time_limit.
     """
     changes = operation in DELETES or (operation in METADATA and operation not in LOOKUPS)
     runtime = None if changes else parameters.runtime
-    whole = operation in WHOLE | DELETES or (parameters.wear_out and operation not in WEARS)
-    return runtime, None if whole else parameters.time_limit
+    is_complete = operation in WHOLE | DELETES or (parameters.wear_out and operation not in WEARS)
+    return runtime, None if is_complete else parameters.time_limit

@@ -1,6 +1,6 @@
-"""What a combination of parameters must obey, whatever the target. The engine's own rules are among them.
+"""Rules for combinations of parameters, independent of the target, including the engine's own rules.
 
-The engine's side is `engine/crates/spec/src/validate.rs`; a property test holds the two together.
+The engine's side is `engine/crates/spec/src/validate.rs`; a property test keeps the two consistent.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,19 +19,19 @@ from assay.plan.tree import all_lanes, tree_rules
 
 MOST_BUFFER_BYTES = 64 << 30
 SLOT_BYTES = 4096
-"""The buffer of an operation is rounded up to whole pages."""
+"""Page size: the buffer of an operation is rounded up to whole pages."""
 MOST_LANES = 1024
 ENGINE_BYTES = 64 << 20
-"""What the engine needs at most beside its buffers."""
+"""Most memory that the engine needs in addition to its buffers."""
 MOST_DATA_BYTES = 2**63 - 1
 LANE_BYTES, OPERATION_BYTES, COMMON_BYTES = 1 << 20, 1 << 10, 16 << 20
-"""What the engine counts for a lane, for an operation in flight, and once."""
+"""Memory that the engine reckons for each lane, each operation in flight, and once per process."""
 PREPARE_BYTES = 4 << 20
-"""Buffers of a lane that makes the data of a phase."""
+"""Buffers of a lane that prepares the data of a phase."""
 
 
 def buffer_bytes(values: Mapping[str, Any]) -> int:
-    """I/O buffers of all lanes: whole pages for each operation in flight, in which the contents of a small file fit."""
+    """Return the bytes of I/O buffers of all lanes: whole pages for each operation in flight."""
     slot = -(-_buffer(values) // SLOT_BYTES) * SLOT_BYTES
     total: int = values["lanes"] * values["tasks_per_host"] * values["queue_depth"] * slot
     return total
@@ -45,7 +45,7 @@ def _buffer(values: Mapping[str, Any]) -> int:
 
 
 def broken_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> list[Broken]:
-    """All rules that a combination of parameters breaks."""
+    """Return all rules that a combination of parameters breaks."""
     common = (
         *mix_rules(values, operations),
         *_wear_out(values, operations),
@@ -126,7 +126,7 @@ def _buffers(values: Mapping[str, Any]) -> Iterator[Broken]:
 
 
 def _engine_bytes(values: Mapping[str, Any]) -> int:
-    """What the engine counts of memory at most, but for what a target needs."""
+    """Return the most memory that the engine reckons, without what a target needs."""
     stream = values["record_size"] or 0
     each: int = LANE_BYTES + values["queue_depth"] * OPERATION_BYTES + PREPARE_BYTES + stream
     lanes: int = values["lanes"] * values["tasks_per_host"]
@@ -135,9 +135,9 @@ def _engine_bytes(values: Mapping[str, Any]) -> int:
 
 def _data(values: Mapping[str, Any]) -> Iterator[Broken]:
     lanes = all_lanes(values)
-    one = values["layout"] == "shared" and values["files"] is None
+    is_one_file = values["layout"] == "shared" and values["files"] is None
     files = values["total_files"] or lanes * (values["files"] or 1)
-    total = values["file_size"] * (1 if one else files)
+    total = values["file_size"] * (1 if is_one_file else files)
     if values["object_size"] is not None and values["objects"] is not None:
         total = sizes_of(values["object_size"]).largest * lanes * values["objects"]
         if total > MOST_DATA_BYTES:
@@ -163,21 +163,21 @@ def _wear_out(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterato
     if values["rate"] is not None:
         message = "wear_out is for lanes that go as fast as they can, and there is a rate"
         yield Broken("wear_out", "wear out rate", message, "remove rate, or wear_out")
-    made = [name for name in operations if name in WEARS]
-    if not made or (values["files"] is not None and made != ["create"] * len(made)):
+    writing = [name for name in operations if name in WEARS]
+    if not writing or (values["files"] is not None and writing != ["create"] * len(writing)):
         message = "wear_out is for write and fwrite of one file for each lane or for all, and for create"
         yield Broken("wear_out", "wear out what", message, "remove wear_out, or add one of these operations")
 
 
 _NEEDS = [(name, *need) for name, item in DEFINITIONS.items() for need in item.needs]
-"""Parameter, and another one with the values of which it needs one."""
+"""(parameter, other parameter, values): the parameter needs the other one to have one of the values."""
 
 
 def _needs(values: Mapping[str, Any]) -> Iterator[Broken]:
     for field, other, needed in _NEEDS:
         if values[field] != DEFAULTS[field] and values[other] not in needed:
-            said = f"{other}: {' or '.join(needed)}"
-            yield Broken(field, f"{field} {other}", f"{field} needs {said}", f"set {said}")
+            setting = f"{other}: {' or '.join(needed)}"
+            yield Broken(field, f"{field} {other}", f"{field} needs {setting}", f"set {setting}")
     if values["iopoll"] and values["cache"] != "direct":
         message = "iopoll needs cache: direct: only O_DIRECT can be polled for"
         yield Broken("iopoll", "iopoll direct", message, "set cache: direct, or iopoll: false")
@@ -210,7 +210,7 @@ def _memory(values: Mapping[str, Any]) -> Iterator[Broken]:
 
 
 def _remount(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
-    """Between two legs of a job the files are there whole, under their first names, and nobody knows more of them."""
+    """Yield broken rules for `cache: remount`: a new engine finds only complete files under their original names."""
     if values["cache"] != "remount":
         return
     if values["wear_out"]:

@@ -1,4 +1,4 @@
-"""When the repeats of all cases are executed: one after the other, or at times spread over hours."""
+"""When the repeats of all cases are executed: one after the other, or spread over hours."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -16,11 +16,11 @@ Job = tuple[str, int]
 
 
 class Timetable(NamedTuple):
-    """The repeats in the order of execution.
+    """The order and times of all repeats.
 
     Attributes:
-        order: All of them.
-        due: Seconds after the beginning of the run before which a repeat does not start; empty without a schedule.
+        order: All repeats in the order of execution.
+        due: Repeat -> earliest start in seconds after the beginning of the run; empty without a schedule.
     """
 
     order: tuple[Job, ...]
@@ -28,21 +28,21 @@ class Timetable(NamedTuple):
 
 
 def due_times(study: Study, cases: Sequence[Case]) -> Mapping[Job, float]:
-    """The `due` of the study's timetable, in the order of execution."""
+    """Return `Timetable.due` of a study, in the order of execution."""
     if study.schedule is None:
         return {}
     return _scheduled(study.schedule, cases, study.repeats, study.order == "random", study.seed)
 
 
 def timetable(study: Study, cases: Sequence[Case]) -> Timetable:
-    """The timetable of a study; the same study gives the same one."""
+    """Return the timetable of a study; it is always the same for the same study."""
     due = due_times(study, cases)
     order = tuple(due) or order_jobs([case.id for case in cases], study.repeats, study.order, study.seed)
     return Timetable(order, due)
 
 
 def _scheduled(schedule: Schedule, cases: Sequence[Case], repeats: int, random: bool, seed: int) -> dict[Job, float]:
-    """Each repeat has its part of the time, in which each case has a moment of its own.
+    """Return the due times: each repeat has an equal part of the time, in which each case gets its own moment.
 
     Without `random` all cases of a repeat are due at the beginning of its part.
     """
@@ -61,15 +61,15 @@ def _scheduled(schedule: Schedule, cases: Sequence[Case], repeats: int, random: 
 
 
 def _uniform(seed: int, repeat: int, case: str) -> float:
-    """From 0 up to, not including, 1; the same with every version of Python."""
+    """Return a pseudo-random number in [0, 1) that is the same with every version of Python."""
     digest = hashlib.sha256(f"moment {seed} {repeat} {case}".encode()).digest()
     return int.from_bytes(digest[:7], "big") / 2**56
 
 
 def _alternating(cases: Sequence[Case], operations: Sequence[str], turn: int) -> tuple[list[Case], int]:
-    """Cases in turns by their first operation, each kind in its order; and whose turn is next.
+    """Return the cases alternating by their first operation, each kind in its own order, and the kind that is next.
 
-    Cases with another operation form a kind of their own, which comes last in each round.
+    Cases with another first operation form one more kind, which comes last in each round.
     """
     kinds: list[list[Case]] = [[] for _ in range(len(operations) + 1)]
     for case in cases:

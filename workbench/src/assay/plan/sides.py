@@ -1,4 +1,4 @@
-"""The study that measures two sides in turns, made from a user's study."""
+"""Makes, from a user's study, the study that measures two sides alternately."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,42 +8,42 @@ from assay.model.study.repeats import Repeats
 from assay.model.study.study import Study
 
 LEFT_OUT = ("repeats", "order", "schedule")
-"""What a study says of its repeats: rounds come instead."""
+"""Fields of a study about repeats, which rounds replace."""
 
 MOST_NAME = 61
-"""Characters of a study's name that are kept: a name has at most 64."""
+"""Characters of a study's name that are kept, to leave room for `-ab`: a name has at most 64."""
 
 Data = dict[str, Any]
 
 
 def of_targets(data: Data, study: Study, blocks: Blocks) -> Data:
-    """A study that has only what both targets do; the rest of it, prices among it, stays as it is.
+    """Return the study limited to workloads that run on both targets; the rest of it, such as prices, stays.
 
     Args:
-        data: The study file as it was read.
+        data: Parsed study file.
         study: The same as a study.
-        blocks: Names the two targets.
+        blocks: The comparison, which names the two targets.
     """
     both = {blocks.base, blocks.other}
-    kept = [name for name, workload in study.workloads.items() if both <= set(workload.targets or study.targets)]
-    workloads = {name: {**data["workloads"][name], "targets": [blocks.base, blocks.other]} for name in kept}
+    names = [name for name, workload in study.workloads.items() if both <= set(workload.targets or study.targets)]
+    workloads = {name: {**data["workloads"][name], "targets": [blocks.base, blocks.other]} for name in names}
     return {**_rounds(data, blocks), "workloads": workloads}
 
 
 def of_places(data: Data, places: Mapping[str, Data], blocks: Blocks) -> Data:
-    """A study that does all its work in other places than its own targets.
+    """Return the study with all its work on other targets than its own.
 
     Args:
-        data: The study file as it was read.
+        data: Parsed study file.
         places: Name -> target, as a study file has it.
-        blocks: Names the two sides.
+        blocks: The comparison, which names the two sides.
     """
     workloads = {
         name: {key: value for key, value in workload.items() if key != "targets"}
         for name, workload in data["workloads"].items()
     }
     found = {**_rounds(data, blocks), "targets": dict(places), "workloads": workloads}
-    # Prices are of the targets that the study has named.
+    # Prices are those of the study's own targets.
     found.pop("prices", None)
     return found
 
@@ -55,17 +55,17 @@ def _rounds(data: Data, blocks: Blocks) -> Data:
 
 
 def with_rounds(study: Study, blocks: Blocks) -> Study:
-    """A study that was made here, with as many repeats as there may be rounds."""
+    """Return a study from this module with as many repeats as there may be rounds."""
     return study.model_copy(update={"repeating": Repeats(most=blocks.most, least=blocks.most)})
 
 
 def twin(study: Study, names: Mapping[str, str]) -> Study:
-    """A study of one target with that target under several names.
+    """Return a study with its only target under several names, so that several engines can measure at one place.
 
-    No study file can say this: two targets of a file must not share a place. Two engines measure in one.
+    No study file can express this: its targets must be at different places.
 
     Args:
-        study: Has one target, and no workload that names it.
+        study: Study with one target, which no workload names.
         names: Name -> description.
     """
     (target,) = study.targets.values()

@@ -1,4 +1,4 @@
-"""A study as a file, made from its values."""
+"""Writes a study file from its values."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -11,7 +11,7 @@ from assay.model.written import Number
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes values so that `assay.model.source` reads the same ones."""
+    """YAML dumper whose output `assay.model.source` reads back unchanged."""
 
 
 def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
@@ -22,7 +22,7 @@ def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
 
 
 def _number(dumper: yaml.SafeDumper, value: Number) -> yaml.ScalarNode:
-    # The tag that a reader of YAML finds by itself is not written.
+    # A tag that YAML parsers infer is not written.
     tag: str = dumper.resolve(yaml.ScalarNode, value.text, (True, False))  # type: ignore[no-untyped-call]
     return dumper.represent_scalar(tag, value.text)
 
@@ -32,11 +32,11 @@ _Dumper.add_representer(Number, _number)
 
 
 def study_text(data: dict[str, Any], lines: Iterable[str]) -> str:
-    """A study as a file.
+    """Return the text of a study file.
 
     Args:
-        data: Its values, as they were read.
-        lines: What it says of itself at its head; passwords that they repeat are left out.
+        data: Values of the study, as read from a file.
+        lines: Comment lines for its head; passwords in them are redacted.
     """
     head = "".join(f"# {redacted(line)}\n" for line in lines)
     return head + yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)

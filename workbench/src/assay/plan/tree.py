@@ -1,4 +1,4 @@
-"""Metadata operations: what a workload of them must obey, and which phases it takes.
+"""Metadata operations: rules for their parameters, and the phases of a case.
 
 The engine's side is `validate_tree` and `validate_order` of `engine/crates/spec/src/validate.rs`.
 """
@@ -18,22 +18,22 @@ CACHE_REASONS = {
     "direct": "metadata operations have no O_DIRECT",
     "evict": "names and attributes cannot be evicted one by one",
 }
-"""Cache policies that data has and metadata has not -> why."""
+"""Cache policy that metadata operations do not have -> reason."""
 
 
 class PhasePlan(NamedTuple):
-    """One phase of a job: what is done, and whether it is a result."""
+    """One phase of a job: its operation, and whether it is measured."""
 
     operation: str
     measured: bool = True
 
 
 def tree_phases(operations: tuple[str, ...], partial: bool) -> tuple[PhasePlan, ...]:
-    """The operations, each after an unmeasured one that makes what it works on, where nothing before has made it all.
+    """Return the phases for operations: an unmeasured one comes before those that may lack files or directories.
 
     Args:
         operations: Metadata operations, in an order without `order_fault`.
-        partial: A `create` may end early and leave files unmade.
+        partial: A `create` may end early and leave files out.
     """
     phases: list[PhasePlan] = []
     files = directories = False
@@ -53,7 +53,7 @@ def tree_phases(operations: tuple[str, ...], partial: bool) -> tuple[PhasePlan, 
 
 
 def order_fault(operations: tuple[str, ...]) -> tuple[str, str] | None:
-    """Why the operations cannot follow each other, with a hint: what is to be made may be there already."""
+    """Return why the operations cannot follow each other, with a hint; None if they can."""
     files = directories = False
     for operation in operations:
         if operation == "create" and files:
@@ -68,21 +68,25 @@ def order_fault(operations: tuple[str, ...]) -> tuple[str, str] | None:
 
 
 def tree_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
-    """The rules that a combination of parameters of metadata operations breaks."""
+    """Yield the rules for metadata operations that a combination of parameters breaks."""
     yield from tree_shape(values)
     yield from _contents(values)
-    yield from _manner(values)
+    yield from _other_parameters(values)
     yield from _duration(values, operations)
 
 
 def all_lanes(values: Mapping[str, Any]) -> int:
-    """Lanes of all hosts together; `values` are parameters by their names."""
+    """Return the number of lanes of all hosts together.
+
+    Args:
+        values: Parameter -> value.
+    """
     lanes: int = values["lanes"] * values["tasks_per_host"] * values["hosts"]
     return lanes
 
 
 def tree_shape(values: Mapping[str, Any]) -> Iterator[Broken]:
-    """How many directories a tree may have, of names and of sets of files."""
+    """Yield a broken rule for trees with too many directories, for metadata operations and sets of files."""
     files, depth, width = values["files"], values["depth"], values["width"]
     if files is not None and values["total_files"]:
         files += values["total_files"] > files * all_lanes(values)
@@ -103,7 +107,7 @@ def _contents(values: Mapping[str, Any]) -> Iterator[Broken]:
         yield Broken("file_size", "contents", message, f"at most {format_size(MOST_CONTENTS)}")
 
 
-def _manner(values: Mapping[str, Any]) -> Iterator[Broken]:
+def _other_parameters(values: Mapping[str, Any]) -> Iterator[Broken]:
     reason = CACHE_REASONS.get(values["cache"])
     if reason:
         yield Broken(
@@ -121,7 +125,7 @@ _CACHE_HINT = "use cache: keep, or drop to start each phase without cached names
 
 
 def _duration(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
-    """A time that none of the operations takes; where some take it, the others are done as without it."""
+    """Yield a broken rule for a runtime or time_limit that no operation uses. One that some use is accepted."""
     shown = ", ".join(dict.fromkeys(operations))
     if values["runtime"] is not None and not LOOKUPS.intersection(operations):
         message = f"runtime has no effect on {shown}: each name can be changed only once"

@@ -1,7 +1,7 @@
-"""The expressions of `where` and `exclude`: comparisons, and/or/not and arithmetic over a case's fields.
+"""Expressions of `where` and `exclude`: comparisons, and/or/not and arithmetic over the fields of a case.
 
-They are parsed, checked against a short list of allowed forms and then evaluated by the functions here; nothing
-of Python itself can be reached from them.
+They are parsed, checked against a short list of allowed forms, and evaluated by the functions here; they cannot reach
+anything else in Python.
 """
 
 import ast
@@ -21,7 +21,7 @@ Evaluate = Callable[[Values], Any]
 
 MOST_CHARACTERS = 1000
 MOST_DEPTH = 50
-"""Levels of nesting; each costs a few of Python's own, of which there are a thousand."""
+"""Most levels of nesting; each takes a few levels of Python's recursion limit of 1000."""
 EXAMPLE = "write a comparison such as `record_size <= file_size and target == 'disk'`"
 
 _LEXEME = re.compile(
@@ -52,7 +52,7 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 
 
 class ExpressionError(Exception):
-    """An expression that cannot be understood or evaluated; one line and a hint."""
+    """An expression that cannot be parsed or evaluated; has a one-line message and a hint."""
 
     def __init__(self, message: str, hint: str = EXAMPLE) -> None:
         super().__init__(message)
@@ -64,12 +64,17 @@ class Condition:
     """A checked expression.
 
     Attributes:
-        text: As it was written, shortened.
-        fields: The fields it reads.
+        text: The expression as written, shortened.
+        fields: Fields that it reads.
     """
 
     def __init__(self, text: str, targets: tuple[str, ...] = (), workloads: tuple[str, ...] = ()) -> None:
-        """Check `text`; `targets` and `workloads` are the names that may be compared with.
+        """Parse and check an expression.
+
+        Args:
+            text: The expression.
+            targets: Names that `target` may be compared with.
+            workloads: Names that `workload` may be compared with.
 
         Raises:
             ExpressionError: It is not an allowed expression over known fields.
@@ -81,10 +86,10 @@ class Condition:
         self._evaluate = self._build(_parse(text))
 
     def holds(self, values: Values) -> bool:
-        """Whether it is true for a case.
+        """Return whether it is true for a case.
 
         Raises:
-            ExpressionError: It compares what cannot be compared, divides by zero, or is neither true nor false.
+            ExpressionError: It compares different types, divides by zero, or is neither true nor false.
         """
         try:
             result = self._evaluate(values)
@@ -128,7 +133,7 @@ class Condition:
         if isinstance(node, ast.List | ast.Tuple):
             items = [self._build(item) for item in node.elts]
             return lambda values: [item(values) for item in items]
-        raise ExpressionError(f"`{self.text}` has {_called(node)}, which is not allowed")
+        raise ExpressionError(f"`{self.text}` has {_form_name(node)}, which is not allowed")
 
     def _logic(self, node: ast.BoolOp) -> Evaluate:
         parts = [self._build(part) for part in node.values]
@@ -168,7 +173,7 @@ class Condition:
         return evaluate
 
     def _check_words(self, name: ast.AST, other: ast.AST) -> None:
-        """A misspelt word would make the comparison false for ever, silently."""
+        """Refuse a word that the field never has: such a comparison would silently always be false."""
         if not isinstance(name, ast.Name) or name.id not in self._choices:
             return
         for item in other.elts if isinstance(other, ast.List | ast.Tuple) else [other]:
@@ -204,7 +209,7 @@ def _parse(text: str) -> ast.expr:
         tree = ast.parse(_LEXEME.sub(_lexeme, text), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ExpressionError(f"`{textwrap.shorten(text, 80)}` is not an expression") from None
-    if _deeper(tree, MOST_DEPTH):
+    if _is_deeper(tree, MOST_DEPTH):
         raise ExpressionError(
             f"the expression is nested more than {MOST_DEPTH} levels deep",
             "split it: `where` and several `exclude` rules work together",
@@ -212,20 +217,20 @@ def _parse(text: str) -> ast.expr:
     return tree
 
 
-def _deeper(tree: ast.AST, most: int) -> bool:
-    """Whether a tree has more than `most` levels; without recursion, as the tree may have too many for that."""
+def _is_deeper(tree: ast.AST, most: int) -> bool:
+    """Return whether a tree has more than `most` levels; not recursive, since the tree may be too deep for that."""
     level: list[ast.AST] = [tree]
     for _ in range(most):
         level = [child for node in level for child in ast.iter_child_nodes(node)]
     return bool(level)
 
 
-def _lexeme(found: re.Match[str]) -> str:
-    written = found[0]
-    if found["text"]:
+def _lexeme(match: re.Match[str]) -> str:
+    written = match[0]
+    if match["text"]:
         return written
     try:
-        if found["rate"]:
+        if match["rate"]:
             return repr(units.parse_rate(written))
         unit = written.lstrip("0123456789.")
         return str(units.parse_duration(written) if unit in units.DURATION_UNITS else units.parse_size(written))
@@ -245,6 +250,6 @@ def _number(value: Any) -> int | float:
     return value
 
 
-def _called(node: ast.AST) -> str:
+def _form_name(node: ast.AST) -> str:
     names = {ast.Call: "a call", ast.Attribute: "an attribute", ast.Subscript: "an index", ast.Lambda: "a lambda"}
     return names.get(type(node), "a form")

@@ -1,4 +1,4 @@
-"""The hosts that a scheduler has given to the job in which Assay runs: Slurm, PBS and Torque, LSF and OpenLava."""
+"""Hosts that a scheduler has allocated to the job in which Assay runs: Slurm, PBS and Torque, LSF and OpenLava."""
 
 import os
 from collections import Counter
@@ -14,20 +14,20 @@ from assay.model.units import UnitError, one_of, shown
 from assay.site.site import REACH_SECONDS, REACHED_AT_ONCE, Standing, refuse_too_few
 
 MOST_BYTES = 1 << 20
-"""Of a file with hosts."""
+"""Largest host file that is read."""
 
 
 @dataclass(frozen=True)
 class Scheduler:
-    """How a scheduler tells a job what it has.
+    """A scheduler, and the environment variables in which it describes an allocation to its job.
 
     Attributes:
-        name: Its own.
-        job: Variable with the number of the job; there is none outside of one.
+        name: Name of the scheduler.
+        job: Variable with the number of the job; it is set only inside a job.
         nodes: Variable with the hosts.
-        listed: How they are written there: `set` a node set, `file` the name of a file with one in each line, `words`
-            names between blanks, `pairs` the same with the number of slots behind each.
-        facts: What is kept with the result -> the variable that tells it.
+        listed: Format of that variable: `set` is a node set, `file` the name of a file with one host per line, `words`
+            host names separated by blanks, `pairs` host names each followed by their number of slots.
+        facts: Fact to store with the result -> variable that holds it.
     """
 
     name: str
@@ -61,27 +61,27 @@ SCHEDULERS = (
 
 
 def current_scheduler(environment: Mapping[str, str] = os.environ) -> Scheduler | None:
-    """The scheduler in whose job this process runs; None outside of one."""
+    """Return the scheduler in whose job this process runs; None outside a job."""
     return next((one for one in SCHEDULERS if environment.get(one.job) and environment.get(one.nodes)), None)
 
 
 class AllocationSite:
-    """Hosts of an allocation. It came before this process, and ends after it."""
+    """Hosts of an allocation, which exists before this process starts and after it ends."""
 
     more = "ask the scheduler for more nodes"
 
     def __init__(self, environment: Mapping[str, str] = os.environ, left_out: Collection[str] = ()) -> None:
-        """Nothing is read yet.
+        """Read nothing yet.
 
         Args:
-            environment: Tells what there is.
-            left_out: Hosts that are given and generate no load.
+            environment: Environment variables that describe the allocation.
+            left_out: Hosts of the allocation that generate no load.
         """
         self._environment, self._left_out = environment, left_out
 
     @property
     def files(self) -> Mapping[str, Callable[[], bytes]]:
-        """None are needed."""
+        """No files: the allocation is in the environment."""
         return {}
 
     @property
@@ -90,12 +90,12 @@ class AllocationSite:
         return ()
 
     def check(self, needed: int) -> None:
-        """See `Site`. Outside of an allocation nobody knows what it will have."""
+        """See `Site`. Outside a job the hosts are not known yet, so nothing is checked."""
         if current_scheduler(self._environment) is not None:
             refuse_too_few(needed, [host.name for host in self._hosts()], self.more)
 
     def ready(self, needed: int) -> None:
-        """See `Site`: all is known from the beginning. A job of its own is still to come where there is none."""
+        """See `Site`: same as `check`. Outside a job, a job is still to be submitted."""
         self.check(needed)
 
     def takes(self, needed: int) -> float:
@@ -103,22 +103,22 @@ class AllocationSite:
         return REACH_SECONDS * (1 + needed / REACHED_AT_ONCE)
 
     def up(self, say: Say) -> Standing:
-        """See `Site`; nothing is made."""
+        """See `Site`; nothing has to be made."""
         hosts = self._hosts()
         scheduler = current_scheduler(self._environment)
         assert scheduler is not None
-        told = {"scheduler": scheduler.name, "job": self._environment[scheduler.job]}
-        told |= {fact: value for fact, name in scheduler.facts.items() if (value := self._environment.get(name))}
-        say(f"{scheduler.name} job {told['job']}: {len(hosts)} {'host' if len(hosts) == 1 else 'hosts'}")
+        facts = {"scheduler": scheduler.name, "job": self._environment[scheduler.job]}
+        facts |= {fact: value for fact, name in scheduler.facts.items() if (value := self._environment.get(name))}
+        say(f"{scheduler.name} job {facts['job']}: {len(hosts)} {'host' if len(hosts) == 1 else 'hosts'}")
         first, *others = self._slots(scheduler).items()
         if first[0] == hosts[0].name and first[1] == 1 and others and min(count for _, count in others) > 1:
             say(
                 f"note: {first[0]} has one slot, the others more: if jobs only start there, write allocation!{first[0]}"
             )
-        return Standing(hosts, environment={"allocation": told})
+        return Standing(hosts, environment={"allocation": facts})
 
     def down(self, say: Say) -> None:
-        """Nothing was made."""
+        """Do nothing: `up` made nothing."""
 
     def _hosts(self) -> tuple[Host, ...]:
         scheduler = current_scheduler(self._environment)
@@ -129,11 +129,11 @@ class AllocationSite:
                 EXIT_REFUSED,
             )
         kind = "slurm" if scheduler.listed == "set" else "ssh"
-        given = self._slots(scheduler)
-        if strange := [name for name in self._left_out if name not in given]:
-            hint = one_of(strange[0], list(given)[:20])
-            raise AssayError(f"hosts: {strange[0]} is none of the allocation", hint, EXIT_REFUSED)
-        names = [name for name in given if name not in self._left_out]
+        slots = self._slots(scheduler)
+        if unknown := [name for name in self._left_out if name not in slots]:
+            hint = one_of(unknown[0], list(slots)[:20])
+            raise AssayError(f"hosts: {unknown[0]} is none of the allocation", hint, EXIT_REFUSED)
+        names = [name for name in slots if name not in self._left_out]
         wrong = next((name for name in names if not is_host_name(name)), None)
         if wrong is not None or not 0 < len(names) <= MOST_HOSTS:
             fault = f"has {len(names)} hosts" if wrong is None else f"{shown(wrong)} is not a host name"
@@ -141,22 +141,22 @@ class AllocationSite:
         return tuple(Host.model_validate({"name": name, "kind": kind}) for name in names)
 
     def _slots(self, scheduler: Scheduler) -> dict[str, int]:
-        """Host -> slots of it as far as they are told, else 1; in the scheduler's order."""
-        told = self._environment[scheduler.nodes]
+        """Return host -> number of its slots, 1 where the scheduler does not state it, in the scheduler's order."""
+        written = self._environment[scheduler.nodes]
         if scheduler.listed == "set":
             try:
-                return dict.fromkeys(expand_nodes(told, MOST_HOSTS), 1)
+                return dict.fromkeys(expand_nodes(written, MOST_HOSTS), 1)
             except UnitError as error:
                 raise error.at(scheduler.nodes, EXIT_REFUSED) from None
         if scheduler.listed == "words":
-            return Counter(told.split())
+            return Counter(written.split())
         if scheduler.listed == "pairs":
-            names, counts = told.split()[::2], told.split()[1::2]
+            names, counts = written.split()[::2], written.split()[1::2]
             return {name: int(count) if count.isdecimal() else 1 for name, count in zip(names, counts, strict=False)}
         hint = "the scheduler names its hosts there"
-        text = read_named(told, f"{scheduler.nodes}: {told}", hint, MOST_BYTES).decode("utf-8", "replace")
+        text = read_named(written, f"{scheduler.nodes}: {written}", hint, MOST_BYTES).decode("utf-8", "replace")
         found: Counter[str] = Counter()
         for name, *rest in filter(None, map(str.split, text.splitlines())):
-            # LSF may have the number of slots behind each name.
+            # LSF may write the number of slots behind each name.
             found[name] += int(rest[0]) if rest and rest[0].isdecimal() else 1
         return found

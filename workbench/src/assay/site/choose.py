@@ -1,4 +1,4 @@
-"""The site of a study. A further kind of site is added here, and nowhere else."""
+"""Chooses the site of a study. This is the only place that lists the kinds of site."""
 
 from pathlib import Path
 
@@ -8,12 +8,12 @@ from assay.site.site import Site
 
 
 def site_of(study: Study, base: Path, kept: bool = False) -> Site:
-    """The site that a study names.
+    """Return the site that a study names.
 
     Args:
         study: The study.
-        base: Folder where relative names start: that of the study file, or of a run.
-        kept: It is that of a run, which has copies of the files that the study names.
+        base: Folder that relative names start from: that of the study file, or of a run.
+        kept: `base` is the folder of a run, with copies of the files that the study names.
     """
     if study.testbed is not None:
         from assay.site.box.site import BoxSite

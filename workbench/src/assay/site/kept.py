@@ -1,4 +1,4 @@
-"""Files that a study names and that its run keeps under names of its own."""
+"""Files that a study names, and that its run stores under other names."""
 
 import contextlib
 import re
@@ -10,7 +10,12 @@ from assay.model.base import AssayError
 
 @contextlib.contextmanager
 def as_named(kept: Path, name: str) -> Iterator[None]:
-    """What is wrong in the copy of a file is told with the name that the study gives it."""
+    """Report errors in the stored copy of a file under the name that the study gives it.
+
+    Args:
+        kept: Path of the copy.
+        name: Name of the file in the study.
+    """
     try:
         yield
     except AssayError as error:

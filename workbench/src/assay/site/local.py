@@ -1,4 +1,4 @@
-"""This machine, and no other; with the servers that its targets ask for."""
+"""This machine as a site, with the servers that targets have it start."""
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
@@ -21,13 +21,13 @@ class LocalSite:
     more = "add a line such as `hosts: client[1-8]`"
 
     def __init__(self, targets: Mapping[str, Target] = MappingProxyType({})) -> None:
-        """Nothing runs yet.
+        """Start nothing yet.
 
         Args:
             targets: Those of the study.
         """
         self._wanted: dict[str, list[str]] = {}
-        """Kind of a server -> the targets that it is for."""
+        """Kind of server -> names of the targets that use it."""
         for name, target in targets.items():
             if target.started:
                 self._wanted.setdefault(target.started, []).append(name)
@@ -37,7 +37,7 @@ class LocalSite:
 
     @property
     def files(self) -> Mapping[str, Callable[[], bytes]]:
-        """None are needed."""
+        """No files: this machine needs none."""
         return {}
 
     @property
@@ -46,12 +46,12 @@ class LocalSite:
         return ()
 
     def check(self, needed: int) -> None:
-        """See `Site`: there is one host."""
+        """See `Site`: there is only one host."""
         if needed > 1:
             raise AssayError(f"the study needs {needed} hosts, but names none", self.more, EXIT_REFUSED)
 
     def ready(self, _needed: int) -> None:
-        """See `Site`: its servers are installed."""
+        """See `Site`: the servers must be installed."""
         if self._wanted:
             from assay.site.started import check_installed
 
@@ -63,7 +63,7 @@ class LocalSite:
         return SERVER_SECONDS * len(self._wanted)
 
     def up(self, say: Say) -> Standing:
-        """See `Site`; each server is one process, however many targets it is for."""
+        """See `Site`; each kind of server is one process, which all its targets share."""
         from assay.journal.entry import SERVER
         from assay.journal.own import remove_orphans
 
@@ -72,7 +72,7 @@ class LocalSite:
             return Standing((THIS_HOST,), here=True)
         try:
             self._start(say)
-            return self._standing()
+            return self._state()
         except BaseException:
             self._stack.close()
             raise
@@ -88,20 +88,20 @@ class LocalSite:
             )
             self._running[kind] = self._stack.enter_context(started(kind, journal, say))
 
-    def _standing(self) -> Standing:
+    def _state(self) -> Standing:
         from assay.site.started import KEYS
 
-        named = [(name, self._running[kind]) for kind, names in self._wanted.items() for name in names]
+        served = [(name, self._running[kind]) for kind, names in self._wanted.items() for name in names]
         return Standing(
             (THIS_HOST,),
-            targets={name: self._targets[name].served_at(server.port) for name, server in named},
+            targets={name: self._targets[name].served_at(server.port) for name, server in served},
             environment={f"server {kind}": server.facts for kind, server in self._running.items()},
-            variables={name: KEYS for name, _ in named},
+            variables={name: KEYS for name, _ in served},
             here=True,
         )
 
     def down(self, say: Say) -> None:
-        """See `Site`; says which server was gone before."""
+        """See `Site`; prints which servers had ended before."""
         for kind, server in self._running.items():
             if server.ended:
                 say(warning(f"server {kind} was gone before the run was over: {server.ended}"))

@@ -1,6 +1,6 @@
 """A site: where the hosts of a run, its servers and its targets come from.
 
-Whatever the source is, a run asks it the same three things: whether it has enough, to come up, and to be given back.
+A run does the same three things with every site: check that it has enough hosts, bring it up, and take it down again.
 """
 
 import contextlib
@@ -15,18 +15,18 @@ from assay.model.study.target import Target
 
 @dataclass(frozen=True)
 class Standing:
-    """What a site gives while it is up.
+    """What a site provides while it is up.
 
     Attributes:
         clients: Hosts that may generate the load, in order.
-        servers: Hosts that serve storage, as far as the site knows of them.
-        made: Hosts that came to be with the site, and go with it; none where they were there before.
-        known: Hosts besides the clients to which the site knows the way.
-        targets: Name -> a target whose place is known only now; it goes before the study's target of that name.
-        environment: `server NAME` -> what is known of what was started, for the result.
-        variables: Target -> what the environment of its engines has besides, or in place of what is there.
-        mounts: Host -> what was mounted on it when it was made, and can be mounted again.
-        here: This machine alone generates the load, and no host has to be entered.
+        servers: Hosts that serve storage, if the site knows them.
+        made: Hosts that the site creates and removes; empty if the hosts existed before.
+        known: Hosts other than the clients that the site can reach.
+        targets: Name -> target whose address is known only now; it replaces the study's target of that name.
+        environment: `server NAME` -> facts about a started server, for the result.
+        variables: Target -> environment variables that its engines get in addition; they override existing ones.
+        mounts: Host -> mounts made with it, which can be mounted again.
+        here: Only this machine generates the load, so that no host has to be entered.
     """
 
     clients: tuple[Host, ...]
@@ -41,9 +41,9 @@ class Standing:
 
 
 REACH_SECONDS, REACHED_AT_ONCE = 1.5, 8
-"""To reach a host by ssh and to give it the engine; so many hosts are reached side by side."""
+"""Seconds to reach a host by ssh and copy the engine to it, and how many hosts are reached in parallel."""
 SERVER_SECONDS = 1.0
-"""To start a server and to wait until it answers. Measured: 0.2 to 3 s; moto, DynamoDB and GlusterFS take longest."""
+"""Time until a started server answers. Measured: 0.2 to 3 s; moto, DynamoDB and GlusterFS take longest."""
 
 
 class Site(Protocol):
@@ -51,32 +51,32 @@ class Site(Protocol):
 
     @property
     def more(self) -> str:
-        """How to get more hosts, for a message."""
+        """How to get more hosts, as a hint in a message."""
         ...
 
     @property
     def files(self) -> Mapping[str, Callable[[], bytes]]:
-        """The files that a run must keep to find this site again: the name it keeps each by -> what reads it."""
+        """Files that a run must store to find this site again: name in the run's folder -> function that reads it."""
         ...
 
     @property
     def mounted(self) -> Sequence[str]:
-        """Where the hosts that may generate the load have something mounted, by the site."""
+        """Mount points of the site on the hosts that may generate the load."""
         ...
 
     def check(self, needed: int) -> None:
-        """See whether the site can be as the study needs it, wherever and whenever that is measured.
+        """Check that the site can satisfy the study in principle, now or later, here or on another machine.
 
         Args:
             needed: Clients that are needed.
 
         Raises:
-            AssayError: It is not, or has too few.
+            AssayError: It cannot, or has too few hosts.
         """
         ...
 
     def ready(self, needed: int) -> None:
-        """See whether it could come up now: its files, programs and rights. No other host is asked.
+        """Check that the site could come up now: its files, programs and rights. No other host is contacted.
 
         Args:
             needed: Clients that are needed.
@@ -87,7 +87,7 @@ class Site(Protocol):
         ...
 
     def takes(self, needed: int) -> float:
-        """About how many seconds it takes to come up, on an idle machine.
+        """Estimate the seconds that coming up takes on an idle machine.
 
         Args:
             needed: Clients that are needed.
@@ -95,36 +95,36 @@ class Site(Protocol):
         ...
 
     def up(self, say: Say) -> Standing:
-        """Let the site come to be; what is made is recorded before, and gone if this fails.
+        """Bring the site up. Everything is recorded before it is made, and removed if this fails.
 
         Raises:
-            AssayError: It cannot be.
+            AssayError: The site cannot come up.
         """
         ...
 
     def down(self, say: Say) -> None:
-        """Give back all that `up` made; says what is left."""
+        """Remove everything that `up` made, and print what could not be removed."""
         ...
 
 
 @contextlib.contextmanager
 def brought_up(site: Site, needed: int, say: Say) -> Iterator[Standing]:
-    """What a site gives, which is given back at the end of the `with` block.
+    """Bring a site up, yield its state, and take it down at the end of the `with` block.
 
     Args:
         site: The site.
         needed: Clients that are needed.
-        say: Takes what there is to say.
+        say: Prints a line for the user.
 
     Raises:
-        AssayError: It cannot come up, or has too few clients.
+        AssayError: The site cannot come up, or has too few clients.
     """
     site.check(needed)
     site.ready(needed)
-    standing = site.up(say)
+    state = site.up(say)
     try:
-        refuse_too_few(needed, [host.name for host in standing.clients], site.more)
-        yield standing
+        refuse_too_few(needed, [host.name for host in state.clients], site.more)
+        yield state
     finally:
         site.down(say)
 
@@ -133,7 +133,7 @@ def refuse_too_few(needed: int, names: list[str], hint: str) -> None:
     """Refuse a site with fewer clients than are needed.
 
     Raises:
-        AssayError: It has fewer.
+        AssayError: There are fewer.
     """
     if len(names) < needed:
         message = f"the study needs {needed} hosts, and has {len(names)}: {', '.join(names)}"

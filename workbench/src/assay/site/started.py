@@ -1,7 +1,7 @@
-"""Servers that this machine runs by itself for a run: no box, one process each, on loopback only.
+"""Servers that Assay starts on this machine for a run: one process each, on loopback only, without a box.
 
-Each is in a journal before it is there, with the folder that holds all of it. It ends with the run, also with a run
-that is killed; what is left of one then goes with the next run.
+Each server and its folder are recorded in a journal before they are made. A server ends with its run, even if the run
+is killed; the next run removes what a killed one has left.
 """
 
 import contextlib
@@ -33,9 +33,9 @@ from assay.site.box.serving import last_words, version_of
 
 LOOPBACK = "127.0.0.1"
 START_SECONDS = 60.0
-"""Longest time from the start to the first answer: a slow machine may be busy."""
+"""Longest wait for the first answer; generous, for slow and busy machines."""
 STOP_SECONDS = 5.0
-"""Longest time to end in order."""
+"""Longest wait for a server to end after each signal."""
 LOOK_SECONDS = 0.05
 _FOLDER = re.compile(r"assay-server-[0-9a-f]{16}")
 TETHER = (
@@ -44,20 +44,21 @@ TETHER = (
     "os.getppid() == int(sys.argv[1]) or os._exit(1); "
     "os.execvp(sys.argv[2], sys.argv[2:])"
 )
-"""For Python: becomes a command that the kernel kills when this process is gone (PR_SET_PDEATHSIG is 1, prctl(2))."""
+"""Python code: execute a command that the kernel kills when this process ends (PR_SET_PDEATHSIG is 1, prctl(2))."""
 KEYS = {"AWS_ACCESS_KEY_ID": ACCESS, "AWS_SECRET_ACCESS_KEY": SECRET_KEY, "AWS_SESSION_TOKEN": ""}
-"""Environment with which engines reach such a server, in place of what the user has for other services."""
+"""Environment with which engines reach such a server; it overrides the user's variables for other services."""
 
 
 @dataclass(frozen=True)
 class StartedServer:
-    """A server that answers.
+    """A running server.
 
     Attributes:
-        port: Of loopback.
-        url: What answers when it is ready.
-        folder: With its data and its log.
-        process: Itself.
+        kind: Kind of the server.
+        port: Port on loopback.
+        url: URL that answers once the server is ready.
+        folder: Folder with its data and its log.
+        process: Its process.
     """
 
     kind: ServerKind
@@ -68,12 +69,12 @@ class StartedServer:
 
     @property
     def facts(self) -> dict[str, str]:
-        """What is kept of it with a run."""
+        """Facts about the server that are stored with a run."""
         return {"version": version_of(self.kind), "started by": "Assay, on this machine, for the run"}
 
     @property
     def ended(self) -> str:
-        """Why it is gone, and what it said last; empty while it runs."""
+        """How the server ended, with the last line of its log; empty while it runs."""
         code = self.process.poll()
         if code is None:
             return ""
@@ -82,10 +83,10 @@ class StartedServer:
 
 
 def check_installed(name: str) -> None:
-    """See whether a kind of server is there.
+    """Check that a kind of server is installed.
 
     Raises:
-        AssayError: It is not; the hint says how to get it.
+        AssayError: It is not; the hint says how to install it.
     """
     kind = load_kind(name)
     if missing := absent(kind):
@@ -97,15 +98,15 @@ def check_installed(name: str) -> None:
 
 @contextlib.contextmanager
 def started(name: str, journal: Journal, say: Say) -> Iterator[StartedServer]:
-    """A server for the length of a `with` block.
+    """Run a server for the length of a `with` block.
 
     Args:
         name: Kind of the server.
-        journal: Where it is recorded before it is there.
-        say: Takes why something of it is still there in the end.
+        journal: Journal that records the server before it is started.
+        say: Prints a warning for each thing that could not be removed at the end.
 
     Raises:
-        AssayError: It does not start.
+        AssayError: The server does not start.
     """
     check_installed(name)
     folder = Path(tempfile.gettempdir()).resolve() / f"assay-server-{secrets.token_hex(8)}"
@@ -118,14 +119,14 @@ def started(name: str, journal: Journal, say: Say) -> Iterator[StartedServer]:
         journal.amend(entry, {"made": made})
         data = _make(folder / "data")
         server = _start(load_kind(name), folder)
-        known = {
+        record = {
             "made": made,
             "data": data,
             "pid": server.process.pid,
             "start": start_time(server.process.pid),
             "boot": boot_id(),
         }
-        journal.amend(entry, known)
+        journal.amend(entry, record)
         _wait(server)
         yield server
     finally:
@@ -146,14 +147,14 @@ def _make(folder: Path) -> Numbers:
 
 
 def _start(kind: ServerKind, folder: Path) -> StartedServer:
-    """Start its process; it may not answer yet."""
+    """Start the process of a server, without waiting until it answers."""
     port = _free_port()
-    # It offers no bucket and no table by itself: engines make those.
+    # The server starts without buckets and tables: engines make those.
     offering = Server.model_construct(kind=kind.kind, data=str(folder / "data"))
     place = Place("localhost", LOOPBACK, folder / "server.conf", port=port)
     filled = Filled(kind, offering, place)
     (command,), (url,) = filled.commands(kind.start), filled.services()
-    # What the user has for services elsewhere is none of its business.
+    # The user's AWS variables are meant for other services.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     with place.log.open("ab") as log:
         process = subprocess.Popen(
@@ -163,7 +164,7 @@ def _start(kind: ServerKind, folder: Path) -> StartedServer:
             stderr=log,
             cwd=folder,
             env={**environment, "PATH": search_path()},
-            # Ctrl-C reaches the workbench only.
+            # Ctrl-C must reach the workbench only.
             start_new_session=True,
         )
     return StartedServer(kind, port, url, folder, process)
@@ -174,7 +175,7 @@ def _log(folder: Path) -> Path:
 
 
 def _free_port() -> int:
-    """A port of loopback that nobody listens on."""
+    """Return a free port on loopback."""
     with socket.socket() as probe:
         probe.bind((LOOPBACK, 0))
         port: int = probe.getsockname()[1]
@@ -182,10 +183,10 @@ def _free_port() -> int:
 
 
 def _wait(server: StartedServer) -> None:
-    """Wait until it answers.
+    """Wait until a server answers.
 
     Raises:
-        AssayError: It does not.
+        AssayError: It ended, or did not answer in time.
     """
     end = time.monotonic() + START_SECONDS
     while True:
@@ -202,21 +203,21 @@ def _wait(server: StartedServer) -> None:
 
 def _answers(url: str) -> bool:
     parts = urlsplit(url)
-    # It loads TLS, which takes longer than all else that a check of a study does.
+    # Imported late: it loads TLS, which takes longer than everything else in a check of a study.
     from http.client import HTTPConnection, HTTPException
 
-    asking = HTTPConnection(parts.hostname or LOOPBACK, parts.port, timeout=5)
+    connection = HTTPConnection(parts.hostname or LOOPBACK, parts.port, timeout=5)
     try:
-        asking.request("GET", parts.path or "/")
-        return asking.getresponse().status < 500
+        connection.request("GET", parts.path or "/")
+        return connection.getresponse().status < 500
     except (OSError, HTTPException):
         return False
     finally:
-        asking.close()
+        connection.close()
 
 
 def _end(server: StartedServer) -> None:
-    """End it, in order if it does so in time."""
+    """End a server with its own signal, or with SIGKILL if it does not end in time."""
     process = server.process
     for number in (signal.Signals[f"SIG{server.kind.signal}"], signal.SIGKILL):
         if process.poll() is None:
@@ -227,10 +228,13 @@ def _end(server: StartedServer) -> None:
 
 
 def remove_left(entry: Entry) -> list[str]:
-    """End and remove a server that a run has left which was killed; returns why it is still there, one line.
+    """End and remove a server that a killed run has left behind.
 
     Args:
-        entry: Of the journal of a process that is gone.
+        entry: Journal entry of a process that no longer exists.
+
+    Returns:
+        What could not be removed and why, one line each.
     """
     folder, details = Path(entry.name), entry.details
     if not _FOLDER.fullmatch(folder.name):
@@ -242,14 +246,14 @@ def remove_left(entry: Entry) -> list[str]:
 
 
 def _remove(folder: Path, made: Numbers | None, data: Numbers | None) -> list[str]:
-    """Remove the folder of a server, unless it or the one with its data is another's by now; what is left, and why."""
+    """Remove the folder of a server unless it or its data folder was replaced; return what is left and why."""
     left = [] if data is None else remove_tree(folder / "data", data)
     return left or remove_tree(folder, made)
 
 
-def _numbers(told: object) -> Numbers | None:
-    """Numbers of a folder, as they come out of a journal."""
-    match told:
+def _numbers(value: object) -> Numbers | None:
+    """Return device and inode of a folder as a journal states them; None if they are missing."""
+    match value:
         case [int(device), int(inode)]:
             return device, inode
     return None
@@ -259,7 +263,7 @@ def _kill(process: Process) -> None:
     with contextlib.suppress(ProcessLookupError):
         fd = os.pidfd_open(process.pid)
         try:
-            # The descriptor holds on to whoever has the id now; only then is it certain who that is.
+            # The descriptor pins the process that has this id now; only after that can its identity be checked.
             if process.alive:
                 signal.pidfd_send_signal(fd, signal.SIGKILL)
                 select.select([fd], [], [], STOP_SECONDS)

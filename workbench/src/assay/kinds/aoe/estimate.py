@@ -1,4 +1,4 @@
-"""What a disk behind ATA over Ethernet is assumed to do."""
+"""Assumed speed of a disk behind ATA over Ethernet."""
 
 from assay.kinds.aoe.study import AoeTarget
 from assay.model.study.speed import Speed
@@ -6,5 +6,5 @@ from assay.plan.speeds import NETWORK
 
 
 def speed(target: AoeTarget) -> Speed:
-    """As `Target.speed`; each interface is a link of its own."""
+    """See `Target.speed`: each interface is a separate link."""
     return NETWORK._replace(bandwidth=NETWORK.bandwidth * len(target.interfaces))

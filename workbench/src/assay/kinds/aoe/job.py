@@ -1,11 +1,11 @@
-"""A disk behind ATA over Ethernet as an engine is told of it."""
+"""A disk behind ATA over Ethernet in a job of the engine."""
 
 from assay.contract._generated import AoeTarget as JobTarget
 from assay.kinds.aoe.study import AoeTarget
 
 
 def job_target(target: AoeTarget, directory: str, run: str | None, destroy: bool, servers: int | None) -> JobTarget:
-    """As `Target.job_target`; the engine refuses a disk that the user has not given up."""
+    """See `Target.job_target`. Without `destroy` the engine refuses the disk."""
     return JobTarget(
         kind="aoe",
         interfaces=list(target.interfaces),

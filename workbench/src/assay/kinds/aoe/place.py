@@ -10,24 +10,24 @@ from assay.model.result.layers import Layer
 
 
 class AoeKeeper(Keeper[AoeTarget]):
-    """Looks after a disk: nothing is made on it, and what is on it is lost."""
+    """Handles a disk: nothing is made on it, and its data is overwritten."""
 
     def inspect(self, looking: Looking) -> Seen:
-        """As `Keeper.inspect`: this machine need not reach it."""
+        """See `Keeper.inspect`: nothing is checked, since this machine may not reach the disk."""
         return Seen()
 
     def take(self, taking: Taking) -> list[int]:
-        """As `Keeper.take`: there is nothing on this machine that could be taken."""
+        """See `Keeper.take`: this machine has nothing to lock."""
         return []
 
     def claim(self, claiming: Claiming) -> None:
-        """As `Keeper.claim`: there is nothing to make."""
+        """See `Keeper.claim`: there is nothing to make."""
 
     def probe(self, probing: Probing) -> BackendCapabilities:
-        """As `Keeper.probe`, on each host: each sends its frames through an interface of its own.
+        """See `Keeper.probe`: on each host, since each uses its own network interface.
 
         Raises:
-            AssayError: The user has not confirmed that it may be overwritten, or the engine refuses it.
+            AssayError: The user has not confirmed that the disk may be overwritten, or the engine refuses it.
         """
         if not probing.destroy:
             message = f"{self.target.path}: everything on the disk would be lost"
@@ -35,19 +35,19 @@ class AoeKeeper(Keeper[AoeTarget]):
         return probing.tried(self.target.job_target(destroy=True), everywhere=True)
 
     def foresee(self, probing: Probing, seen: Seen) -> BackendCapabilities | None:
-        """As `Keeper.foresee`."""
+        """See `Keeper.foresee`: same as `probe`."""
         return self.probe(probing)
 
     def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
-        """As `Keeper.current`: the engine looks at the disk before each job."""
+        """See `Keeper.current`: the engine itself checks the disk before each job."""
         return job_target
 
     def clean(self, directory: str, cleaning: Cleaning) -> list[str]:
-        """As `Keeper.clean`: what a job has written is overwritten by the next one."""
+        """See `Keeper.clean`: nothing to do, since the next job overwrites the data."""
         return []
 
     def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:
-        """As `Keeper.layers`: what is behind the network is not seen."""
+        """See `Keeper.layers`: layers behind the network are not visible."""
         detail = f"interfaces: {', '.join(self.target.interfaces)}"
         return (Layer(kind="network", name=f"aoe {self.target.address}", detail=detail),)
 

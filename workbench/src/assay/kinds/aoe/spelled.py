@@ -1,4 +1,4 @@
-"""A disk behind ATA over Ethernet as it is typed in one word: `aoe://INTERFACE[,INTERFACE]/eSHELF.SLOT`."""
+"""A disk behind ATA over Ethernet, typed as one word: `aoe://INTERFACE[,INTERFACE]/eSHELF.SLOT`."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ SCHEME = "aoe://"
 
 
 def spelled(text: str, destroy: bool) -> dict[str, Any] | None:
-    """The target's fields in a study; None if the word is none of this kind.
+    """Return the target's fields in a study; None if the word is not of this kind.
 
     Raises:
-        AssayError: The interface or the address is missing, or the user has not given the disk up.
+        AssayError: The interface or the address is missing, or the user has not confirmed overwriting the disk.
     """
     if not text.startswith(SCHEME):
         return None

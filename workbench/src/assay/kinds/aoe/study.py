@@ -1,4 +1,4 @@
-"""A disk behind ATA over Ethernet, as a study file names it."""
+"""A disk behind ATA over Ethernet in a study file."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _ADDRESS = re.compile(r"e(\d{1,5})\.(\d{1,3})")
 _MOST_SHELF, _MOST_SLOT = 65534, 254
 _INTERFACE = re.compile(r"(?!\.{1,2}$)[!-.0-~]{1,15}")
-"""As Linux takes them (netdevice(7))."""
+"""Interface names that Linux accepts (netdevice(7))."""
 
 
 def _interfaces(written: object) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ Timeout = Annotated[int, Single(axis.duration(10**8, 3600 * 10**9))]
 
 
 class AoeTarget(Target):
-    """A whole disk behind ATA over Ethernet, reached by the engine itself: no driver of the kernel's, and no cache."""
+    """A whole disk behind ATA over Ethernet. The engine speaks the protocol itself, without kernel driver or cache."""
 
     noun: ClassVar[str] = "a disk behind ATA over Ethernet"
     holds: ClassVar[tuple[Group, ...]] = ("data",)
@@ -98,29 +98,29 @@ class AoeTarget(Target):
 
     @property
     def shelf(self) -> int:
-        """First part of its address."""
+        """Shelf number, the first part of its address."""
         return int(self.address[1:].partition(".")[0])
 
     @property
     def slot(self) -> int:
-        """Second part of its address."""
+        """Slot number, the second part of its address."""
         return int(self.address.partition(".")[2])
 
     @classmethod
     def protocol(cls) -> str:
-        """As `Target.protocol`."""
+        """See `Target.protocol`."""
         return "ATA over Ethernet"
 
     @property
     def services(self) -> tuple[Service, ...]:
-        """Its servers, as far as the study names them: AoE itself has no addresses of IP's."""
+        """Servers that the study names; AoE itself uses no IP addresses."""
         return tuple(Service(server, None) for server in self.servers)
 
     @property
     def path(self) -> str:
-        """Where it is, for people."""
+        """Address and interfaces, for people to read."""
         return f"{self.address} on {' and '.join(self.interfaces)}"
 
     def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
-        """Nothing that the engine does not say of itself."""
+        """See `Target.crosscheck`: nothing to add to the checks by the engine's capabilities."""
         yield from ()

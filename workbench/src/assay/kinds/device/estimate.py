@@ -1,4 +1,4 @@
-"""What a block device is assumed to do."""
+"""Assumed speed of a block device."""
 
 from assay.kinds.device.study import DeviceTarget
 from assay.model.study.speed import Speed
@@ -6,5 +6,5 @@ from assay.plan.speeds import STORAGE
 
 
 def speed(target: DeviceTarget) -> Speed:
-    """As `Target.speed`."""
+    """See `Target.speed`."""
     return STORAGE

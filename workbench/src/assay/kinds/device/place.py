@@ -10,42 +10,43 @@ from assay.model.result.layers import Layer
 
 
 class DeviceKeeper(Keeper[DeviceTarget]):
-    """Looks after a device: nothing is made on it; it is kept from others, and looked at again before each job."""
+    """Handles a device: nothing is made on it; it is locked against other users, and checked again before each job."""
 
     def inspect(self, looking: Looking) -> Seen:
-        """As `Keeper.inspect`."""
+        """See `Keeper.inspect`."""
         return looking.device(self.target.path)
 
     def take(self, taking: Taking) -> list[int]:
-        """As `Keeper.take`."""
+        """See `Keeper.take`."""
         return taking.device(self.target.path)
 
     def claim(self, claiming: Claiming) -> None:
-        """As `Keeper.claim`: there is nothing to make."""
+        """See `Keeper.claim`: there is nothing to make."""
 
     def probe(self, probing: Probing) -> BackendCapabilities:
-        """As `Keeper.probe`."""
+        """See `Keeper.probe`."""
         return probing.device(self.target.path)
 
     def foresee(self, probing: Probing, seen: Seen) -> BackendCapabilities | None:
-        """As `Keeper.foresee`."""
+        """See `Keeper.foresee`."""
         return probing.device(self.target.path)
 
     def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
-        """As `Keeper.current`: somebody may have mounted it.
+        """See `Keeper.current`: another user may have mounted the device in the meantime.
 
-        The engine is told the kernel's own name for it, and opens what was taken, wherever links lead by then.
+        The job names the device by the kernel's name, so that the engine opens the locked device even if a symbolic
+        link has changed.
         """
         for message, hint in looking.device(self.target.path).problems:
             raise AssayError(message, hint)
         return job_target.model_copy(update={"path": looking.node(self.target.path)})
 
     def clean(self, directory: str, cleaning: Cleaning) -> list[str]:
-        """As `Keeper.clean`: what a job has written is overwritten by the next one."""
+        """See `Keeper.clean`: nothing to do, since the next job overwrites the data."""
         return []
 
     def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:
-        """As `Keeper.layers`."""
+        """See `Keeper.layers`."""
         return layering.device(self.target.path)
 
 

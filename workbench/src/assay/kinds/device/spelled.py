@@ -1,4 +1,4 @@
-"""A block device as it is typed in one word: its path."""
+"""A block device, typed as one word: its path."""
 
 import stat
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def spelled(text: str, destroy: bool) -> dict[str, Any] | None:
-    """The target's fields in a study; None if the word is none of this kind."""
+    """Return the target's fields in a study; None if the word is not of this kind."""
     try:
         mode = Path(text).stat().st_mode
     except OSError:

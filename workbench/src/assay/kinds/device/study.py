@@ -1,4 +1,4 @@
-"""A block device as a study file names it."""
+"""A block device in a study file."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class DeviceTarget(Target):
-    """A whole block device, which is overwritten."""
+    """A whole block device, whose data is overwritten."""
 
     noun: ClassVar[str] = "a block device"
     holds: ClassVar[tuple[Group, ...]] = ("data",)
@@ -36,9 +36,9 @@ class DeviceTarget(Target):
 
     @property
     def services(self) -> tuple[Service, ...]:
-        """None, as far as the kernel tells."""
+        """None: the kernel does not tell which servers a device needs."""
         return ()
 
     def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
-        """Nothing."""
+        """See `Target.crosscheck`: there are no rules for devices."""
         yield from ()

@@ -1,1 +1,1 @@
-"""Tables of DynamoDB services, whose items the engine puts and gets by itself."""
+"""Tables of DynamoDB services, which the engine accesses directly."""

@@ -1,4 +1,4 @@
-"""What a workload must not ask of tables."""
+"""Rules for workloads on tables."""
 
 from collections.abc import Iterator
 
@@ -11,18 +11,18 @@ from assay.model.units import format_size
 from assay.plan.objects import BATCH
 
 MOST_ITEM = 400 << 10
-"""Bytes of an item (DynamoDB, Service quotas)."""
+"""Largest item in bytes (DynamoDB, Service quotas)."""
 MOST_BATCH = {"batch_put": 25, "batch_get": 100}
-"""Items of one BatchWriteItem and BatchGetItem (DynamoDB API reference)."""
+"""Most items of one BatchWriteItem and one BatchGetItem (DynamoDB API reference)."""
 MOST_FETCHED = 16_000_000
-"""Bytes of the items of one answer (DynamoDB API reference, BatchGetItem)."""
+"""Most bytes of items in one response (DynamoDB API reference, BatchGetItem)."""
 NUMBERS, SORT, DIRECTORY = 17, 8, 64
-"""Letters of a partition key that are numbers, and of a sort key; and of the part that has the name of run and job,
-which is not known before."""
+"""Most characters of the numbers in a partition key, of a sort key, and of the part of a partition key that names run
+and job, which is not known in advance."""
 
 
 def crosscheck(target: DynamodbTarget, name: str, workload: str, work: Workload) -> Iterator[Fault]:
-    """As `Target.crosscheck`."""
+    """See `Target.crosscheck`."""
     path = ("workloads", workload)
     yield from too_many(name, target.doors, "endpoints", workload, work)
     if work.group == "objects":
@@ -32,40 +32,42 @@ def crosscheck(target: DynamodbTarget, name: str, workload: str, work: Workload)
 
 
 def key_bytes(target: DynamodbTarget) -> int:
-    """Bytes of an item that are names and keys, as many as there may be."""
+    """Return the most bytes of an item that its attribute names and keys can take."""
     partition = len(target.partition_key) + len(target.prefix) + DIRECTORY + 2 + NUMBERS
     return partition + (len(target.sort_key) + SORT if target.sort_key else 0) + len(CONTENTS)
 
 
 def _sizes(path: tuple[str, str], target: DynamodbTarget, work: Workload) -> Iterator[Fault]:
-    """An item has room for its keys, and is not too large."""
+    """Check that items are large enough for their keys, and not larger than the service allows."""
     sizes = [sizes_of(size) for size in work.axis("object_size").values() if isinstance(size, int | str)]
     largest = max((size.largest for size in sizes), default=0)
     if largest > MOST_ITEM:
         message = f"DynamoDB takes no items of {format_size(largest)}"
         yield Fault(path=(*path, "object_size"), message=message, hint="use at most 400KiB")
-    least = min((min(size.weights, default=0) if size.bounds is None else size.bounds[0] for size in sizes), default=0)
+    smallest = min(
+        (min(size.weights, default=0) if size.bounds is None else size.bounds[0] for size in sizes), default=0
+    )
     keys = key_bytes(target)
-    if sizes and least <= keys:
-        message = f"an item of {format_size(least)} may have no room for its keys, which are a part of it"
+    if sizes and smallest <= keys:
+        message = f"an item of {format_size(smallest)} may have no room for its keys, which are a part of it"
         yield Fault(path=(*path, "object_size"), message=message, hint=f"use more than {keys} bytes")
 
 
 def _batches(path: tuple[str, str], work: Workload) -> Iterator[Fault]:
-    most = max((value for value in work.axis("batch").values() if isinstance(value, int)), default=0)
+    largest_batch = max((value for value in work.axis("batch").values() if isinstance(value, int)), default=0)
     for operation, limit in MOST_BATCH.items():
-        if operation in work.operations and most > limit:
+        if operation in work.operations and largest_batch > limit:
             message = f"DynamoDB takes at most {limit} items in {operation}"
             yield Fault(path=(*path, "batch"), message=message, hint=f"use 1 to {limit}")
     sizes = [sizes_of(size).largest for size in work.axis("object_size").values() if isinstance(size, int | str)]
-    together = max(sizes, default=0) * (most or BATCH)
-    if "batch_get" in work.operations and together > MOST_FETCHED:
-        message = f"a batch of {format_size(together)} does not fit into an answer of DynamoDB"
+    batch_bytes = max(sizes, default=0) * (largest_batch or BATCH)
+    if "batch_get" in work.operations and batch_bytes > MOST_FETCHED:
+        message = f"a batch of {format_size(batch_bytes)} does not fit into an answer of DynamoDB"
         yield Fault(path=(*path, "batch"), message=message, hint="16 MB is the most: lower batch or object_size")
 
 
 def _whole(path: tuple[str, str], work: Workload) -> Iterator[Fault]:
-    """Items are stored and fetched whole."""
+    """Refuse parameters for parts of items, which are stored and fetched only whole."""
     for field, words in (("part_size", "stored"), ("range", "fetched")):
         if any(value is not None for value in work.axis(field).values()):
             yield Fault(path=(*path, field), message=f"items of tables are {words} whole", hint="remove it")

@@ -1,4 +1,4 @@
-"""A table as an engine is told of it."""
+"""A table in a job of the engine."""
 
 from assay.contract._generated import DynamodbTarget as JobTarget
 from assay.contract._generated import OnDemandCapacity, ProvisionedCapacity
@@ -6,13 +6,13 @@ from assay.kinds.dynamodb.study import DynamodbTarget
 from assay.kinds.http_engine import told
 
 AT_ENGINE = {"table": "assay-ceiling", "max_requests": None, "max_capacity_units": None}
-"""What is different at the engine's own service: see `HttpTarget.at_engine`."""
+"""Fields that differ at the engine's own service: see `HttpTarget.at_engine`."""
 
 
 def job_target(
     target: DynamodbTarget, directory: str, run: str | None, destroy: bool, servers: int | None
 ) -> JobTarget:
-    """As `Target.job_target`."""
+    """See `Target.job_target`."""
     return JobTarget(
         kind="dynamodb",
         **told(target, directory, run, destroy, servers),

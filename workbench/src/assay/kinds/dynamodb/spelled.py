@@ -1,4 +1,4 @@
-"""A table as it is typed in one word: `dynamodb://TABLE`."""
+"""A table, typed as one word: `dynamodb://TABLE`."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from assay.model.base import AssayError
 
 
 def spelled(text: str, destroy: bool) -> dict[str, Any] | None:
-    """The target's fields in a study; None if the word is none of this kind.
+    """Return the target's fields in a study; None if the word is not of this kind.
 
     Raises:
         AssayError: The user has not confirmed that items may be written.

@@ -1,4 +1,4 @@
-"""A table of a DynamoDB service, as a study file names it."""
+"""A table of a DynamoDB service in a study file."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -11,7 +11,7 @@ from assay.model.study.target import Flag
 from assay.model.units import shown
 
 CONTENTS = "d"
-"""Attribute that holds what an item is about."""
+"""Attribute that holds the data of an item."""
 MOST_UNITS = 10**9
 
 _TABLE = r"[A-Za-z0-9._-]{3,255}"
@@ -20,7 +20,7 @@ _NAME = "use 1 to 255 letters, digits, `.`, `_` and `-`; d holds the contents"
 
 
 def _capacity(written: object) -> tuple[int, int] | None:
-    """Read and write units that are provisioned; None: on demand."""
+    """Return the provisioned read and write units; None for on demand."""
     hint = "write on_demand, or {read: 1000, write: 500} in capacity units"
     if written in (None, "on_demand"):
         return None
@@ -55,7 +55,7 @@ Limit = Annotated[int | None, Single(axis.whole(1, 2**63 - 1, optional=True))]
 
 
 class DynamodbTarget(HttpTarget):
-    """A table of a DynamoDB service, reached by the engine itself; nothing is sent twice."""
+    """A table of a DynamoDB service. The engine sends the requests itself, and never repeats one."""
 
     noun: ClassVar[str] = "a table"
     rank: ClassVar[int] = 6
@@ -86,7 +86,7 @@ class DynamodbTarget(HttpTarget):
     max_requests: Limit = Field(None, description="Operations of the run send no more requests than this here.")
 
     @model_validator(mode="after")
-    def _keys_tell_apart(self) -> "DynamodbTarget":
+    def _keys_differ(self) -> "DynamodbTarget":
         if self.partition_items > 1 and self.sort_key is None:
             message = "items with the same partition key need a sort key"
             raise fault(message, "add for example sort_key: sk, or remove partition_items", "partition_items")
@@ -96,10 +96,10 @@ class DynamodbTarget(HttpTarget):
 
     @property
     def aws(self) -> str:
-        """As `HttpTarget.aws`."""
+        """See `HttpTarget.aws`."""
         return address_of_aws("dynamodb", self.region)
 
     @property
     def inside(self) -> str:
-        """As `HttpTarget.inside`: region/table/NAME/prefix; a bucket there may have the same name."""
+        """See `HttpTarget.inside`: region/table/NAME/prefix, since a bucket may have the same name."""
         return f"{self.region}/table/{self.table}/{self.prefix}"

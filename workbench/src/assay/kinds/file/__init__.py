@@ -1,1 +1,1 @@
-"""Directories that Assay makes, marks, and alone writes in."""
+"""Directories that Assay makes and marks, and in which only Assay writes."""

@@ -1,4 +1,4 @@
-"""What a directory is assumed to do."""
+"""Assumed speed of a directory."""
 
 from assay.kinds.file.study import FileTarget
 from assay.model.study.speed import Speed
@@ -6,5 +6,5 @@ from assay.plan.speeds import MEMORY, STORAGE
 
 
 def speed(target: FileTarget) -> Speed:
-    """As `Target.speed`."""
+    """See `Target.speed`."""
     return MEMORY if target.in_memory else STORAGE

@@ -11,51 +11,51 @@ from assay.model.result.layers import Layer
 
 
 class FileKeeper(Keeper[FileTarget]):
-    """Looks after a directory: made and marked, on each of the hosts, and tried out below its mark."""
+    """Handles a directory, which is made and marked on each host and probed by writing below the mark."""
 
     def inspect(self, looking: Looking) -> Seen:
-        """As `Keeper.inspect`."""
+        """See `Keeper.inspect`."""
         if not self.target.shares:
             return looking.directory(self.target.path)
-        seen = [looking.directory(path) for path in self.target.paths]
-        first, problems = seen[0], [problem for one in seen for problem in one.problems]
-        real = [one.real_path for one in seen if one.real_path]
-        if len(set(real)) < len(real):
+        reports = [looking.directory(path) for path in self.target.paths]
+        first, problems = reports[0], [problem for one in reports for problem in one.problems]
+        real_paths = [one.real_path for one in reports if one.real_path]
+        if len(set(real_paths)) < len(real_paths):
             problems.append(("its shares lead to the same directory", "name each directory once"))
-        return first._replace(problems=problems, space=_room([one.space for one in seen]))
+        return first._replace(problems=problems, space=_total_space([one.space for one in reports]))
 
     def take(self, taking: Taking) -> list[int]:
-        """As `Keeper.take`: its mark keeps others away."""
+        """See `Keeper.take`: nothing to lock, since the mark keeps other runs away."""
         return []
 
     def claim(self, claiming: Claiming) -> None:
-        """As `Keeper.claim`."""
+        """See `Keeper.claim`."""
         for path in self.target.paths:
             claiming.directory(path)
 
     def probe(self, probing: Probing) -> BackendCapabilities:
-        """As `Keeper.probe`."""
+        """See `Keeper.probe`."""
         return probing.tried(self.target.job_target(run=probing.run), may_hang=True)
 
     def foresee(self, probing: Probing, seen: Seen) -> BackendCapabilities | None:
-        """As `Keeper.foresee`."""
+        """See `Keeper.foresee`."""
         return probing.directory(self.target.kind, seen)
 
     def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
-        """As `Keeper.current`: the engine looks for the mark."""
+        """See `Keeper.current`: the engine itself checks the mark."""
         return job_target
 
     def clean(self, directory: str, cleaning: Cleaning) -> list[str]:
-        """As `Keeper.clean`."""
+        """See `Keeper.clean`."""
         return [left for path in self.target.paths for left in cleaning.directory(path, directory)]
 
     def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:
-        """As `Keeper.layers`."""
+        """See `Keeper.layers`."""
         return layering.directory(filesystem, look)
 
 
-def _room(spaces: Sequence[Space | None]) -> Space | None:
-    """Room of all shares together, where each takes as much as the others; of one directory its own."""
+def _total_space(spaces: Sequence[Space | None]) -> Space | None:
+    """Return the space of all shares: files are spread evenly, so the fullest counts for each. None if unknown."""
     known = [space for space in spaces if space is not None]
     if len(known) < len(spaces):
         return None

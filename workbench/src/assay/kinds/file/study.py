@@ -1,4 +1,4 @@
-"""A directory as a study file names it."""
+"""A directory in a study file."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
@@ -28,7 +28,7 @@ MOST_SHARES = 1023
 
 
 class FileTarget(Target):
-    """A directory that Assay creates, marks, and alone writes in."""
+    """A directory that Assay makes and marks, and in which only Assay writes."""
 
     noun: ClassVar[str] = "a directory"
     holds: ClassVar[tuple[Group, ...]] = ("data", "names")
@@ -71,21 +71,21 @@ class FileTarget(Target):
 
     @property
     def services(self) -> tuple[Service, ...]:
-        """Its servers, as far as the study names them: whatever mounts it is the kernel's business."""
+        """Servers that the study names; the port is unknown, since the kernel mounts the file system."""
         return tuple(Service(server, None) for server in self.servers)
 
     @property
     def mounted(self) -> tuple[StudyMount, ...]:
-        """As the study has it."""
+        """See `Target.mounted`."""
         return self.mounts
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The directory and its shares, in the order in which lanes take turns among them."""
+        """The directory and its shares, in the order in which lanes are spread over them."""
         return (self.path, *self.shares)
 
     def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
-        """That lanes which share a file have one directory, and that the directory lies in what is mounted for it."""
+        """See `Target.crosscheck`: the directory must be on its mounts; shares rule out a shared file and `reorder`."""
         for place, mount in enumerate(self.mounts):
             if not any(path.startswith(f"{mount.at.rstrip('/')}/") for path in self.paths):
                 message = f"target {name} has no directory below {mount.at}, which is mounted for it"

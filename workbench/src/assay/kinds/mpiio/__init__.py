@@ -1,1 +1,1 @@
-"""Directories that ranks of an MPI reach through its MPI-IO."""
+"""Directories that MPI ranks reach through MPI-IO."""

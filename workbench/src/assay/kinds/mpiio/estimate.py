@@ -1,4 +1,4 @@
-"""What a directory behind MPI-IO is assumed to do."""
+"""Assumed speed of a directory behind MPI-IO."""
 
 from assay.kinds.mpiio.study import MpiioTarget
 from assay.model.study.speed import Speed
@@ -6,5 +6,5 @@ from assay.plan.speeds import MEMORY, STORAGE
 
 
 def speed(target: MpiioTarget) -> Speed:
-    """As `Target.speed`: what the directory does."""
+    """See `Target.speed`: that of the directory itself."""
     return MEMORY if target.in_memory else STORAGE

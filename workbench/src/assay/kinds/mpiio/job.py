@@ -1,4 +1,4 @@
-"""A directory behind MPI-IO as an engine is told of it."""
+"""A directory behind MPI-IO in a job of the engine."""
 
 from assay.contract._answers import FileTarget as JobDirectory
 from assay.contract._generated import MpiioTarget as JobTarget
@@ -6,11 +6,11 @@ from assay.kinds.mpiio.study import MpiioTarget
 
 
 def job_target(target: MpiioTarget, directory: str, run: str | None, destroy: bool, servers: int | None) -> JobTarget:
-    """As `Target.job_target`; what a workload sets of it comes later (`assay.plan.jobs`)."""
+    """See `Target.job_target`. Parameters of the workload are added later (`assay.plan.jobs`)."""
     hints = dict(target.hints)
     return JobTarget(kind="mpiio", root=target.path, directory=directory, run=run, prefix=target.prefix, hints=hints)
 
 
 def directory_target(target: MpiioTarget, directory: str, run: str | None) -> JobDirectory:
-    """The directory itself, as engines reach it that are linked to no MPI."""
+    """Return the directory as a plain file target, for engines without MPI."""
     return JobDirectory(kind="file", root=target.path, directory=directory, run=run)

@@ -9,38 +9,38 @@ from assay.model.result.layers import Layer
 
 
 class MpiioKeeper(Keeper[MpiioTarget]):
-    """Looks after a directory as engines without MPI do: made, marked, tried out and cleaned by them."""
+    """Handles a directory behind MPI-IO as a plain directory, with engines that do not use MPI."""
 
     def inspect(self, looking: Looking) -> Seen:
-        """As `Keeper.inspect`."""
+        """See `Keeper.inspect`."""
         return looking.directory(self.target.path)
 
     def take(self, taking: Taking) -> list[int]:
-        """As `Keeper.take`: its mark keeps others away."""
+        """See `Keeper.take`: nothing to lock, since the mark keeps other runs away."""
         return []
 
     def claim(self, claiming: Claiming) -> None:
-        """As `Keeper.claim`."""
+        """See `Keeper.claim`."""
         claiming.directory(self.target.path)
 
     def probe(self, probing: Probing) -> BackendCapabilities:
-        """As `Keeper.probe`."""
+        """See `Keeper.probe`."""
         return probing.tried(self.target.job_target(run=probing.run), may_hang=True)
 
     def foresee(self, probing: Probing, seen: Seen) -> BackendCapabilities | None:
-        """As `Keeper.foresee`."""
+        """See `Keeper.foresee`: nothing is known in advance."""
         return None
 
     def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
-        """As `Keeper.current`: the engine looks for the mark."""
+        """See `Keeper.current`: the engine itself checks the mark."""
         return job_target
 
     def clean(self, directory: str, cleaning: Cleaning) -> list[str]:
-        """As `Keeper.clean`."""
+        """See `Keeper.clean`."""
         return cleaning.directory(self.target.path, directory)
 
     def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:
-        """As `Keeper.layers`."""
+        """See `Keeper.layers`."""
         return layering.directory(filesystem, look)
 
 

@@ -1,8 +1,8 @@
-"""A directory behind MPI-IO as it is typed in one word: it is not, since nothing tells it from a directory."""
+"""A directory behind MPI-IO cannot be typed as one word: its path would look like any directory."""
 
 from typing import Any
 
 
 def spelled(text: str, destroy: bool) -> dict[str, Any] | None:
-    """None: the word is none of this kind."""
+    """Return None: no word means this kind."""
     return None

@@ -1,4 +1,4 @@
-"""A directory behind MPI-IO, as a study file names it."""
+"""A directory behind MPI-IO in a study file."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST_HINTS = 32
 _KEY = r"[A-Za-z0-9_:.-]{1,35}"
-"""Names that every library takes (MPI_MAX_INFO_KEY of Open MPI is 36 with a closing zero)."""
+"""Names that every MPI accepts (MPI_MAX_INFO_KEY of Open MPI is 36, with the terminating zero)."""
 MOST_VALUE = 255
 
 
@@ -29,7 +29,7 @@ def _prefix(written: object) -> str | None:
 
 
 def _hints(written: object) -> tuple[tuple[str, str], ...]:
-    """Name and value of each hint; numbers and words alike, as MPI takes texts."""
+    """Return name and value of each hint, both as text, which is what MPI expects."""
     if isinstance(written, tuple):
         return written
     if not isinstance(written, dict) or len(written) > MOST_HINTS:
@@ -59,7 +59,7 @@ FLUSHES = {
 
 
 class MpiioTarget(Target):
-    """A directory that Assay creates, marks, and alone writes in, reached through the MPI-IO of an MPI."""
+    """A directory that Assay makes and marks, and in which only Assay writes, reached through MPI-IO."""
 
     noun: ClassVar[str] = "a directory behind MPI-IO"
     holds: ClassVar[tuple[Group, ...]] = ("data",)
@@ -103,26 +103,26 @@ class MpiioTarget(Target):
 
     @property
     def services(self) -> tuple[Service, ...]:
-        """Its servers, as far as the study names them: whatever mounts it is the kernel's business."""
+        """Servers that the study names; the port is unknown, since the kernel mounts the file system."""
         return tuple(Service(server, None) for server in self.servers)
 
     @classmethod
     def protocol(cls) -> str:
-        """As `Target.protocol`."""
+        """See `Target.protocol`."""
         return ""
 
     @classmethod
     def flushes(cls) -> Mapping[str, str]:
-        """As `Target.flushes`."""
+        """See `Target.flushes`."""
         return FLUSHES
 
     def plain_target(self, directory: str = ANY_JOB, destroy: bool = False) -> BaseModel:
-        """As `Target.plain_target`: the directory itself."""
+        """See `Target.plain_target`: the directory itself."""
         found: BaseModel = self.part("job").directory_target(self, directory, None)
         return found
 
     def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
-        """That a rank has one lane, and that ranks which do each operation together all do the same."""
+        """See `Target.crosscheck`: a rank has one lane, and collective operations rule out mixes and rates."""
         path = ("workloads", workload)
         if set(work.axis("lanes").values()) - {1}:
             message = f"a rank of MPI has one lane, and target {name} is reached through MPI"

@@ -1,1 +1,1 @@
-"""NFS exports, which the engine reaches by itself."""
+"""NFS exports, which the engine accesses with its own client."""

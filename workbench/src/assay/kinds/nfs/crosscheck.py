@@ -1,4 +1,4 @@
-"""What a workload must not ask of NFS exports."""
+"""Rules for workloads on NFS exports."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from assay.model.study.study import Workload
 
 
 def crosscheck(target: NfsTarget, name: str, workload: str, work: Workload) -> Iterator[Fault]:
-    """As `Target.crosscheck`."""
+    """See `Target.crosscheck`."""
     yield from too_many(name, target.servers, "servers", workload, work)
     used = most_servers(work) or len(target.servers)
     yield from not_on_several(used, f"on the {used} servers of target {name}", workload, work, "`servers: 1`")

@@ -1,4 +1,4 @@
-"""What NFS servers are assumed to do."""
+"""Assumed speed of NFS servers."""
 
 from assay.kinds.nfs.study import NfsTarget
 from assay.model.study.speed import Speed
@@ -6,5 +6,5 @@ from assay.plan.speeds import NETWORK
 
 
 def speed(target: NfsTarget) -> Speed:
-    """As `Target.speed`; each server has a link of its own."""
+    """See `Target.speed`: each server has its own link."""
     return NETWORK._replace(bandwidth=NETWORK.bandwidth * len(target.servers))

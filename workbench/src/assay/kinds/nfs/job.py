@@ -1,11 +1,11 @@
-"""An NFS export as an engine is told of it."""
+"""An NFS export in a job of the engine."""
 
 from assay.contract._generated import NfsTarget as JobTarget
 from assay.kinds.nfs.study import NfsTarget
 
 
 def job_target(target: NfsTarget, directory: str, run: str | None, destroy: bool, servers: int | None) -> JobTarget:
-    """As `Target.job_target`."""
+    """See `Target.job_target`."""
     return JobTarget(
         kind="nfs",
         servers=target.addresses(servers),

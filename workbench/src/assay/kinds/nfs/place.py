@@ -7,10 +7,10 @@ from assay.model.result.layers import Layer
 
 
 class NfsKeeper(EnginesKeeper[NfsTarget]):
-    """Looks after an export."""
+    """Handles an NFS export."""
 
     def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:
-        """As `Keeper.layers`: what is behind the network is not seen."""
+        """See `Keeper.layers`: layers behind the network are not visible."""
         return (Layer(kind="network", name="nfs", detail=f"servers: {', '.join(self.target.host_names)}"),)
 
 

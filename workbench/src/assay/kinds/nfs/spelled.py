@@ -1,4 +1,4 @@
-"""An NFS export as it is typed in one word: `nfs://SERVER[:PORT]/EXPORT` (RFC 2224)."""
+"""An NFS export, typed as one word: `nfs://SERVER[:PORT]/EXPORT` (RFC 2224)."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ SCHEME = "nfs://"
 
 
 def spelled(text: str, destroy: bool) -> dict[str, Any] | None:
-    """The target's fields in a study; None if the word is none of this kind.
+    """Return the target's fields in a study; None if the word is not of this kind.
 
     Raises:
         AssayError: The server or the export is missing.

@@ -1,4 +1,4 @@
-"""An NFS export, as a study file names it."""
+"""An NFS export in a study file."""
 
 import posixpath
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from assay.model.study.target import StatedCeilings, Text
 from assay.model.units import shown
 
 PORT = 2049
-"""Where NFS servers answer unless they say otherwise (IANA)."""
+"""Standard port of NFS servers (IANA)."""
 
 
 def _export(written: object) -> str:
@@ -37,11 +37,11 @@ FLUSHES = {
     "o_dsync": "each WRITE is DATA_SYNC",
     "none": "writes may still be in the servers' memory when the clock stops",
 }
-"""Policy -> what it means (RFC 1813 section 3.3.7)."""
+"""Sync policy -> its meaning (RFC 1813 section 3.3.7)."""
 
 
 class NfsTarget(ExportTarget):
-    """An NFS export, reached with version 3 over TCP by the engine itself: no mount, and no cache of the client."""
+    """An NFS export, accessed with version 3 over TCP by the engine's own client, without a mount or a client cache."""
 
     noun: ClassVar[str] = "an NFS export"
     rank: ClassVar[int] = 3
@@ -71,16 +71,16 @@ class NfsTarget(ExportTarget):
 
     @classmethod
     def protocol(cls) -> str:
-        """As `Target.protocol`."""
+        """See `Target.protocol`."""
         return "NFS"
 
     @classmethod
     def flushes(cls) -> Mapping[str, str]:
-        """As `Target.flushes`."""
+        """See `Target.flushes`."""
         return FLUSHES
 
     @property
     def path(self) -> str:
-        """Where it is, for people: server:export/directory."""
+        """Its place, for people to read: server:export/directory."""
         first, more = self.servers[0], len(self.servers) - 1
         return f"{first}{f' and {more} more' if more else ''}:{self.export.rstrip('/')}/{self.directory}"

@@ -1,1 +1,1 @@
-"""No storage: what the engine and the workbench do without any."""
+"""The null target, which has no storage: for measuring and testing engine and workbench themselves."""

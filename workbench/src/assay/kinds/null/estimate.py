@@ -1,4 +1,4 @@
-"""What is done without storage, by the script."""
+"""Speed of the null target, from its script."""
 
 import math
 
@@ -6,11 +6,11 @@ from assay.kinds.null.study import ExponentialLatency, FixedLatency, NullTarget,
 from assay.model.study.speed import Speed
 
 OPERATION = 1e-6
-"""Seconds of an operation that ends at once."""
+"""Seconds of an operation that ends immediately."""
 
 
 def speed(target: NullTarget) -> Speed:
-    """As `Target.speed`."""
+    """See `Target.speed`."""
     each = max(_scripted_seconds(target), OPERATION)
     return Speed(math.inf, each, each, math.inf, "")
 

@@ -1,4 +1,4 @@
-"""No storage, as an engine is told of it."""
+"""The null target in a job of the engine."""
 
 from assay.contract import _generated as contract
 from assay.kinds.null.study import ExponentialLatency, FixedLatency, Latency, NullTarget, UniformLatency
@@ -9,7 +9,7 @@ JobLatency = contract.FixedLatency | contract.UniformLatency | contract.Exponent
 def job_target(
     target: NullTarget, directory: str, run: str | None, destroy: bool, servers: int | None
 ) -> contract.NullTarget:
-    """As `Target.job_target`; with the script of the study."""
+    """See `Target.job_target`; contains the script of the study."""
     return contract.NullTarget(
         kind="null",
         latency=_latency(target.latency),

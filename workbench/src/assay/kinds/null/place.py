@@ -1,4 +1,4 @@
-"""What a run does with no storage."""
+"""What a run does with the null target: almost nothing."""
 
 from pydantic import BaseModel
 
@@ -8,41 +8,41 @@ from assay.kinds.place import Claiming, Cleaning, Keeper, Layering, Looking, Pro
 from assay.model.result.layers import Layer
 
 SCRIPTED_NS = 1000
-"""A null target whose operations take less is nothing but the engine."""
+"""Null targets with shorter operations measure only the engine."""
 
 
 class NullKeeper(Keeper[NullTarget]):
-    """There is nothing to look after."""
+    """Handles the null target, which needs no handling."""
 
     def inspect(self, looking: Looking) -> Seen:
-        """As `Keeper.inspect`."""
+        """See `Keeper.inspect`."""
         return Seen()
 
     def take(self, taking: Taking) -> list[int]:
-        """As `Keeper.take`."""
+        """See `Keeper.take`."""
         return []
 
     def claim(self, claiming: Claiming) -> None:
-        """As `Keeper.claim`."""
+        """See `Keeper.claim`."""
 
     def probe(self, probing: Probing) -> BackendCapabilities:
-        """As `Keeper.probe`: what can be done is the same everywhere."""
+        """See `Keeper.probe`: the capabilities are the same everywhere."""
         return probing.general(self.target.kind)
 
     def foresee(self, probing: Probing, seen: Seen) -> BackendCapabilities | None:
-        """As `Keeper.foresee`."""
+        """See `Keeper.foresee`."""
         return None
 
     def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
-        """As `Keeper.current`."""
+        """See `Keeper.current`."""
         return job_target
 
     def clean(self, directory: str, cleaning: Cleaning) -> list[str]:
-        """As `Keeper.clean`."""
+        """See `Keeper.clean`."""
         return []
 
     def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:
-        """As `Keeper.layers`: it is nothing, or a script: then the study says how long operations take."""
+        """See `Keeper.layers`: no storage, or a script with the time of each operation."""
         if max(map(_longest_ns, self.target.latencies), default=0) < SCRIPTED_NS:
             return (Layer(kind="nothing", name="null", detail="no storage: operations end at once"),)
         return (Layer(kind="script", name="null", detail="no storage: operations take the time that the study says"),)

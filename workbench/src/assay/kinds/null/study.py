@@ -1,4 +1,4 @@
-"""No storage, as a study file names it: operations end at once, or as scripted."""
+"""The null target in a study file, which has no storage: operations end immediately or as scripted."""
 
 import errno
 from collections.abc import Iterator
@@ -39,14 +39,14 @@ Errno = Annotated[
 
 
 class FixedLatency(Frozen):
-    """Every operation of the null target takes the same time."""
+    """The same service time for every operation of the null target."""
 
     distribution: Literal["fixed"]
     time: Duration = Field(description="Service time.")
 
 
 class UniformLatency(Frozen):
-    """Times equally likely between two bounds."""
+    """Service times uniformly distributed between two bounds."""
 
     distribution: Literal["uniform"]
     min: Duration = Field(description="Least service time.")
@@ -60,7 +60,7 @@ class UniformLatency(Frozen):
 
 
 class ExponentialLatency(Frozen):
-    """Memoryless times."""
+    """Exponentially distributed service times."""
 
     distribution: Literal["exponential"]
     mean: Duration = Field(description="Mean service time.")
@@ -70,7 +70,7 @@ Latency = FixedLatency | UniformLatency | ExponentialLatency
 
 
 class Stall(Frozen):
-    """From its n-th operation on the null target stands still."""
+    """A stall of the null target from its n-th operation."""
 
     at_op: Count = Field(description="Number of the operation in the phase, from 0, counted per lane.")
     duration: Duration = Field(description="How long.")
@@ -78,7 +78,7 @@ class Stall(Frozen):
 
 
 class ScriptedError(Frozen):
-    """The n-th operation on the null target fails."""
+    """A scripted failure of the n-th operation on the null target."""
 
     at_op: Count = Field(description="Number of the operation in the phase, from 0, counted per lane.")
     errno: Errno = Field(description="The error: EIO, ENOSPC ..., or its number.")
@@ -86,7 +86,7 @@ class ScriptedError(Frozen):
 
 
 class ScriptedChange(Frozen):
-    """From its n-th operation on the null target takes another time."""
+    """A change of the null target's service time from its n-th operation on."""
 
     at_op: Count = Field(description="Number of the operation in the phase, from 0, counted per lane.")
     latency: Annotated[Latency, Field(discriminator="distribution")] = Field(description="Service time from then on.")
@@ -94,7 +94,7 @@ class ScriptedChange(Frozen):
 
 
 class NullTarget(Target):
-    """No storage: operations end at once, or as scripted."""
+    """The null target, which has no storage: operations end immediately or as scripted."""
 
     noun: ClassVar[str] = "no storage"
     holds: ClassVar[tuple[Group, ...]] = ("data", "names", "objects")
@@ -129,20 +129,20 @@ class NullTarget(Target):
 
     @property
     def path(self) -> str:
-        """It is nowhere."""
+        """Empty: it has no place."""
         return ""
 
     @property
     def services(self) -> tuple[Service, ...]:
-        """None."""
+        """None: no server is involved."""
         return ()
 
     @property
     def latencies(self) -> tuple[Latency, ...]:
-        """All service times that it may have."""
+        """All service times that its script may set."""
         found = (self.latency, *(change.latency for change in self.changes))
         return tuple(latency for latency in found if latency is not None)
 
     def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
-        """Nothing."""
+        """See `Target.crosscheck`: there are no rules for the null target."""
         yield from ()

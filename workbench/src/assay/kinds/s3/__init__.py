@@ -1,1 +1,1 @@
-"""Buckets of S3 services, whose objects the engine puts and gets by itself."""
+"""Buckets of S3 services, which the engine accesses directly."""

@@ -1,4 +1,4 @@
-"""What a workload must not ask of buckets."""
+"""Rules for workloads on buckets."""
 
 from collections.abc import Iterator
 
@@ -14,14 +14,14 @@ from assay.plan.objects import PIECE_BYTES
 from assay.plan.rules import MOST_BUFFER_BYTES, MOST_LANES
 
 LEAST_PART, MOST_PART, MOST_PARTS = 5 << 20, 5 << 30, 10_000
-"""Of a multipart upload; what is put whole is a part at most (Amazon S3 User Guide, multipart upload limits)."""
+"""Limits of multipart uploads; `MOST_PART` also limits a single put (Amazon S3 User Guide, multipart upload limits)."""
 
 LANE_BYTES, REQUEST_BYTES, PART_BYTES = 16 << 20, 528 << 10, 128
-"""What an engine keeps at most for a lane, for a request in flight, and for each part of an object."""
+"""Most memory of an engine for each lane, each request in flight, and each part of an object."""
 
 
 def crosscheck(target: S3Target, name: str, workload: str, work: Workload) -> Iterator[Fault]:
-    """As `Target.crosscheck`."""
+    """See `Target.crosscheck`."""
     path = ("workloads", workload)
     yield from too_many(name, target.doors, "endpoints", workload, work)
     if target.only_read:
@@ -39,16 +39,16 @@ def crosscheck(target: S3Target, name: str, workload: str, work: Workload) -> It
 
 
 def _memory(path: tuple[str, str], work: Workload) -> Iterator[Fault]:
-    """More requests in flight than an engine has memory for, if the largest values of all axes come together."""
+    """Refuse more requests in flight than an engine has memory for, with the largest values of all axes combined."""
 
     def most(field: str) -> int:
         return max((value for value in work.axis(field).values() if isinstance(value, int)), default=0)
 
     sizes = [sizes_of(size).largest for size in work.axis("object_size").values() if isinstance(size, int | str)]
     parts = [part for part in work.axis("part_size").values() if isinstance(part, int)]
-    listed = PART_BYTES * -(-max(sizes, default=0) // min(parts)) if parts else 0
+    parts_bytes = PART_BYTES * -(-max(sizes, default=0) // min(parts)) if parts else 0
     lanes, depth = max(most("lanes") * most("tasks_per_host"), min(most("streams"), MOST_LANES)), most("queue_depth")
-    needed = lanes * (LANE_BYTES + depth * (REQUEST_BYTES + listed + min(max(sizes, default=0), PIECE_BYTES)))
+    needed = lanes * (LANE_BYTES + depth * (REQUEST_BYTES + parts_bytes + min(max(sizes, default=0), PIECE_BYTES)))
     if needed > MOST_BUFFER_BYTES:
         message = f"{lanes} lanes with {depth} requests in flight each need {format_size(needed >> 30 << 30)} of memory"
         hint = f"at most {format_size(MOST_BUFFER_BYTES)}: lower lanes or queue_depth"
@@ -73,13 +73,13 @@ def _parts(path: tuple[str, str], work: Workload) -> Iterator[Fault]:
 
 
 def _put_again(path: tuple[str, str], name: str, work: Workload) -> Iterator[Fault]:
-    """A put of what is there, which is refused by the service each time."""
-    there = False
+    """Refuse puts of existing objects, which the service would reject each time."""
+    may_exist = False
     for operation in work.operations:
-        again = there or any(value is not None for value in work.axis("runtime").values())
-        if operation in SEES | {"put"} and again:
+        puts_again = may_exist or any(value is not None for value in work.axis("runtime").values())
+        if operation in SEES | {"put"} and puts_again:
             message = f"target {name} has if_none_match, so that no object can be put twice"
             hint = "put objects once: first in the operations or after a delete, and without a runtime"
             yield Fault(path=(*path, "operations"), message=message, hint=hint)
             return
-        there = operation not in DELETES
+        may_exist = operation not in DELETES

@@ -1,4 +1,4 @@
-"""What a workload must not ask of objects that are there already."""
+"""Rules for workloads on existing objects."""
 
 from collections.abc import Iterator
 
@@ -9,9 +9,9 @@ from assay.model.study.parameters import default_of
 from assay.model.study.study import Workload
 
 READING = ("get", "head", "list", "object_mix")
-"""Operations that change nothing; a mix of gets and heads."""
+"""Operations that change nothing; `object_mix` only as a mix of gets and heads."""
 MOST_OBJECTS = 10_000_000
-"""Of all lanes together: each engine keeps their names."""
+"""Most objects of all lanes together, since each engine keeps their names in memory."""
 _UNKNOWN = {
     "object_size": "their list tells how large they are",
     "part_size": "nothing is put",
@@ -19,35 +19,37 @@ _UNKNOWN = {
     "compressible": "what they hold is not known",
     "duplicate": "what they hold is not known",
 }
-"""Parameter -> why it means nothing for objects that somebody else has put."""
+"""Parameter -> why it has no meaning for existing objects."""
 
 
 def only_read(path: tuple[str, str], name: str, work: Workload) -> Iterator[Fault]:
-    """What a workload asks of a target with `existing` that only objects which it makes could do.
+    """Refuse what is possible only with objects that the workload makes itself, for a target with `existing`.
 
     Args:
-        path: Of the workload.
-        name: Of the target.
+        path: Path of the workload in the study.
+        name: Name of the target.
         work: The workload.
     """
-    there = f"target {name} has `existing`: its objects are there already"
-    alone = "or give the target a workload of its own with `targets`"
-    changing = [one for one in dict.fromkeys(work.operations) if one in OBJECTS and one not in READING]
-    if changing:
-        message = f"{there} and are only read, not {', '.join(changing)}"
-        yield Fault(path=(*path, "operations"), message=message, hint=f"use {', '.join(READING)}, {alone}")
+    statement = f"target {name} has `existing`: its objects are there already"
+    hint_end = "or give the target a workload of its own with `targets`"
+    writing = [one for one in dict.fromkeys(work.operations) if one in OBJECTS and one not in READING]
+    if writing:
+        message = f"{statement} and are only read, not {', '.join(writing)}"
+        yield Fault(path=(*path, "operations"), message=message, hint=f"use {', '.join(READING)}, {hint_end}")
     mixes = [shares_of(mix) for mix in work.axis("mix").values() if isinstance(mix, str)]
     if "object_mix" in work.operations and any(not mix.keys() <= {"get", "head"} for mix in mixes):
-        message = f"{there}, and a mix of them has only get and head"
-        yield Fault(path=(*path, "mix"), message=message, hint=f"write for example mix: {{get: 80, head: 20}}, {alone}")
+        message = f"{statement}, and a mix of them has only get and head"
+        yield Fault(
+            path=(*path, "mix"), message=message, hint=f"write for example mix: {{get: 80, head: 20}}, {hint_end}"
+        )
     for field, why in _UNKNOWN.items():
         if work.axis(field).values() != (default_of(field, "objects"),):
-            yield Fault(path=(*path, field), message=f"{there}, and {why}", hint=f"remove {field}, {alone}")
+            yield Fault(path=(*path, field), message=f"{statement}, and {why}", hint=f"remove {field}, {hint_end}")
     yield from _too_many(path, work)
 
 
 def _too_many(path: tuple[str, str], work: Workload) -> Iterator[Fault]:
-    """More than an engine keeps, if the largest values of all axes come together."""
+    """Refuse more objects than an engine keeps in memory, with the largest values of all axes combined."""
 
     def most(field: str) -> int:
         return max((value for value in work.axis(field).values() if isinstance(value, int)), default=0)

@@ -1,4 +1,4 @@
-"""A bucket as an engine is told of it."""
+"""A bucket in a job of the engine."""
 
 from assay.contract._generated import Addressing, Checksum, FlatKeys, PrefixedKeys, RandomKeys
 from assay.contract._generated import S3Target as JobTarget
@@ -12,11 +12,11 @@ AT_ENGINE = {
     "if_none_match": False,
     "versioned": False,
 }
-"""What is different at the engine's own service: see `HttpTarget.at_engine`."""
+"""Fields that differ at the engine's own service: see `HttpTarget.at_engine`."""
 
 
 def job_target(target: S3Target, directory: str, run: str | None, destroy: bool, servers: int | None) -> JobTarget:
-    """As `Target.job_target`."""
+    """See `Target.job_target`."""
     return JobTarget(
         kind="s3",
         **told(target, directory, run, destroy, servers),

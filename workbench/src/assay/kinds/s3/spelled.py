@@ -1,4 +1,4 @@
-"""A bucket as it is typed in one word: `s3://BUCKET[/PREFIX]`."""
+"""A bucket, typed as one word: `s3://BUCKET[/PREFIX]`."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ from assay.kinds.http_spelled import parts
 
 
 def spelled(text: str, destroy: bool) -> dict[str, Any] | None:
-    """The target's fields in a study; None if the word is none of this kind.
+    """Return the target's fields in a study; None if the word is not of this kind.
 
-    Without the user's word the objects that are there are read, and nothing is written.
+    Without `destroy` existing objects are read, and nothing is written.
     """
     found = parts(text, "s3")
     if found is None:

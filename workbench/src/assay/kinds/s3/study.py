@@ -1,4 +1,4 @@
-"""A bucket of an S3 service, as a study file names it."""
+"""A bucket of an S3 service in a study file."""
 
 import re
 from typing import Annotated, ClassVar, Literal
@@ -15,9 +15,9 @@ MOST_PREFIXES = 1_000_000
 _BUCKET = re.compile(r"[A-Za-z0-9](?!.*\.\.)[A-Za-z0-9._-]{2,62}")
 _KEYS = re.compile(r"prefixes ([1-9][0-9]*)")
 MOST_KEY_BYTES = 1024
-"""Of a key (Amazon S3 User Guide, object key names)."""
+"""Longest key in bytes (Amazon S3 User Guide, object key names)."""
 _OF_PUTS = ("prefix", "keys", "storage_class", "versioned", "if_none_match")
-"""Fields that say something of objects that are put."""
+"""Fields that matter only for puts."""
 
 
 def _bucket(written: object) -> str:
@@ -70,7 +70,7 @@ Checksum = Annotated[str, Single(axis.choice(("none", "md5", "crc32", "crc32c", 
 
 
 class S3Target(HttpTarget):
-    """A bucket of an S3 service, reached by the engine itself; nothing is sent twice."""
+    """A bucket of an S3 service. The engine sends the requests itself, and never repeats one."""
 
     noun: ClassVar[str] = "a bucket"
     rank: ClassVar[int] = 5
@@ -114,7 +114,7 @@ class S3Target(HttpTarget):
         return self
 
     @model_validator(mode="after")
-    def _made_or_there(self) -> "S3Target":
+    def _put_or_existing(self) -> "S3Target":
         useless = next((field for field in _OF_PUTS if field in self.model_fields_set), None)
         if self.existing is not None and useless is not None:
             raise fault(f"nothing is put where `existing` is said, so {useless} is of no use", "leave one out", useless)
@@ -122,20 +122,20 @@ class S3Target(HttpTarget):
 
     @property
     def only_read(self) -> bool:
-        """As `Target.only_read`."""
+        """See `Target.only_read`."""
         return self.existing is not None
 
     @property
     def aws(self) -> str:
-        """As `HttpTarget.aws`."""
+        """See `HttpTarget.aws`."""
         return address_of_aws("s3", self.region)
 
     @property
     def addressed(self) -> str:
-        """Where the bucket's name stands. A certificate of AWS holds for no name with a dot before its own."""
+        """Addressing style; `path` for names with a dot, because AWS certificates do not cover them as host names."""
         return self.addressing or ("path" if self.endpoints or self.server or "." in self.bucket else "virtual_host")
 
     @property
     def inside(self) -> str:
-        """As `HttpTarget.inside`: bucket/prefix, or what the keys begin with of objects that are there."""
+        """See `HttpTarget.inside`: bucket/prefix, with the prefix of existing keys if only those are read."""
         return f"{self.bucket}/{self.prefix if self.existing is None else self.existing}"

@@ -1,1 +1,1 @@
-"""SMB shares, which the engine reaches by itself."""
+"""SMB shares, which the engine accesses with its own client."""

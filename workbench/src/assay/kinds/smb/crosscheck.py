@@ -1,4 +1,4 @@
-"""What a workload must not ask of SMB shares."""
+"""Rules for workloads on SMB shares."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from assay.model.study.study import Workload
 
 
 def crosscheck(target: SmbTarget, name: str, workload: str, work: Workload) -> Iterator[Fault]:
-    """As `Target.crosscheck`."""
+    """See `Target.crosscheck`."""
     yield from too_many(name, target.servers, "servers", workload, work)
     used, shares = most_servers(work) or len(target.servers), len(target.shares)
     if used > 1:

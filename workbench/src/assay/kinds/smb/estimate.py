@@ -1,4 +1,4 @@
-"""What SMB servers are assumed to do."""
+"""Assumed speed of SMB servers."""
 
 from assay.kinds.smb.study import SmbTarget
 from assay.model.study.speed import Speed
@@ -6,5 +6,5 @@ from assay.plan.speeds import NETWORK
 
 
 def speed(target: SmbTarget) -> Speed:
-    """As `Target.speed`; each server has a link of its own."""
+    """See `Target.speed`: each server has its own link."""
     return NETWORK._replace(bandwidth=NETWORK.bandwidth * len(target.servers))

@@ -1,4 +1,4 @@
-"""An SMB share as an engine is told of it."""
+"""An SMB share in a job of the engine."""
 
 from assay.contract._generated import SmbTarget as JobTarget
 from assay.contract._generated import SmbVersion
@@ -6,7 +6,7 @@ from assay.kinds.smb.study import SmbTarget
 
 
 def job_target(target: SmbTarget, directory: str, run: str | None, destroy: bool, servers: int | None) -> JobTarget:
-    """As `Target.job_target`."""
+    """See `Target.job_target`."""
     return JobTarget(
         kind="smb",
         servers=target.addresses(servers),

@@ -1,4 +1,4 @@
-"""An SMB share as it is typed in one word: `smb://[USER@]SERVER[:PORT]/SHARE`."""
+"""An SMB share, typed as one word: `smb://[USER@]SERVER[:PORT]/SHARE`."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ SCHEME = "smb://"
 
 
 def spelled(text: str, destroy: bool) -> dict[str, Any] | None:
-    """The target's fields in a study; None if the word is none of this kind.
+    """Return the target's fields in a study; None if the word is not of this kind.
 
     Raises:
-        AssayError: The server or the share is missing, or more follows.
+        AssayError: The server or the share is missing, a path follows the share, or the user has a password.
     """
     if not text.startswith(SCHEME):
         return None

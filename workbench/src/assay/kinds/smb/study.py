@@ -1,4 +1,4 @@
-"""An SMB share, as a study file names it."""
+"""An SMB share in a study file."""
 
 import re
 from collections.abc import Mapping
@@ -13,10 +13,10 @@ from assay.model.study.target import Flag, StatedCeilings, Text
 from assay.model.units import shown
 
 PORT = 445
-"""Where SMB servers answer unless they say otherwise (IANA)."""
+"""Standard port of SMB servers (IANA)."""
 MOST_SHARES = 1024
 _SHARE = re.compile(r'[^\x00-\x1f\x7f"/\\\[\]:|<>+=;,*?]{1,80}')
-"""[MS-FSCC] section 2.1.6."""
+"""Valid share names ([MS-FSCC] section 2.1.6)."""
 VERSIONS = ("2.1", "3.0", "3.0.2", "3.1.1")
 
 
@@ -34,7 +34,7 @@ def _shares(written: object) -> tuple[str, ...]:
 
 
 def _version(written: object) -> str:
-    # YAML takes 3.0 for a number.
+    # YAML reads 3.0 as a number.
     text = str(written) if isinstance(written, str | float) and not isinstance(written, bool) else ""
     if text not in VERSIONS:
         raise fault(f"{shown(written)} is no version of SMB that Assay speaks", f"write one of {', '.join(VERSIONS)}")
@@ -74,11 +74,11 @@ FLUSHES = {
     "o_dsync": "files are opened with WRITE_THROUGH",
     "none": "writes may still be in the servers' memory when the clock stops",
 }
-"""Policy -> what it means ([MS-SMB2] sections 2.2.13 and 2.2.17)."""
+"""Sync policy -> its meaning ([MS-SMB2] sections 2.2.13 and 2.2.17)."""
 
 
 class SmbTarget(ExportTarget):
-    """An SMB share, reached by the engine itself: no mount, and no cache of the client."""
+    """An SMB share, accessed by the engine's own client, without a mount or a client cache."""
 
     noun: ClassVar[str] = "an SMB share"
     rank: ClassVar[int] = 4
@@ -117,7 +117,7 @@ class SmbTarget(ExportTarget):
     description: Text = Field("", description="What it is, for the report.")
 
     @model_validator(mode="after")
-    def _able(self) -> "SmbTarget":
+    def _version_has_features(self) -> "SmbTarget":
         if self.version == "2.1" and self.encryption:
             raise fault("SMB 2.1 has no encryption", "leave `encryption` out, or take `version: 3.0` or newer")
         if self.version == "2.1" and self.channels > 1:
@@ -126,22 +126,22 @@ class SmbTarget(ExportTarget):
 
     @classmethod
     def protocol(cls) -> str:
-        """As `Target.protocol`."""
+        """See `Target.protocol`."""
         return "SMB"
 
     @classmethod
     def flushes(cls) -> Mapping[str, str]:
-        """As `Target.flushes`."""
+        """See `Target.flushes`."""
         return FLUSHES
 
     @property
     def path(self) -> str:
-        """Where it is, for people: //server/share/directory."""
+        """Its place, for people to read: //server/share/directory."""
         more = len(self.servers) * len(self.shares) - 1
         return f"//{self.servers[0]}/{self.shares[0]}{f' and {more} more' if more else ''}/{self.directory}"
 
     def signed_in(self, logins: Mapping[tuple[str, str], str]) -> "SmbTarget":
-        """As `Target.signed_in`: what the study names itself stays."""
+        """See `Target.signed_in`: credentials from the study are not replaced."""
         if self.credentials is not None:
             return self
         files = [path for (host, user), path in logins.items() if host in self.host_names and self.user in (None, user)]

@@ -1,1 +1,1 @@
-"""From the command line of another program to a study that asks the same."""
+"""Converts command lines and configurations of IOR, mdtest and IO500 to studies."""

@@ -1,4 +1,4 @@
-"""From a configuration of IO500 (config.ini) to a study that asks the same: its phases, under the names of `PHASES`.
+"""Converts an IO500 configuration (config.ini) to a study with the same phases.
 
 Sources: github.com/IO500/io500, src/phase_*.c and config-all.ini.
 """
@@ -25,11 +25,11 @@ _PARTS = {
                     "unlink": "mdtest-hard-delete"},
     "mdtest-hard-read": {"read": "mdtest-hard-read"},
 }  # fmt: skip
-"""Workload -> operation -> the phase of IO500 that has it."""
+"""Workload -> operation -> phase of IO500 that measures it."""
 _SECTIONS = {"global", "debug", "timestamp", "ior-easy", "ior-hard", "mdtest-easy", "mdtest-hard"} | {
     phase for parts in _PARTS.values() for phase in parts.values()
 }
-_LEFT = {
+_WITHOUT_COUNTERPART = {
     "scc": "rules of student contests: IO500's stonewall holds, change time_limit",
     "pause-dir": "no pause between phases",
     "collective": "for MPI-IO only",
@@ -38,8 +38,8 @@ _LEFT = {
     "drop-caches-cmd": "cache: drop does it",
     "external-script": "find is the listing of all directories, and the phases that look at each name",
 }
-"""Option -> why it has no counterpart, where it is set."""
-_NO = ("", "false", "0", "off", "no")
+"""Option -> why it has no counterpart in a study, for options that are set."""
+_FALSE_WORDS = ("", "false", "0", "off", "no")
 _FIELDS: dict[str, dict[str, Any]] = {
     "ior-easy": {"layout": "separate", "sync": "fsync"},
     "mdtest-easy": {"layout": "separate", "sync": "none"},
@@ -52,21 +52,21 @@ Ini = Mapping[str, Mapping[str, str]]
 
 
 def io500_study(text: str, name: str, tasks: int | None = None) -> str:
-    """A study file with the phases of a configuration of IO500.
+    """Return the text of a study file with the phases of an IO500 configuration.
 
     Args:
-        text: The configuration.
-        name: Of its file, for messages.
-        tasks: Tasks of each host; None for one.
+        text: Text of the configuration.
+        name: Name of its file, for messages.
+        tasks: Tasks per host; None for one.
 
     Returns:
-        The study, with a line at its head for each option that has no counterpart, or another meaning.
+        The study, with a comment at its head for each option that has no counterpart or a different meaning.
 
     Raises:
-        AssayError: It is no configuration of IO500, or goes through an interface that Assay does not have.
+        AssayError: It is not a configuration of IO500, or uses an interface that Assay does not have.
     """
     ini, notes = _read(text, name), Notes()
-    _tell(ini, notes)
+    _add_notes(ini, notes)
     stonewall = whole(_value(ini, "debug", "stonewall-time") or _STONEWALL, "stonewall-time", name, 1)
     datadir = _value(ini, "global", "datadir") or "./datafiles"
     path = place_of(datadir, _PLACE, f"{name}: datadir")
@@ -92,7 +92,7 @@ def io500_study(text: str, name: str, tasks: int | None = None) -> str:
 
 
 def looks_like_io500(text: str) -> bool:
-    """Whether a file has sections of such a configuration."""
+    """Return whether a text has sections of an IO500 configuration."""
     return any(f"[{section}]" in text for section in ("ior-easy", "ior-hard", "mdtest-easy", "mdtest-hard"))
 
 
@@ -118,19 +118,23 @@ def _value(ini: Ini, section: str, key: str) -> str:
     return ini.get(section, {}).get(key, "")
 
 
-def _tell(ini: Ini, notes: Notes) -> None:
+def _add_notes(ini: Ini, notes: Notes) -> None:
     others = [section for section in ini if section not in _SECTIONS and not section.startswith("find")]
     if others:
         notes.add(f"[{'], ['.join(others)}]", "the extended mode, which does not count, is left out")
-    drops = _value(ini, "global", "drop-caches").lower() not in _NO
+    drops_caches = _value(ini, "global", "drop-caches").lower() not in _FALSE_WORDS
     for section in sorted((_SECTIONS | {"find-easy", "find-hard"}) & set(ini)):
         for key, value in ini[section].items():
-            if key in _LEFT and value.lower() not in _NO and (drops or key != "drop-caches-cmd"):
-                notes.add(f"[{section}] {key} = {value}", _LEFT[key])
+            if (
+                key in _WITHOUT_COUNTERPART
+                and value.lower() not in _FALSE_WORDS
+                and (drops_caches or key != "drop-caches-cmd")
+            ):
+                notes.add(f"[{section}] {key} = {value}", _WITHOUT_COUNTERPART[key])
 
 
 def _workload(workload: str, ini: Ini, name: str, notes: Notes) -> dict[str, Any]:
-    """The fields of a workload; none if its phases are off."""
+    """Return the fields of a workload; empty if its phases are off."""
     section = "mdtest-hard" if workload == "mdtest-hard-read" else workload
     operations = [word for word, phase in _PARTS[workload].items() if _runs(ini, section, phase)]
     if not set(operations) - {"readdir"}:
@@ -144,13 +148,13 @@ def _workload(workload: str, ini: Ini, name: str, notes: Notes) -> dict[str, Any
     elif api[0].upper() != "POSIX":
         raise AssayError(f"{name}: [{section}] API = {api[0]}: there is no such target", "use POSIX")
     direct = "--posix.odirect" in api and section.startswith("ior")
-    drops = _value(ini, "global", "drop-caches").lower() not in _NO
-    found["cache"] = "direct" if direct else "drop" if drops else "keep"
+    drops_caches = _value(ini, "global", "drop-caches").lower() not in _FALSE_WORDS
+    found["cache"] = "direct" if direct else "drop" if drops_caches else "keep"
     return found
 
 
 def _runs(ini: Ini, section: str, phase: str) -> bool:
-    return all((_value(ini, one, "run") or "true").lower() not in _NO for one in (section, phase))
+    return all((_value(ini, one, "run") or "true").lower() not in _FALSE_WORDS for one in (section, phase))
 
 
 def _sizes(workload: str, ini: Ini, name: str, notes: Notes) -> dict[str, Any]:
@@ -158,11 +162,14 @@ def _sizes(workload: str, ini: Ini, name: str, notes: Notes) -> dict[str, Any]:
         return binary_size(_value(ini, workload, key) or default, f"[{workload}] {key}", name)
 
     if workload == "ior-easy":
-        block, shared = size("blocksize", "9920000m"), _value(ini, workload, "fileperproc").lower() in _NO[1:]
+        block, is_shared = (
+            size("blocksize", "9920000m"),
+            _value(ini, workload, "fileperproc").lower() in _FALSE_WORDS[1:],
+        )
         notes.add(f"blockSize = {format_size(block)}", "of each task, if the stonewall does not come before: lower "
                   "block_size to what there is room for")  # fmt: skip
         record = format_size(size("transfersize", "2m"))
-        more = {"layout": "shared"} if shared else {}
+        more = {"layout": "shared"} if is_shared else {}
         return {"segments": 1, "block_size": format_size(block), "record_size": record, **more}
     if workload == "ior-hard":
         segments = whole(_value(ini, workload, "segmentcount") or "10000000", "segmentCount", name, 1)

@@ -1,4 +1,4 @@
-"""From a command line of IOR to a study that asks the same."""
+"""Converts a command line of IOR to an equivalent study."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -16,18 +16,18 @@ _HINT = "IOR_HINT__MPI__"
 
 
 def ior_study(text: str, read: Callable[[str], str], tasks: int | None = None) -> str:
-    """A study file that asks what a command line of IOR asks.
+    """Return the text of a study file equivalent to a command line of IOR.
 
     Args:
         text: The command line, with or without its launcher.
-        read: Gives the text of a script file (`-f`).
-        tasks: Tasks, whatever the command line says.
+        read: Returns the text of a script file (`-f`).
+        tasks: Number of tasks, which overrides the command line; None for the command line's.
 
     Returns:
-        The study, with a line at its head for each option that has no counterpart, or another meaning.
+        The study, with a comment at its head for each option that has no counterpart or a different meaning.
 
     Raises:
-        AssayError: IOR would not take the command line.
+        AssayError: IOR would refuse the command line.
     """
     text = joined(text)
     line = read_line(text, NAMES)
@@ -38,21 +38,21 @@ def ior_study(text: str, read: Callable[[str], str], tasks: int | None = None) -
     targets, places = targets_of(tests, hints, notes)
     workloads: dict[str, Any] = {}
     for name, test, place in zip(names, tests, places, strict=True):
-        of_test = tasks_of(line.launch, tasks, notes, test.number("numtasks", 1))
+        test_tasks = tasks_of(line.launch, tasks, notes, test.number("numtasks", 1))
         only = {"targets": [place]} if len(targets) > 1 else {}
-        workloads[name] = only | workload_of(test, of_test, hints, notes)
+        workloads[name] = only | workload_of(test, test_tasks, hints, notes)
     study: dict[str, Any] = {"study": "from-ior", "targets": targets, "workloads": workloads}
-    study |= _whole(tests, notes)
+    study |= _study_fields(tests, notes)
     if any(test.by_mpi for test in tests):
         study["launcher"] = "srun" if line.launch.launcher == "srun" else "mpirun"
     if study.get("launcher") == "srun" or any("hosts" in workload for workload in workloads.values()):
-        # Slurm knows its nodes, and none of them as localhost.
+        # Slurm knows its nodes by name, and none as localhost.
         study["hosts"] = "allocation"
     return study_text(study, head(text, notes))
 
 
 def head(text: str, notes: Notes) -> Iterator[str]:
-    """What a study says at its head of the command line that it was made from."""
+    """Yield the comment lines for the head of a study that was made from a command line."""
     yield f"From: {' '.join(text.split())}"
     yield ""
     yield "  assay plan FILE     what will be done, how long, how many bytes"
@@ -64,7 +64,7 @@ def head(text: str, notes: Notes) -> Iterator[str]:
 
 
 def _hints(variables: Mapping[str, str], by_mpi: bool, notes: Notes) -> dict[str, str]:
-    """Hints of MPI-IO that variables of the environment give."""
+    """Return the MPI-IO hints that environment variables set."""
     hints: dict[str, str] = {}
     for name, value in variables.items():
         if name.startswith(_HINT) and by_mpi and value:
@@ -77,12 +77,12 @@ def _hints(variables: Mapping[str, str], by_mpi: bool, notes: Notes) -> dict[str
 
 
 def tell_variable(name: str, notes: Notes) -> None:
-    """That a variable of the environment is not set by a study; its value may be a secret."""
+    """Note that a study sets no environment variables. The value is left out, since it may be a secret."""
     notes.add(name, "a study sets no variables of the environment: set it where engines are started, if they need it")
 
 
-def _whole(tests: Sequence[Test], notes: Notes) -> dict[str, Any]:
-    """What is said of the study as a whole."""
+def _study_fields(tests: Sequence[Test], notes: Notes) -> dict[str, Any]:
+    """Return the fields of the study outside its workloads."""
     repeats = [test.number("repetitions", 1) or 1 for test in tests]
     found: dict[str, Any] = {"repeats": max(repeats)}
     if len(set(repeats)) > 1:
@@ -107,7 +107,7 @@ def _listed(numbers: Sequence[int]) -> str:
 
 
 def _seed(test: Test, notes: Notes) -> int:
-    """The signature as a seed; 0 without one. IOR has it in 32 bits with a sign."""
+    """Return IOR's signature as a seed; 0 without one. IOR stores it as a signed 32-bit number."""
     if "settimestampsignature" not in test.texts:
         return 0
     seed = test.number("settimestampsignature", -(2**31)) or 0

@@ -1,4 +1,4 @@
-"""IOR's options and directives (version 4.1, `ior -h` and its user guide)."""
+"""Options and directives of IOR (version 4.1, `ior -h` and its user guide)."""
 
 from assay.plan.foreign.line import Option
 
@@ -75,7 +75,7 @@ LETTERS: dict[str, Option] = {
     "mpiio.useStridedDatatype": Option("usestrideddatatype", False, "mpiio.useStridedDatatype"),
     "mpiio.useFileView": Option("usefileview", False, "mpiio.useFileView"),
 }
-"""Letter, or long name of what has no letter -> the option; B, H, I, J, n, p, P, q, S, U and V are older."""
+"""Letter, or long name if there is no letter -> option; B, H, I, J, n, p, P, q, S, U and V are of older versions."""
 
 DIRECTIVES = {option.name for option in LETTERS.values()} | {
     "stonewallingwearout",
@@ -106,7 +106,7 @@ DIRECTIVES = {option.name for option in LETTERS.values()} | {
     "nodes",
     "taskspernode",
 }
-"""What `-O KEY=VALUE` and script files know, in small letters."""
+"""Keys of `-O KEY=VALUE` and script files, in lower case."""
 
 TOLD = {
     "refnum": "a number for IOR's own table: give the study a name",
@@ -167,7 +167,7 @@ TOLD = {
     "randomseed": "the seed of the study decides the order",
     "reordertasksrandomseed": "the seed of the study decides the order",
 }
-"""Name -> why it has no counterpart, or needs none."""
+"""Option -> why it has no counterpart in a study, or needs none."""
 
 OF_MPI = {
     "collective": "collective",
@@ -176,4 +176,4 @@ OF_MPI = {
     "usestrideddatatype": "each transfer is one call",
     "usefileview": "a view is of a file that all tasks share, in order",
 }
-"""What only MPI-IO has."""
+"""Options for MPI-IO only -> how a study expresses them, or why it does not."""

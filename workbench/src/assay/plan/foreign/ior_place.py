@@ -1,4 +1,4 @@
-"""Where IOR's tests put their files, as targets."""
+"""Converts the test files of IOR to targets."""
 
 import re
 import shlex
@@ -13,36 +13,36 @@ from assay.plan.foreign.notes import Notes
 
 _PLACE = "assay-ior"
 _PREFIXED = re.compile(r"([A-Za-z0-9]{1,16}):(.*)")
-"""A file system, as ROMIO takes it before a path."""
+"""A path with a file system prefix, as ROMIO accepts it."""
 
 
 def targets_of(
     tests: Sequence[Test], hints: Mapping[str, str], notes: Notes
 ) -> tuple[dict[str, dict[str, Any]], list[str]]:
-    """The targets of all tests, and the name of each test's.
+    """Return the targets of all tests, and the name of each test's target.
 
     Args:
         tests: The tests.
-        hints: Of MPI-IO, from the environment.
-        notes: Gets a line where it is not the same.
+        hints: MPI-IO hints from the environment.
+        notes: Receives a line for each difference.
     """
     targets: dict[str, dict[str, Any]] = {}
     names: list[str] = []
-    asked: dict[str, tuple[str, str, bool]] = {}
+    keys: dict[str, tuple[str, str, bool]] = {}
     for test in tests:
-        key = (test.api if test.by_mpi else "", test.texts.get("testfile", ""), _apart(test))
-        name = next((name for name, other in asked.items() if other == key), None)
+        key = (test.api if test.by_mpi else "", test.texts.get("testfile", ""), _has_several_directories(test))
+        name = next((name for name, other in keys.items() if other == key), None)
         if name is None:
             suffix = f"-{len(targets) + 1}" if targets else ""
             name = f"place{suffix}"
-            asked[name] = key
+            keys[name] = key
             targets[name] = _target(test, f"{_PLACE}{suffix}", hints, notes)
         names.append(name)
     return targets, names
 
 
-def _apart(test: Test) -> bool:
-    """Its files may lie in several directories."""
+def _has_several_directories(test: Test) -> bool:
+    """Return whether the files of a test may be in several directories."""
     return test.has("fileperproc") and "@" in test.texts.get("testfile", "")
 
 
@@ -61,9 +61,9 @@ def _target(test: Test, folder: str, hints: Mapping[str, str], notes: Notes) -> 
         if test.api == "MPIIO":
             notes.add("-a MPIIO", "this Assay has no target of kind mpiio: POSIX instead")
         return {"kind": "file", "path": path, **({"shares": shares} if shares else {})}
-    rest = {name: value for name, value in hints.items() if not is_axis(name)}
+    extra = {name: value for name, value in hints.items() if not is_axis(name)}
     return {
-        "kind": "mpiio", "path": path, **({"prefix": prefix} if prefix else {}), **({"hints": rest} if rest else {}),
+        "kind": "mpiio", "path": path, **({"prefix": prefix} if prefix else {}), **({"hints": extra} if extra else {}),
     }  # fmt: skip
 
 
@@ -73,7 +73,7 @@ def _path(name: str, folder: str) -> str:
 
 
 def _prefix(name: str, test: Test) -> tuple[str, str]:
-    """The file system that stands before a path, and the path."""
+    """Split a name into file system prefix, empty if there is none, and path."""
     found = _PREFIXED.fullmatch(name)
     if found is None or not (test.api == "MPIIO" or "/" in found[2]):
         return "", name
@@ -84,7 +84,7 @@ def _prefix(name: str, test: Test) -> tuple[str, str]:
 
 
 def _shares(test: Test, others: Sequence[str], path: str, folder: str, option: str, notes: Notes) -> list[str]:
-    """Further directories, among which tasks take turns."""
+    """Return the further directories that tasks are spread over."""
     if not others:
         return []
     paths = [_path(_prefix(other, test)[1], folder) for other in others]

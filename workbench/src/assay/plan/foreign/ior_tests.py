@@ -1,4 +1,4 @@
-"""What a command line of IOR asks: its tests, as far as IOR itself takes them."""
+"""The tests of an IOR command line, checked by IOR's own rules."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -13,17 +13,17 @@ _SIZES = ("blocksize", "transfersize", "segmentcount", "randomprefill")
 _FLAGS = {option.name for option in LETTERS.values() if not option.takes} | {"stonewallingwearout"}
 _APIS = ("POSIX", "MPIIO", "MMAP", "AIO")
 _ACCESS_BYTES = 8
-"""IOR's sizes are multiples of it (sizeof of IOR_size_t)."""
+"""IOR's sizes must be multiples of it (sizeof(IOR_size_t))."""
 
 
 @dataclass
 class Test:
-    """One test of IOR: what its options and directives come to.
+    """One test of IOR: the result of its options and directives.
 
     Attributes:
-        sizes: Name -> bytes, or a number of segments.
-        texts: Name -> value, of all others that take one.
-        counts: Name -> how often, or how much, a flag was given.
+        sizes: Name -> bytes, or number of segments.
+        texts: Name -> value, for other options with a value.
+        counts: Name -> how often a flag was given, or its value as a directive.
         texts_of: Name -> the option as it was written.
     """
 
@@ -35,87 +35,87 @@ class Test:
     texts_of: dict[str, str] = field(default_factory=dict)
 
     def take(self, given: Given) -> None:
-        """Add an option or a directive."""
+        """Apply an option or a directive."""
         name = {"reordertasksconstant": "reordertasks"}.get(given.name, given.name)
         self.texts_of[name] = given.text
         if name in _SIZES:
             self.sizes[name] = binary_size(given.value, given.text.split()[0], "ior")
         elif name in _FLAGS:
-            own = given.value and whole(given.value, given.text, "ior")
-            self.counts[name] = int(own) if given.value else self.counts.get(name, 0) + 1
+            flag_value = given.value and whole(given.value, given.text, "ior")
+            self.counts[name] = int(flag_value) if given.value else self.counts.get(name, 0) + 1
         else:
             self.texts[name] = given.value
 
     def has(self, name: str) -> bool:
-        """A flag is set."""
+        """Return whether a flag is set."""
         return self.counts.get(name, 0) > 0
 
     def number(self, name: str, least: int = 0) -> int | None:
-        """The value of an option that is a whole number; None if it was not given."""
+        """Return the value of an option that is a whole number; None if it was not given."""
         text = self.texts.get(name)
         return None if text is None else whole(text, self.texts_of[name].split()[0], "ior", least)
 
     @property
     def api(self) -> str:
-        """What it goes through, in capitals."""
+        """Name of its interface, in capitals."""
         return self.texts.get("api", "POSIX").upper()
 
     @property
     def by_mpi(self) -> bool:
-        """It goes through MPI-IO, and this Assay has the kind."""
+        """Whether it uses MPI-IO, and this installation has the kind mpiio."""
         return self.api == "MPIIO" and "mpiio" in kinds()
 
     @property
     def writes(self) -> bool:
-        """It writes; without any of the words for it IOR writes and reads."""
-        return self.has("writefile") or not self._asked
+        """Whether it writes; without any option for this IOR writes and reads."""
+        return self.has("writefile") or not self._has_phases
 
     @property
     def reads(self) -> bool:
-        """It reads, or checks what was written."""
-        return not self._asked or any(self.has(name) for name in ("readfile", "checkread", "checkwrite"))
+        """Whether it reads, or verifies what was written."""
+        return not self._has_phases or any(self.has(name) for name in ("readfile", "checkread", "checkwrite"))
 
     @property
-    def _asked(self) -> bool:
+    def _has_phases(self) -> bool:
         return any(self.has(name) for name in ("writefile", "readfile", "checkwrite", "checkread"))
 
     @property
     def drawn(self) -> bool:
-        """All of the file comes in random order (-z -z), not the transfers of each block in one of its own (-z).
+        """Whether the random order is over the whole file (-z -z) and not within each block (-z).
 
-        With one transfer in a block only the -z of versions before 4.0 does anything: it is over the whole file.
+        With one transfer per block, -z has an effect only before version 4.0, where it is over the whole file.
         """
         whole_blocks = self.sizes["blocksize"] == self.sizes["transfersize"]
         return self.counts.get("randomoffset", 0) > (0 if whole_blocks else 1)
 
     def bytes(self, tasks: int) -> int:
-        """Bytes of all files together, of so many tasks."""
+        """Return the bytes of all files together for a number of tasks."""
         return self.sizes["segmentcount"] * self.sizes["blocksize"] * tasks
 
     def copy(self) -> "Test":
-        """The same, for the next test of a script."""
+        """Return a copy, for the next test of a script."""
         return Test(dict(self.sizes), dict(self.texts), dict(self.counts), dict(self.texts_of))
 
 
 def tests_of(line: Line, read: Callable[[str], str]) -> list[Test]:
-    """The tests of a command line, in order.
+    """Return the tests of a command line, in order.
 
     Args:
         line: The command line.
-        read: Gives the text of a script file (`-f`).
+        read: Returns the text of a script file (`-f`).
 
     Raises:
-        AssayError: IOR would not take it.
+        AssayError: IOR would refuse it.
     """
     test = Test()
-    for given in options_of(line, LETTERS, "ior"):
-        if given.name == "help":
+    for option in options_of(line, LETTERS, "ior"):
+        if option.name == "help":
             raise AssayError("ior -h tests nothing", "write a command line that writes or reads")
-        if given.name == "directives":
-            for one in _directives(given.value, given.text):
+        if option.name == "directives":
+            for one in _directives(option.value, option.text):
                 test.take(one)
         else:
-            test.take(given)
+            test.take(option)
     script = test.texts.pop("script", None)
     tests = _script(read(script), script, test) if script is not None else [test]
     for found in tests:
@@ -123,11 +123,11 @@ def tests_of(line: Line, read: Callable[[str], str]) -> list[Test]:
     return tests
 
 
-_MEANT = dict.fromkeys(
+_HINTS = dict.fromkeys(
     ("direct", "o_direct", "directio"),
     "IOR writes --posix.odirect, or useO_DIRECT=1 in a script; a study cache: direct",
 )
-"""What is no directive, and taken for one -> what is meant."""
+"""Word that is often mistaken for a directive -> hint."""
 
 
 def _directives(text: str, shown: str) -> Iterator[Given]:
@@ -138,13 +138,13 @@ def _directives(text: str, shown: str) -> Iterator[Given]:
         if not equals or not value:
             raise AssayError(f"ior {shown}: {part!r} is no directive", "write KEY=VALUE, such as stoneWallingWearOut=1")
         if name not in DIRECTIVES:
-            hint = _MEANT.get(name) or one_of(name, sorted(DIRECTIVES))
+            hint = _HINTS.get(name) or one_of(name, sorted(DIRECTIVES))
             raise AssayError(f"ior {shown}: there is no directive {key!r}", hint)
         yield Given(name, value, f"{key}={value}")
 
 
 def _script(text: str, path: str, first: Test) -> list[Test]:
-    """The tests of a script file: what stands between IOR START and IOR STOP, one test up to each RUN."""
+    """Return the tests of a script file: the lines between IOR START and IOR STOP, one test up to each RUN."""
     tests: list[Test] = []
     current, inside, pending = first, False, False
     for number, raw in enumerate(text.splitlines(), 1):
@@ -171,7 +171,7 @@ def _script(text: str, path: str, first: Test) -> list[Test]:
 
 
 def _refuse(test: Test) -> None:
-    """What IOR itself refuses."""
+    """Refuse what IOR itself refuses."""
     if test.api not in _APIS:
         message = f"ior -a {test.api}: there is no such target"
         raise AssayError(message, "use -a POSIX or -a MPIIO, or write the study yourself")

@@ -1,4 +1,4 @@
-"""What a test of IOR does, as a workload."""
+"""Converts a test of IOR to a workload."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,19 +12,19 @@ from assay.plan.foreign.line import MODULE
 from assay.plan.foreign.notes import Notes
 
 _OF_ANOTHER_RUN = ("stonewallingwearoutiterations", "stonewallingstatusfile")
-"""What tells a read how much the write of another run came to."""
+"""Options that tell a read how much another run has written."""
 
 
 def workload_of(test: Test, tasks: Tasks, hints: Mapping[str, str], notes: Notes) -> dict[str, Any]:
-    """The fields of the workload that does what a test does.
+    """Return the fields of the workload that is equivalent to a test.
 
     Args:
         test: The test.
-        tasks: Who does it.
-        hints: Of MPI-IO, from the environment.
-        notes: Gets a line where it is not the same.
+        tasks: The tasks that do it.
+        hints: MPI-IO hints from the environment.
+        notes: Receives a line for each difference.
     """
-    _tell(test, notes)
+    _add_notes(test, notes)
     found: dict[str, Any] = {"operations": _operations(test, tasks, notes)}
     found["layout"] = "separate" if test.has("fileperproc") else "shared"
     found |= _shape(test, tasks, notes)
@@ -48,38 +48,42 @@ def workload_of(test: Test, tasks: Tasks, hints: Mapping[str, str], notes: Notes
 
 
 def is_axis(hint: str) -> bool:
-    """A hint of MPI-IO is a field of workloads; others stand in the target."""
+    """Return whether an MPI-IO hint is a field of workloads; other hints belong to the target."""
     item = DEFINITIONS.get(hint)
     return item is not None and item.job == f"target.hints.{hint}"
 
 
-def _tell(test: Test, notes: Notes) -> None:
+def _add_notes(test: Test, notes: Notes) -> None:
     for name, text in test.texts_of.items():
         if name in _OF_ANOTHER_RUN and not test.writes:
             notes.add(text, "what another run has written is not read: all data is written first, outside the timing")
         elif name in TOLD:
             notes.add(text, TOLD[name])
         elif name.startswith(MODULE):
-            own = name.removeprefix(MODULE).upper().startswith(f"{test.api}.")
-            why = "no counterpart" if own else f"an option of another interface, which -a {test.api} does not use"
+            is_own_interface = name.removeprefix(MODULE).upper().startswith(f"{test.api}.")
+            why = (
+                "no counterpart"
+                if is_own_interface
+                else f"an option of another interface, which -a {test.api} does not use"
+            )
             notes.add(text, why)
 
 
 def _shape(test: Test, tasks: Tasks, notes: Notes) -> dict[str, Any]:
-    """How large files are, and how they are shared out."""
+    """Return the fields for the sizes of files, and how lanes share them."""
     segments, block, transfer = (test.sizes[name] for name in ("segmentcount", "blocksize", "transfersize"))
     if not test.drawn:
         return {"segments": segments, "block_size": format_size(block)}
-    # In blocks a random order would go segment by segment, and with one record in each not be random at all.
+    # With blocks a random order would go segment by segment; with one record per block it would not be random at all.
     shared = not test.has("fileperproc")
-    through = (
+    order_note = (
         "" if block == transfer else f", and goes through each in order: random are only its blocks of {block} bytes"
     )
     if test.counts["randomoffset"] > 1:
         notes.add(
             "-z -z",
             "each record of the whole file comes exactly once, in random order; IOR draws a block for each segment, so "
-            f"that some may come again and others never{through}",
+            f"that some may come again and others never{order_note}",
         )
     else:
         notes.add(
@@ -171,11 +175,11 @@ def _time(test: Test, notes: Notes) -> dict[str, Any]:
 
 
 def _cache(test: Test, notes: Notes) -> str:
-    through = {"MPIIO": "MPI-IO has no O_DIRECT", "MMAP": "a mapping has no O_DIRECT"}.get(test.api)
-    if test.has("useo_direct") and through is None:
+    no_direct_reason = {"MPIIO": "MPI-IO has no O_DIRECT", "MMAP": "a mapping has no O_DIRECT"}.get(test.api)
+    if test.has("useo_direct") and no_direct_reason is None:
         return "direct"
     if test.has("useo_direct"):
-        notes.add(test.texts_of["useo_direct"], f"left out: {through}")
+        notes.add(test.texts_of["useo_direct"], f"left out: {no_direct_reason}")
     notes.add("cache: keep", "as IOR, which leaves the page cache alone: results may be memory's, and are judged so")
     return "keep"
 
@@ -196,12 +200,12 @@ def _sync(test: Test, notes: Notes) -> str:
 
 
 def _mpi(test: Test, notes: Notes) -> dict[str, Any]:
-    """What only MPI-IO has: fields of workloads where this Assay has the kind."""
+    """Return the fields for options that only MPI-IO has, if this installation has the kind mpiio."""
     found: dict[str, Any] = {}
     for name, why in OF_MPI.items():
         if name in test.counts or name in test.texts:
-            viewed = name == "usefileview" and not (test.has("fileperproc") or test.has("randomoffset"))
-            if test.by_mpi and (name == "collective" or viewed):
+            has_view = name == "usefileview" and not (test.has("fileperproc") or test.has("randomoffset"))
+            if test.by_mpi and (name == "collective" or has_view):
                 found |= {"collective": True} if name == "collective" else {"view": "subarray"}
             else:
                 notes.add(test.texts_of[name], why if test.by_mpi else "for MPI-IO only")

@@ -1,4 +1,4 @@
-"""What the launcher before another program says: how many tasks, on how many nodes."""
+"""Reads the launcher in front of another program: how many tasks it starts, on how many nodes."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,21 +11,21 @@ from assay.model.site.host import MOST_HOSTS
 from assay.plan.foreign.notes import Notes
 
 MOST_LANES, MOST_GUESSED = 1024, 64
-"""Lanes of one engine, and hosts where a command line names no number of them."""
-_MPIRUN = ("mpirun", "mpiexec", "orterun", "mpiexec.hydra", "prun")
+"""Most lanes of one engine, and most hosts that are assumed if a command line states no number."""
+_LIKE_MPIRUN = ("mpirun", "mpiexec", "orterun", "mpiexec.hydra", "prun")
 _OTHERS = ("srun", "aprun", "jsrun", "ibrun")
 
 
 class _Words(NamedTuple):
-    """Options of a launcher.
+    """Names of a launcher's options.
 
     Attributes:
-        tasks: Tasks in all.
-        nodes: Nodes.
-        each: Tasks of each node.
-        sets: Resource sets.
-        of_set: Tasks of each resource set.
-        sets_each: Resource sets of each node.
+        tasks: Total number of tasks.
+        nodes: Number of nodes.
+        each: Tasks per node.
+        sets: Number of resource sets.
+        of_set: Tasks per resource set.
+        sets_each: Resource sets per node.
     """
 
     tasks: tuple[str, ...] = ()
@@ -45,26 +45,26 @@ _WORDS = {
     "ibrun": _Words(("-n", "-np")),
     "": _Words(("-n", "-np", "--np", "--ntasks"), ("-N", "--nodes", "-nodes", "--nnodes"), _PER_NODE),
 }
-"""Launcher -> its options; those like mpirun have its own, whatever is not known the last."""
+"""Launcher -> its options; all variants of mpirun share one entry, and "" is for unknown launchers."""
 _GLUED = ("srun", "aprun", "jsrun", "")
-"""Launchers that take a value right behind a letter: -n8."""
+"""Launchers that accept a value directly behind a letter: -n8."""
 _HOSTS = ("-H", "-host", "--host")
 _PLACED = re.compile(r"ppr:(\d+):node.*")
-"""Tasks of each node, in Open MPI's --map-by."""
+"""Tasks per node in Open MPI's --map-by."""
 _VARIABLE = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
 
 @dataclass
 class Launch:
-    """What stands before the program.
+    """The part of a command line in front of the program.
 
     Attributes:
-        launcher: The launcher's name; empty without one.
-        tasks: Tasks that it starts; None if it does not say.
-        nodes: Nodes that it starts them on; None if it does not say.
-        unread: What it says of the tasks that is no number, such as `-n $N`; empty if nothing.
-        by_slots: The tasks are the slots of the hosts that it names, since it does not say how many there are.
-        variables: Variables that are set for the program.
+        launcher: Name of the launcher; empty without one.
+        tasks: Number of tasks that it starts; None if not stated.
+        nodes: Number of nodes; None if not stated.
+        unread: First option for these whose value is not a number, such as `-n $N`; empty if there is none.
+        by_slots: The number of tasks is not stated, so that it is the number of slots of the named hosts.
+        variables: Environment variables set for the program.
     """
 
     launcher: str = ""
@@ -80,9 +80,9 @@ class Tasks:
     """Tasks of the other program.
 
     Attributes:
-        total: All of them.
-        nodes: Nodes that they are on.
-        of_slurm: srun starts them, which knows the nodes.
+        total: Total number of tasks.
+        nodes: Number of nodes that they run on.
+        of_slurm: They are started by srun, which knows the nodes.
     """
 
     total: int
@@ -91,23 +91,23 @@ class Tasks:
 
     @property
     def each(self) -> int:
-        """Tasks of a node, at most."""
+        """Most tasks of one node."""
         return -(-self.total // self.nodes)
 
 
 def launch_of(words: Sequence[str]) -> Launch:
-    """What the words before the program say.
+    """Read the words in front of the program.
 
     Raises:
         AssayError: The launcher would start nothing.
     """
     names = [Path(word).name for word in words]
-    launcher = next((name for name in names if name in _MPIRUN + _OTHERS), "")
+    launcher = next((name for name in names if name in _LIKE_MPIRUN + _OTHERS), "")
     found = Launch(launcher, variables=dict(_variables(words)))
-    known = _WORDS["mpirun" if launcher in _MPIRUN else launcher]
-    numbers = {name: _number(words, getattr(known, name), found) for name in known._fields}
-    tasks, nodes, each = numbers["tasks"], numbers["nodes"], numbers["each"] or _placed(words)
-    slots = _slots(words) if launcher in _MPIRUN else {}
+    options = _WORDS["mpirun" if launcher in _LIKE_MPIRUN else launcher]
+    numbers = {name: _number(words, getattr(options, name), found) for name in options._fields}
+    tasks, nodes, each = numbers["tasks"], numbers["nodes"], numbers["each"] or _tasks_per_node(words)
+    slots = _slots(words) if launcher in _LIKE_MPIRUN else {}
     if tasks is None and numbers["sets"]:
         tasks = numbers["sets"] * (numbers["of_set"] or 1)
     if nodes is None and numbers["sets"] and numbers["sets_each"]:
@@ -120,7 +120,7 @@ def launch_of(words: Sequence[str]) -> Launch:
     if nodes is None and tasks and each:
         nodes = -(-tasks // each)
     if nodes is None and slots:
-        nodes = _filled(slots, tasks)
+        nodes = _hosts_with_tasks(slots, tasks)
     found.tasks, found.nodes = tasks, nodes
     return found
 
@@ -146,7 +146,7 @@ def _number(words: Sequence[str], known: Sequence[str], found: Launch) -> int | 
 
 
 def _values_of(words: Sequence[str], known: Sequence[str], glued: bool) -> Iterator[tuple[str, str]]:
-    """Each of the options that is there, and the text of its value."""
+    """Yield each given option of `known`, and the text of its value."""
     for at, word in enumerate(words):
         name, equals, value = word.partition("=")
         if name in known:
@@ -155,13 +155,13 @@ def _values_of(words: Sequence[str], known: Sequence[str], glued: bool) -> Itera
             yield word[:2], word[2:]
 
 
-def _placed(words: Sequence[str]) -> int | None:
+def _tasks_per_node(words: Sequence[str]) -> int | None:
     found = (_PLACED.fullmatch(text) for _name, text in _values_of(words, ("--map-by", "-map-by"), False))
     return next((int(match[1]) for match in found if match is not None and int(match[1]) > 0), None)
 
 
 def _slots(words: Sequence[str]) -> dict[str, int]:
-    """Host -> slots of Open MPI's -H a:4,b:4; a host without a number has one for each time it is named."""
+    """Return host -> slots from Open MPI's -H a:4,b:4; each mention without a number counts as one slot."""
     slots: dict[str, int] = {}
     for _name, text in _values_of(words, _HOSTS, False):
         for part in filter(None, text.split(",")):
@@ -170,8 +170,8 @@ def _slots(words: Sequence[str]) -> dict[str, int]:
     return slots
 
 
-def _filled(slots: Mapping[str, int], tasks: int | None) -> int:
-    """Hosts that get a task when their slots are filled in order."""
+def _hosts_with_tasks(slots: Mapping[str, int], tasks: int | None) -> int:
+    """Return the number of hosts that get a task when slots are filled in order."""
     left, hosts = tasks or 0, 0
     for count in slots.values():
         hosts += left > 0
@@ -180,13 +180,13 @@ def _filled(slots: Mapping[str, int], tasks: int | None) -> int:
 
 
 def tasks_of(launch: Launch, asked: int | None, notes: Notes, said: int | None = None) -> Tasks:
-    """How many tasks there are.
+    """Return the tasks that take part.
 
     Args:
-        launch: What the command line says of the launcher.
-        asked: Tasks that were asked for beside it.
-        notes: Gets a line where it is not the same.
-        said: Tasks by the program's own option, of those that are started.
+        launch: Launcher of the command line.
+        asked: Number of tasks that the user states in addition, which overrides the others.
+        notes: Receives a line for each difference.
+        said: Number of tasks by the program's own option, of those that are started.
     """
     total = asked or launch.tasks or said
     if not asked and launch.tasks and said:
@@ -207,15 +207,15 @@ def tasks_of(launch: Launch, asked: int | None, notes: Notes, said: int | None =
 
 
 def lanes_of(tasks: Tasks, notes: Notes, by_mpi: bool = False) -> dict[str, int]:
-    """The lanes that do what the tasks do, as fields of a workload.
+    """Return the workload fields for the lanes that correspond to the tasks.
 
     Args:
         tasks: The tasks.
-        notes: Gets a line where it is not the same.
-        by_mpi: They are ranks of an MPI, which are processes with one lane each.
+        notes: Receives a line for each difference.
+        by_mpi: They are MPI ranks, which are processes with one lane each.
 
     Raises:
-        AssayError: There are more than one host takes, and not equally many on several.
+        AssayError: There are more tasks than one host can run, and they cannot be divided evenly among several.
     """
     total, nodes, each = tasks.total, tasks.nodes, tasks.each
     if (each if by_mpi else total) > MOST_LANES:
@@ -233,7 +233,7 @@ def lanes_of(tasks: Tasks, notes: Notes, by_mpi: bool = False) -> dict[str, int]
 
 
 def _spread(tasks: Tasks, notes: Notes, key: str) -> dict[str, int]:
-    """More tasks than one host takes, on several: on the nodes that were said, else on as few as take equally many."""
+    """Spread more tasks than one host can run: over the stated nodes, else evenly over as few as possible."""
     total, nodes, each = tasks.total, tasks.nodes, tasks.each
     if nodes == 1 or each > MOST_LANES:
         counts = range(2, MOST_GUESSED + 1)
@@ -242,7 +242,7 @@ def _spread(tasks: Tasks, notes: Notes, key: str) -> dict[str, int]:
         message = f"{total} tasks are more than the {MOST_LANES} that one host takes, and do not fit on several"
         raise AssayError(message, "say on how many nodes, such as srun -N 4 --ntasks-per-node=512, or fewer tasks")
     each = -(-total // nodes)
-    said = "" if nodes == tasks.nodes else "the command line does not say on which nodes; "
-    why = f"{said}hosts: {nodes} with {each} each, those of the job in which it runs; or name hosts of your own"
+    prefix = "" if nodes == tasks.nodes else "the command line does not say on which nodes; "
+    why = f"{prefix}hosts: {nodes} with {each} each, those of the job in which it runs; or name hosts of your own"
     notes.add(f"{total} tasks", why)
     return {"hosts": nodes, key: each}

@@ -1,4 +1,4 @@
-"""The words of another program's command line, and of the launcher before it."""
+"""Splits another program's command line into launcher, program and options."""
 
 import posixpath
 import re
@@ -15,24 +15,24 @@ from assay.plan.foreign.launcher import Launch, launch_of
 _SIZE = re.compile(r"\s*([+-]?\d+)\s*(\S)?.*")
 _SHIFTS = {"k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
 _SHELL = re.compile(r"(\d*|&)(>>?|<<?)[&|]?.*|\|\|?&?|&&?|;|.*;")
-"""Words of the shell, not of a program: redirections, pipes, further commands."""
+"""Shell syntax: redirections, pipes, further commands."""
 _CONTINUED = re.compile(r"\\[ \t]*\r?\n")
-"""A backslash at the end of a line; blanks behind it are a slip of whoever copied it."""
+"""A line continuation. Blanks behind the backslash are accepted, since they are a common copying error."""
 MODULE = "--"
-"""How names begin of options that only one interface (-a) has, other than POSIX and MPI-IO."""
+"""Prefix of the names of options for one interface (-a) other than POSIX and MPI-IO."""
 _MODULES = (
     *("dfs", "daos", "aio", "s3", "s3-libs3", "s3-plus", "s3-emc", "hdfs", "hdf5", "ncmpi", "rados", "cephfs", "chfs"),
     *("finchfs", "libnfs", "nfs", "ime", "gfarm", "pmdk", "beegfs", "unifyfs", "mmap", "dummy", "plfs", "blackhole"),
 )
-"""Interfaces of IOR, as their options begin: --dfs.pool."""
+"""Interfaces of IOR whose options begin with their name: --dfs.pool."""
 
 
 class Option(NamedTuple):
     """An option of the other program.
 
     Attributes:
-        name: What it is called inside.
-        takes: It has a value.
+        name: Internal name.
+        takes: It takes a value.
         long: Its long name, without dashes; empty if it has none.
     """
 
@@ -42,12 +42,12 @@ class Option(NamedTuple):
 
 
 class Given(NamedTuple):
-    """An option as it was written.
+    """An option on a command line.
 
     Attributes:
-        name: As of `Option`.
-        value: Empty if it takes none.
-        text: As it stands in the command line.
+        name: Internal name, as in `Option`.
+        value: Its value; empty if it takes none.
+        text: The option as written.
     """
 
     name: str
@@ -61,8 +61,8 @@ class Line:
 
     Attributes:
         program: The word that names the program.
-        launch: What stands before it.
-        words: What follows it.
+        launch: The part before it.
+        words: The words after it.
     """
 
     program: str
@@ -71,11 +71,11 @@ class Line:
 
 
 def binary_size(text: str, option: str, program: str) -> int:
-    """Bytes as IOR and mdtest read them: k, m, g, t and p are powers of 1024, and whatever follows is ignored.
+    """Return a size in bytes as IOR and mdtest read it: k, m, g, t and p are powers of 1024, and the rest is ignored.
 
     Raises:
-        AssayError: It does not begin with a number, is below 0, or is one that they would read as another: they know
-            neither decimals nor further letters.
+        AssayError: The text does not begin with a number, is below 0, or has decimals or other units, which these
+            programs would misread.
     """
     found = _SIZE.fullmatch(text)
     letter = (found[2] or "").lower() if found else ""
@@ -91,10 +91,10 @@ def binary_size(text: str, option: str, program: str) -> int:
 
 
 def whole(text: str, option: str, program: str, least: int = 0) -> int:
-    """A whole number.
+    """Parse a whole number.
 
     Raises:
-        AssayError: It is none, or too small.
+        AssayError: The text is not a whole number, or the number is below `least`.
     """
     try:
         number = int(text)
@@ -106,19 +106,19 @@ def whole(text: str, option: str, program: str, least: int = 0) -> int:
 
 
 def joined(text: str) -> str:
-    """A command line that goes over several lines, as one, without what ends it in a script."""
+    """Join a command line that continues over several lines, and strip what ends it in a script."""
     return _CONTINUED.sub(" ", text).rstrip("; \t\r\n")
 
 
 def read_line(text: str, names: Sequence[str]) -> Line:
-    """Find the program in a command line, and what the launcher before it says.
+    """Find the program in a command line, and read the launcher before it.
 
     Args:
         text: The command line, as it was typed in a shell.
-        names: What the program may be called.
+        names: Possible names of the program.
 
     Raises:
-        AssayError: It is no command line, or has no such program.
+        AssayError: The text cannot be split into words, has shell syntax, or does not name the program.
     """
     try:
         words = shlex.split(joined(text), comments=False)
@@ -146,26 +146,26 @@ def _is_program(word: str, names: Sequence[str]) -> bool:
 
 
 def options_of(line: Line, letters: Mapping[str, Option], program: str) -> list[Given]:
-    """The options of a command line, in order.
+    """Return the options of a command line, in order.
 
     Raises:
-        AssayError: One is not known, or lacks its value.
+        AssayError: An option is unknown, or lacks its value.
     """
     longs = {option.long: option for option in letters.values() if option.long}
-    given: list[Given] = []
+    found: list[Given] = []
     rest = list(line.words)
     while rest:
         word = rest.pop(0)
         if word == "--":
             continue
         if word.startswith("--"):
-            given.append(_long(word, rest, longs, program))
+            found.append(_long(word, rest, longs, program))
         elif word.startswith("-") and len(word) > 1:
-            given.extend(_short(word, rest, letters, program))
+            found.extend(_short(word, rest, letters, program))
         else:
             message = f"{program}: {word!r} belongs to no option"
             raise AssayError(message, f"{program} takes options only, such as -{next(iter(letters))}")
-    return given
+    return found
 
 
 def _long(word: str, rest: list[str], longs: Mapping[str, Option], program: str) -> Given:
@@ -185,7 +185,7 @@ def _long(word: str, rest: list[str], longs: Mapping[str, Option], program: str)
 
 
 def _short(word: str, rest: list[str], letters: Mapping[str, Option], program: str) -> list[Given]:
-    given: list[Given] = []
+    found: list[Given] = []
     at = 1
     while at < len(word):
         letter = word[at]
@@ -195,21 +195,21 @@ def _short(word: str, rest: list[str], letters: Mapping[str, Option], program: s
             raise AssayError(f"{program} has no option -{letter} (in {word!r})", f"known: {known}")
         at += 1
         if not option.takes:
-            given.append(Given(option.name, "", f"-{letter}"))
+            found.append(Given(option.name, "", f"-{letter}"))
             continue
         value = word[at:].removeprefix("=") or (rest.pop(0) if rest else "")
         if not value:
             raise AssayError(f"{program} -{letter} lacks its value", f"write -{letter} VALUE")
-        given.append(Given(option.name, value, f"-{letter} {value}"))
+        found.append(Given(option.name, value, f"-{letter} {value}"))
         break
-    return given
+    return found
 
 
 def place_of(folder: str, name: str, option: str) -> str:
-    """Path of the directory `name` in a folder of the command line, which may be empty.
+    """Return the path of directory `name` in a folder from the command line; an empty folder is the current one.
 
     Raises:
-        AssayError: The folder goes up from where the study will be.
+        AssayError: The folder is relative and leads above the current directory.
     """
     path = posixpath.normpath(posixpath.join(folder, name))
     if ".." in path.split("/"):

@@ -1,4 +1,4 @@
-"""From a command line of mdtest to a study that asks the same (version 4.1, `mdtest -h`)."""
+"""Converts a command line of mdtest to an equivalent study (version 4.1, `mdtest -h`)."""
 
 import shlex
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from assay.plan.text import study_text
 NAMES = ("mdtest",)
 _PLACE = "assay-mdtest"
 _MOST_WIDTH = 10_000
-"""Directories in a directory, as studies have them."""
+"""Most directories in a directory in a study."""
 
 LETTERS: dict[str, Option] = {
     "a": Option("api", True),
@@ -72,7 +72,7 @@ LETTERS: dict[str, Option] = {
     "warningAsErrors": Option("warnings", False, "warningAsErrors"),
     "posix.odirect": Option("odirect", False, "posix.odirect"),
 }
-"""Letter, or long name of what has no letter -> the option."""
+"""Letter, or long name if there is no letter -> option."""
 
 TOLD = {
     "nobarriers": "there is a barrier before each phase",
@@ -107,39 +107,39 @@ TOLD = {
     "syncphase": "sync: fsync flushes the file system at the end of each phase that makes or removes names (syncfs)",
     "syncfile": "sync: o_sync: every file is stable when it is closed",
 }
-"""Name -> why it has no counterpart, or which one."""
+"""Option -> its counterpart in a study, or why it has none."""
 
 
 def mdtest_study(text: str, tasks: int | None = None) -> str:
-    """A study file that asks what a command line of mdtest asks.
+    """Return the text of a study file equivalent to a command line of mdtest.
 
     Args:
         text: The command line, with or without its launcher.
-        tasks: Tasks, whatever the command line says.
+        tasks: Number of tasks, which overrides the command line; None for the command line's.
 
     Returns:
-        The study, with a line at its head for each option that has no counterpart, or another meaning.
+        The study, with a comment at its head for each option that has no counterpart or a different meaning.
 
     Raises:
-        AssayError: mdtest would not take the command line.
+        AssayError: mdtest would refuse the command line.
     """
     text = joined(text)
     line = read_line(text, NAMES)
     notes = Notes()
-    given = {one.name: one for one in options_of(line, LETTERS, "mdtest")}
-    _refuse(given)
-    for name, one in given.items():
+    options = {one.name: one for one in options_of(line, LETTERS, "mdtest")}
+    _refuse(options)
+    for name, one in options.items():
         if name in TOLD or name.startswith(MODULE):
             notes.add(one.text, TOLD.get(name, "an option of another interface, which -a POSIX does not use"))
-    repeats = _number(given, "iterations", 1, 1)
+    repeats = _number(options, "iterations", 1, 1)
     for name in line.launch.variables:
         tell_variable(name, notes)
-    who = tasks_of(line.launch, tasks, notes)
-    fields = {**lanes_of(who, notes), **_neighbour(given, who, notes)}
-    workloads = _workloads(given, fields, notes)
+    all_tasks = tasks_of(line.launch, tasks, notes)
+    fields = {**lanes_of(all_tasks, notes), **_neighbour(options, all_tasks, notes)}
+    workloads = _workloads(options, fields, notes)
     study: dict[str, Any] = {
         "study": "from-mdtest",
-        "targets": {"place": {"kind": "file", "path": _path(given, notes)}},
+        "targets": {"place": {"kind": "file", "path": _path(options, notes)}},
         "workloads": workloads,
         "repeats": repeats,
     }
@@ -150,35 +150,35 @@ def mdtest_study(text: str, tasks: int | None = None) -> str:
     return study_text(study, head(text, notes))
 
 
-def _number(given: Mapping[str, Given], name: str, default: int, least: int = 0) -> int:
-    one = given.get(name)
+def _number(options: Mapping[str, Given], name: str, default: int, least: int = 0) -> int:
+    one = options.get(name)
     return default if one is None else whole(one.value, one.text.split()[0], "mdtest", least)
 
 
-def _bytes(given: Mapping[str, Given], name: str) -> int:
-    one = given.get(name)
+def _bytes(options: Mapping[str, Given], name: str) -> int:
+    one = options.get(name)
     return 0 if one is None else binary_size(one.value, one.text.split()[0], "mdtest")
 
 
-def _refuse(given: Mapping[str, Given]) -> None:
-    if "help" in given:
+def _refuse(options: Mapping[str, Given]) -> None:
+    if "help" in options:
         raise AssayError("mdtest -h tests nothing", "write a command line with -n or -I")
-    if "api" in given and given["api"].value.upper() != "POSIX":
+    if "api" in options and options["api"].value.upper() != "POSIX":
         raise AssayError(
-            f"mdtest {given['api'].text}: there is no such target", "use -a POSIX, or write the study yourself"
+            f"mdtest {options['api'].text}: there is no such target", "use -a POSIX, or write the study yourself"
         )
-    if "items" not in given and "itemsperdir" not in given:
+    if "items" not in options and "itemsperdir" not in options:
         raise AssayError(
             "mdtest: nothing says how many files or directories", "add -n ITEMS, or -I ITEMS_PER_DIRECTORY"
         )
 
 
-def _path(given: Mapping[str, Given], notes: Notes) -> str:
-    written = given["dir"].value if "dir" in given else ""
+def _path(options: Mapping[str, Given], notes: Notes) -> str:
+    written = options["dir"].value if "dir" in options else ""
     first, several, _ = written.partition("@")
     path = place_of(first, _PLACE, "mdtest -d")
     if several:
-        notes.add(given["dir"].text, "several directories: write the others as shares of the target")
+        notes.add(options["dir"].text, "several directories: write the others as shares of the target")
     if written:
         notes.add(f"-d {shlex.quote(written)}", f"files go to {path}, which Assay makes and removes")
     else:
@@ -186,13 +186,13 @@ def _path(given: Mapping[str, Given], notes: Notes) -> str:
     return path
 
 
-def _shape(given: Mapping[str, Given], notes: Notes) -> dict[str, Any]:
-    """Items and directories of each task, as mdtest counts them."""
-    depth, width = _number(given, "depth", 0), _number(given, "branch", 1, 1)
-    inner = depth > 0 and "leafonly" not in given
+def _shape(options: Mapping[str, Given], notes: Notes) -> dict[str, Any]:
+    """Return the fields for files and directories of each task, counted as mdtest does."""
+    depth, width = _number(options, "depth", 0), _number(options, "branch", 1, 1)
+    inner = depth > 0 and "leafonly" not in options
     folders = directories(width, depth, inner)
-    items, each = _bytes(given, "items"), _bytes(given, "itemsperdir")
-    loops = _loops(given, items, each)
+    items, each = _bytes(options, "items"), _bytes(options, "itemsperdir")
+    loops = _loops(options, items, each)
     total = each * folders * loops if each else items // folders * folders
     if total < 1:
         raise AssayError(f"mdtest: {items} items are fewer than {folders} directories", "raise -n, or lower -b or -z")
@@ -212,56 +212,59 @@ def _shape(given: Mapping[str, Given], notes: Notes) -> dict[str, Any]:
     return found | ({"inner": True} if inner else {})
 
 
-def _loops(given: Mapping[str, Given], items: int, each: int) -> int:
-    """Trees, one after the other, that mdtest makes of -n ITEMS with -I ITEMS_PER_DIRECTORY."""
+def _loops(options: Mapping[str, Given], items: int, each: int) -> int:
+    """Return the number of trees that mdtest makes, one after the other, for -n ITEMS with -I ITEMS_PER_DIRECTORY."""
     if not items or not each:
         return 1
-    if "unique" in given:
+    if "unique" in options:
         raise AssayError(f"mdtest: -n {items} and -I {each} exclude each other with -u", "leave one out")
     if items % each:
         raise AssayError(f"mdtest: -n {items} is no multiple of -I {each}", "change one of them, or leave it out")
     return items // each
 
 
-def _neighbour(given: Mapping[str, Given], who: Tasks, notes: Notes) -> dict[str, Any]:
-    """Whose names are looked at: from version 3.3 on -N counts nodes where there are several, and else tasks."""
-    stride = _number(given, "stride", 0)
+def _neighbour(options: Mapping[str, Given], tasks: Tasks, notes: Notes) -> dict[str, Any]:
+    """Return the fields for -N, which chooses the lane whose names are accessed.
+
+    From version 3.3 on it counts nodes, or tasks if there is only one node.
+    """
+    stride = _number(options, "stride", 0)
     if not stride:
         return {}
-    by, text = stride * (who.each if who.nodes > 1 else 1), f"-N {stride}"
+    by, text = stride * (tasks.each if tasks.nodes > 1 else 1), f"-N {stride}"
     notes.add(text, "every phase after the creation works on the names of that lane; mdtest goes on by so many with "
               "each phase")  # fmt: skip
     if by != stride:
-        notes.add(text, f"{by} lanes, those of {stride} of {who.nodes} nodes, as mdtest makes of it: change "
+        notes.add(text, f"{by} lanes, those of {stride} of {tasks.nodes} nodes, as mdtest makes of it: change "
                   "reorder_by with lanes, or write reorder: node")  # fmt: skip
-    if by % who.total == 0 and who.total > 1:
+    if by % tasks.total == 0 and tasks.total > 1:
         notes.add(text, f"{by} lanes on are each lane's own; versions before 3.3 went on by {stride} tasks: then write "
                   f"reorder_by: {stride}")  # fmt: skip
-    elif who.nodes < 2 and who.total > 1:
+    elif tasks.nodes < 2 and tasks.total > 1:
         notes.add(text, "lanes of one node; mdtest goes on by nodes where there are several, which is reorder: node")
     return {"reorder": "lane", **({"reorder_by": by} if by > 1 else {})}
 
 
-def _common(given: Mapping[str, Given], fields: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {"layout": "separate" if "unique" in given else "shared", **fields}
-    found["sync"] = "o_sync" if "syncfile" in given else "fsync" if "syncphase" in given else "none"
+def _common(options: Mapping[str, Given], fields: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {"layout": "separate" if "unique" in options else "shared", **fields}
+    found["sync"] = "o_sync" if "syncfile" in options else "fsync" if "syncphase" in options else "none"
     return found
 
 
-def _phases(given: Mapping[str, Given]) -> list[str]:
-    asked = [name for name in ("create", "stat", "read", "remove") if name in given]
-    return asked or ["create", "stat", "read", "remove"]
+def _phases(options: Mapping[str, Given]) -> list[str]:
+    phases = [name for name in ("create", "stat", "read", "remove") if name in options]
+    return phases or ["create", "stat", "read", "remove"]
 
 
-def _workloads(given: Mapping[str, Given], fields: Mapping[str, Any], notes: Notes) -> dict[str, Any]:
-    shape, common, phases = _shape(given, notes), _common(given, fields), _phases(given)
-    size, seconds = _bytes(given, "writebytes"), _number(given, "stonewall", 0)
+def _workloads(options: Mapping[str, Given], fields: Mapping[str, Any], notes: Notes) -> dict[str, Any]:
+    shape, common, phases = _shape(options, notes), _common(options, fields), _phases(options)
+    size, seconds = _bytes(options, "writebytes"), _number(options, "stonewall", 0)
     limit: dict[str, Any] = {"time_limit": f"{seconds}s", "wear_out": True} if seconds else {}
     if "create" not in phases:
         notes.add("without -C", "what a phase works on is made before it, outside the timing")
-    # Both -F and -D mean both, as none of them does.
-    on_directories = "dirsonly" in given or "filesonly" not in given
-    on_files = "filesonly" in given or "dirsonly" not in given
+    # -F and -D together mean both files and directories, like neither of them.
+    on_directories = "dirsonly" in options or "filesonly" not in options
+    on_files = "filesonly" in options or "dirsonly" not in options
     found: dict[str, Any] = {}
     if on_directories:
         words = {"create": "mkdir", "remove": "rmdir"}
@@ -271,23 +274,23 @@ def _workloads(given: Mapping[str, Given], fields: Mapping[str, Any], notes: Not
         if operations:
             found["directories"] = {"operations": operations, **shape, **common}
             if limit:
-                notes.add(given["stonewall"].text, "for files; directories are made whole")
+                notes.add(options["stonewall"].text, "for files; directories are made whole")
     if on_files:
-        found |= _of_files(given, phases, {**shape, **common}, size, limit, notes)
+        found |= _file_workloads(options, phases, {**shape, **common}, size, limit, notes)
     if not found:
         raise AssayError("mdtest: nothing is left to do", "add -C or -r with -D, or leave -D out")
     return found
 
 
-def _of_files(
-    given: Mapping[str, Given],
+def _file_workloads(
+    options: Mapping[str, Given],
     phases: list[str],
     fields: dict[str, Any],
     size: int,
     limit: dict[str, Any],
     notes: Notes,
 ) -> dict[str, Any]:
-    reads, contents = _bytes(given, "readbytes"), {"file_size": format_size(size)} if size else {}
+    reads, contents = _bytes(options, "readbytes"), {"file_size": format_size(size)} if size else {}
     words = {"create": "create", "stat": "stat", "remove": "unlink"} | ({} if reads else {"read": "open"})
     operations = [words[phase] for phase in phases if phase in words]
     found: dict[str, Any] = {}
@@ -297,11 +300,11 @@ def _of_files(
         if not size:
             raise AssayError(f"mdtest -e {reads}: files of 0 bytes have nothing to read", "add -w BYTES")
         if reads != size:
-            notes.add(given["readbytes"].text, f"each file is read whole, {size} bytes")
+            notes.add(options["readbytes"].text, f"each file is read whole, {size} bytes")
         notes.add("-e", "files are read in a workload of its own, whose files are made before it, outside the timing")
         each = format_size(size)
         found["read"] = {
             "operations": ["read"], **fields, "file_size": each, "record_size": each, "cache": "keep",
-            **({"verify": True} if "verifyread" in given else {}),
+            **({"verify": True} if "verifyread" in options else {}),
         }  # fmt: skip
     return found

@@ -1,16 +1,16 @@
-"""What is told of a study that was made from a command line."""
+"""Notes on a study that was made from a command line."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass
 class Notes:
-    """What is to be told of a study that was made from a command line."""
+    """Notes on how a study differs from the command line that it was made from."""
 
     lines: list[str] = field(default_factory=list)
 
     def add(self, what: str, why: str) -> None:
-        """One line: an option, and what became of it."""
+        """Add a line with an option and how the study treats it, unless it is there already."""
         line = f"{what}: {why}"
         if line not in self.lines:
             self.lines.append(line)

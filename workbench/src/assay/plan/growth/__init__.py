@@ -1,1 +1,1 @@
-"""What grows in a study, stage by stage."""
+"""Stages of a study in which hosts, tasks or lanes grow."""

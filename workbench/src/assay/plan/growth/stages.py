@@ -1,4 +1,4 @@
-"""The stages of a study: its cases by the number of hosts, tasks or lanes, the fewest first."""
+"""The stages of a study: its cases grouped by number of hosts, tasks or lanes, the smallest first."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,12 +8,12 @@ from assay.model.study.growth import GROWING
 
 
 class Stage(NamedTuple):
-    """One number of hosts, tasks or lanes.
+    """The cases with one number of hosts, tasks or lanes.
 
     Attributes:
-        axis: What grows.
-        value: How many.
-        cases: With so many, in plan order.
+        axis: The parameter that grows.
+        value: Its value in this stage.
+        cases: Cases with this value, in plan order.
     """
 
     axis: str
@@ -22,10 +22,10 @@ class Stage(NamedTuple):
 
 
 def stages_of(cases: Sequence[Case]) -> tuple[Stage, ...]:
-    """All stages, in order; none if nothing grows. What grows is the first of `GROWING` with several numbers.
+    """Return all stages, in order; empty if nothing grows. The first of `GROWING` with several values is what grows.
 
     Args:
-        cases: Of a study, in plan order.
+        cases: Cases of a study, in plan order.
     """
     for axis in GROWING:
         values = {case.parameters.known(axis) for case in cases}

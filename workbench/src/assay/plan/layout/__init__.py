@@ -1,1 +1,1 @@
-"""How the data of a case is shared out among its lanes."""
+"""How the data of a case is divided among its lanes."""

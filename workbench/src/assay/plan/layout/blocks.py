@@ -1,4 +1,4 @@
-"""How a file is shared out in segments and blocks.
+"""How a file is divided into segments and blocks.
 
 The engine's side is `engine/crates/spec/src/layout.rs`.
 """
@@ -14,7 +14,7 @@ from assay.plan.tree import all_lanes
 
 
 def segment_bytes(values: Mapping[str, Any]) -> int:
-    """Bytes of one segment of a file: a block of each lane that works on it; 0 without blocks.
+    """Return the bytes of one segment of a file: one block for each lane that works on it; 0 without blocks.
 
     Args:
         values: Parameter -> value.
@@ -24,9 +24,10 @@ def segment_bytes(values: Mapping[str, Any]) -> int:
 
 
 def block_bytes(parameters: Parameters) -> int | None:
-    """Bytes that a lane has one after the other, as its job counts them; None: all of its part.
+    """Return the contiguous bytes of a lane, for its job; None if its whole part is contiguous.
 
-    In a view a record may consist of several blocks, which the library brings together: then a lane's part is one.
+    In a file view a record may consist of several blocks, which the MPI library combines: then the whole part counts as
+    one block.
     """
     block, record = parameters.block_size, parameters.record_size
     if block is not None and record and parameters.view != "none" and block < record:
@@ -35,7 +36,7 @@ def block_bytes(parameters: Parameters) -> int | None:
 
 
 def order_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
-    """That a random order has something to choose from: it goes through the file segment by segment."""
+    """Yield a broken rule for random order with one record per segment: it goes segment by segment, so in sequence."""
     block, shuffled = values["block_size"], [name for name in operations if name in SHUFFLES]
     if (
         shuffled
@@ -51,7 +52,7 @@ def order_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Itera
 
 
 def block_rules(values: Mapping[str, Any]) -> Iterator[Broken]:
-    """The rules of blocks that a combination of parameters of operations on one file breaks."""
+    """Yield the rules of blocks that a combination of parameters breaks, for operations on one file."""
     block, record, file = values["block_size"], values["record_size"], values["file_size"]
     if block is None:
         if values["segments"] is not None:
@@ -70,7 +71,7 @@ def block_rules(values: Mapping[str, Any]) -> Iterator[Broken]:
 
 
 def _parted_records(block: int, record: int, whole: tuple[int, int]) -> Iterator[Broken]:
-    """In a view a record consists of blocks, and each rank has whole records."""
+    """Yield broken rules for views: a record consists of whole blocks, and each rank has whole records."""
     file, lanes = whole
     if record % block:
         message = f"record_size {format_size(record)} is not a multiple of block_size {format_size(block)}"

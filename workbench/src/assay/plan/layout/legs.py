@@ -1,6 +1,6 @@
-"""The job of a case with `cache: remount`, in legs: between two of them its file systems are mounted anew.
+"""Splits the job of a case with `cache: remount` into legs, between which its file systems are remounted.
 
-Each leg is a job of its own on the same files, since nobody can unmount what an engine has open.
+Each leg is a job of its own on the same files, since a file system cannot be unmounted while an engine has files open.
 """
 
 from typing import NamedTuple
@@ -10,16 +10,16 @@ from assay.plan.phases import leg_starts
 from assay.plan.tree import PhasePlan
 
 NOTHING_TO_DO = Phase(operation=Operation.prepare, measured=False)
-"""In place of a phase of an earlier leg: all files are there, so that it makes nothing."""
+"""Replaces a phase of an earlier leg; all files exist, so that it does nothing."""
 
 
 class Leg(NamedTuple):
     """A part of a job.
 
     Attributes:
-        first: Number of its first phase in the whole job, and in its own: what is random in a phase, and what it
-            writes, follow from the number.
-        job: What the engines get.
+        first: Number of its first phase, the same in the whole job and in the leg's: random offsets and written data
+            depend on this number.
+        job: The job for the engines.
     """
 
     first: int
@@ -27,10 +27,10 @@ class Leg(NamedTuple):
 
 
 def legs_of(job: Job) -> tuple[Leg, ...]:
-    """The legs of a job; each but the last leaves the files where they are, for the next one.
+    """Return the legs of a job; each except the last keeps the files for the next one.
 
     Args:
-        job: The whole of it, as it is kept with the run.
+        job: The whole job, as stored with the run.
     """
     phases = [PhasePlan(phase.operation.value, phase.measured) for phase in job.phases]
     starts = leg_starts(phases, job.reuse_files)

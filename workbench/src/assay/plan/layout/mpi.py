@@ -1,4 +1,4 @@
-"""How ranks of an MPI see a file that they share: file views, and the pointer of all of them.
+"""Rules for MPI ranks that share a file: file views and shared file pointers.
 
 The engine's side is `engine/crates/spec/src/target/mpiio.rs`.
 """
@@ -10,15 +10,15 @@ from assay.model.study.names import SHUFFLES
 from assay.plan.broken import Broken
 
 ONWARD = ("write", "rewrite", "read", "reread")
-"""Operations that go once from the beginning to the end of a file."""
+"""Operations that go through a file once, from beginning to end."""
 
 
 def mpi_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
-    """The rules of views and pointers that a combination of parameters breaks.
+    """Yield the rules of views and pointers that a combination of parameters breaks.
 
     Args:
-        values: Parameter -> value; those of targets that are reached otherwise have neither.
-        operations: On data.
+        values: Parameter -> value; only targets behind MPI-IO have views and shared pointers.
+        operations: Operations on data.
     """
     if values["view"] != "none":
         yield from _view(values, operations)

@@ -1,4 +1,4 @@
-"""Sets of files that cases only read: made once, and read by all repeats of all cases that need the same ones."""
+"""Sets of files that are only read: made once, and read by all repeats of all cases that need the same files."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -16,20 +16,19 @@ READING = frozenset(
         *("runtime", "time_limit", "wear_out", "read_percent", "stride", "verify"),
     )
 )
-"""Parameters that say how files are read; all others decide which there are, where, and what is in them."""
+"""Parameters of how files are read; all others determine number, place or content of the files."""
 SHARED_REPEAT = 0
-"""In the name of the directory, where a repeat's own number stands: repeats count from 1."""
+"""Repeat number in the name of the shared directory; real repeats count from 1."""
 
 
 class SharedFiles:
-    """Which cases of a study share their files.
+    """The cases of a study that share their files.
 
-    Only sets of files are shared: many take long to make, and each repeat of a read goes over them in an order of its
-    own.
+    Only sets of files are shared: they take long to make, and each repeat reads them in a different order.
     """
 
     def __init__(self, study: Study, cases: Sequence[Case]) -> None:
-        """Nothing is made yet.
+        """Compute nothing yet.
 
         Args:
             study: The study.
@@ -40,7 +39,7 @@ class SharedFiles:
 
     @cached_property
     def first(self) -> dict[str, str]:
-        """Case id -> id of the first case that reads the same files; only of cases that share theirs."""
+        """Case id -> id of the first case that reads the same files; only for cases that share their files."""
         firsts: dict[tuple[object, ...], str] = {}
         found: dict[str, str] = {}
         for case in self._cases:
@@ -56,16 +55,16 @@ class SharedFiles:
         return reads and case.parameters.on_set and target.keeps_data and not self._study.output.keep_files
 
     def directory(self, case: Case) -> str | None:
-        """Name of the directory that holds the files of a case; None: each repeat has its own."""
+        """Return the name of the directory with the shared files of a case; None if each repeat has its own."""
         first = self.first.get(case.id)
         return None if first is None else job_id(first, SHARED_REPEAT)
 
     def job(self, planned: PlannedJob, ready: bool) -> PlannedJob:
-        """The job as one that reads shared files, and leaves them where they are.
+        """Return the job changed so that it reads shared files and keeps them.
 
         Args:
-            planned: A job of a case that shares its files.
-            ready: They are there, and its unmeasured phase `prepare` finds nothing to do.
+            planned: Job of a case that shares its files.
+            ready: The files exist already, so that the unmeasured phase `prepare` does nothing.
         """
         job, seed = planned.job, data_seed(self._study.seed, self.first[planned.case], SHARED_REPEAT)
         more = {"seed": seed, "order_seed": job.seed, "keep_files": True, "reuse_files": ready}

@@ -1,1 +1,1 @@
-"""Cluster in a box: hosts are namespaces of this machine, with shaped links, disks in files, and real servers."""
+"""Cluster in a box: hosts are namespaces of this machine, with shaped links, disks in image files, and real servers."""

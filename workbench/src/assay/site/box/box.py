@@ -1,4 +1,4 @@
-"""Boxes by name or file."""
+"""Loads the description of a box: a preset or a file."""
 
 from pathlib import Path
 
@@ -17,20 +17,20 @@ GUIDE = "docs/guides/testbed.md"
 
 
 def preset_names() -> list[str]:
-    """The boxes that come with Assay."""
+    """Return the names of the boxes that come with Assay."""
     return sorted(path.stem for path in PRESETS.glob("*.yaml"))
 
 
 def load_box(ref: str, base: Path, naming: Naming = TYPED) -> Box:
-    """A preset or a file.
+    """Load a box from a preset or a file.
 
     Args:
         ref: Name of a preset, or path of a file.
-        base: Where relative paths start.
-        naming: How a file came to be named.
+        base: Folder that relative paths start from.
+        naming: Whether messages may quote the file: see `assay.model.unquoted`.
 
     Raises:
-        AssayError: There is none, or the file is wrong.
+        AssayError: There is no such box, or the file is wrong.
     """
     if ref in preset_names():
         path = PRESETS / f"{ref}.yaml"
@@ -50,14 +50,14 @@ def _checked(data: bytes, file: str, ref: str) -> Box:
 
 
 def read_box_file(path: Path, ref: str) -> bytes:
-    """A file with a box as it is.
+    """Read the file of a box without parsing it.
 
     Args:
-        path: Where it is.
-        ref: As the user named it.
+        path: Path of the file.
+        ref: The name that the user gave.
 
     Raises:
-        AssayError: It cannot be read.
+        AssayError: The file cannot be read.
     """
     hint = f"give a file, or one of: {', '.join(preset_names())}"
     try:

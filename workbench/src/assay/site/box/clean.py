@@ -1,4 +1,4 @@
-"""Removing a box, whatever state it is in: what its journal names, and nothing else."""
+"""Removes a box in any state: everything that its journal names, and nothing else."""
 
 import contextlib
 import os
@@ -27,23 +27,23 @@ from assay.site.box.serving import SECRETS
 from assay.site.box.users import ACCOUNTS
 
 FILES = frozenset({"hosts", *ACCOUNTS, "ssh", "ssh_config", "servers", "private", SECRETS, STATE, f"{STATE}.new"})
-"""What is in a box's folder besides the journal."""
+"""Names in the folder of a box, except the journal."""
 KILL_SECONDS = 10.0
 REAP_SECONDS = 10.0
-"""Longest wait for the parent of processes that have ended: process 1 of some containers looks every few seconds."""
+"""Longest wait until ended processes are reaped: process 1 of some containers reaps only every few seconds."""
 FILES_SECONDS = 2.0
-"""Longest that a program of a killed `up` may go on writing into the box's folder."""
+"""Longest time that a program of a killed `up` may still write into the folder of the box."""
 
 
 def take_down(name: str) -> str:
     """Remove a box.
 
     Returns:
-        What of it is left that holds nothing; empty if nothing is.
+        A note on ended processes that are not reaped yet, which hold no resources; empty if there are none.
 
     Raises:
-        AssayError: There is none of that name, this is no name of a box, it is being changed, or something could not
-            be removed.
+        AssayError: No box has that name, the name is not valid, another process is changing the box, or something
+            could not be removed.
     """
     if NAME.fullmatch(name) and not (boxes_root() / name).is_dir():
         raise AssayError(f"no box {name} is up", "`assay testbed status` lists the boxes")
@@ -54,22 +54,22 @@ def take_down(name: str) -> str:
         raise AssayError(
             f"box {name} is not wholly removed: {'; '.join(problems)}", "end what uses it, and take it down again"
         )
-    return _unreaped(made)
+    return _unreaped_note(made)
 
 
-def _unreaped(made: journal.Made) -> str:
+def _unreaped_note(made: journal.Made) -> str:
     left = [str(process.pid) for process in wait_gone(made.processes(), 0.0)]
     return f"ended, but not reaped by their parent: process {', '.join(left)}" if left else ""
 
 
 def clean(folder: Path) -> list[str]:
-    """Remove everything of the box in a locked folder; the folder itself stays.
+    """Remove everything of the box in a locked folder, but not the folder itself.
 
-    What its journal says is checked first: a process must be an init of this box, a group and the disks must have its
-    name and be where those of boxes are.
+    The entries of its journal are verified first: a process must be an init of this box; a control group and the disks
+    must have its name and lie where those of boxes lie.
 
     Returns:
-        What could not be removed, one line each; then the journal stays, so that a later try finds it.
+        What could not be removed, one line each. In that case the journal stays for a later attempt.
     """
     if not (folder / journal.NAME).exists():
         return [f"{folder}: has no journal of a box: left alone"] if any(folder.iterdir()) else []
@@ -77,7 +77,7 @@ def clean(folder: Path) -> list[str]:
     problems = _end_processes(folder, made)
     if not problems and made.disks is not None:
         problems += clean_disks(made.disks, folder)
-    problems += [problem for group in made.groups if (problem := _group_left(group, folder))]
+    problems += [problem for group in made.groups if (problem := _remove_group(group, folder))]
     if not problems:
         problems += _remove_files(folder)
     wait_gone(made.processes(), REAP_SECONDS)
@@ -85,7 +85,7 @@ def clean(folder: Path) -> list[str]:
 
 
 def _end_processes(folder: Path, made: journal.Made) -> list[str]:
-    """End the inits of a box; those that an `up` which was killed did not write down end by themselves."""
+    """End the inits of a box. An init that a killed `up` did not record ends by itself, and is waited for."""
     problems = [f"process {one.pid}: has not ended" for one in kill(made.processes(), folder, KILL_SECONDS)]
     end = time.monotonic() + KILL_SECONDS
     while not problems and (others := inits_of(folder)):
@@ -95,22 +95,22 @@ def _end_processes(folder: Path, made: journal.Made) -> list[str]:
     return problems
 
 
-def _group_left(group: Path, folder: Path) -> str:
-    """Why a group of the journal is still there; empty if it is not."""
+def _remove_group(group: Path, folder: Path) -> str:
+    """Remove a control group of the journal; return why it is still there, empty if it is gone."""
     if not os.path.lexists(group):
         return ""
     return group_fault(group, folder) or ("" if remove_group(group) else f"{group}: still in use")
 
 
 def clean_disks(disks: Path, box: Path) -> list[str]:
-    """Remove a folder of disks if it is of this box; returns what could not be removed."""
+    """Remove a folder of disks if it belongs to a box; return what could not be removed, one line each."""
     if not os.path.lexists(disks):
         return []
     if disks != disks_root() / box.name:
         return [f"{disks}: is not where the disks of box {box.name} are: left alone"]
-    strange = foreign(disks.parent) or foreign(disks)
-    if strange:
-        return [f"{strange}: left alone"]
+    problem = foreign(disks.parent) or foreign(disks)
+    if problem:
+        return [f"{problem}: left alone"]
     if owner(disks) != box and any(disks.iterdir()):
         return [f"{disks}: holds files that are not of this box"]
     problems = detach_loops(disks) or remove_images(disks, MARKER)
@@ -120,7 +120,7 @@ def clean_disks(disks: Path, box: Path) -> list[str]:
 
 
 def _remove_files(folder: Path) -> list[str]:
-    """Empty a box's folder, the journal last."""
+    """Empty the folder of a box, the journal last; return what could not be removed, one line each."""
     end = time.monotonic() + FILES_SECONDS
     while True:
         problems = remove_known(folder, FILES.__contains__, journal.NAME)
@@ -133,27 +133,30 @@ def _remove_files(folder: Path) -> list[str]:
 
 
 def remove_lost_disks() -> list[str]:
-    """Remove disks whose box is no more, as after a restart of the machine; returns what could not be removed."""
+    """Remove disks whose box no longer exists, as after a reboot; return what could not be removed, one line each."""
     problems: list[str] = []
     root = disks_root()
-    if strange := foreign(root):
-        return [strange]
+    if problem := foreign(root):
+        return [problem]
     for disks in sorted(root.iterdir()) if root.is_dir() else []:
         box = owner(disks)
         if box is None or box.exists() or box != boxes_root() / disks.name:
             continue
         with contextlib.suppress(AssayError), locked(box.name, 0.0) as folder:
-            # Somebody may have brought up a box of that name just now.
+            # Another process may have brought up a box of that name in the meantime.
             if not (folder / journal.NAME).exists():
                 problems += clean_disks(disks, box)
     return problems
 
 
 def raise_if_left(problems: list[str]) -> None:
-    """Refuse to go on while something of an earlier box is there.
+    """Refuse to go on while parts of an earlier box exist.
+
+    Args:
+        problems: What could not be removed, one line each.
 
     Raises:
-        AssayError: Something is.
+        AssayError: `problems` is not empty.
     """
     if problems:
         message = f"what an earlier box left cannot be removed: {'; '.join(problems)}"

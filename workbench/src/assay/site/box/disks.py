@@ -1,4 +1,4 @@
-"""Disks of a box: sparse files with a file system, their loop devices, and the control groups that limit them."""
+"""Disks of a box: sparse image files with a file system, their loop devices, and control groups that limit them."""
 
 import contextlib
 import fcntl
@@ -19,29 +19,34 @@ GROUPS = Path("/sys/fs/cgroup")
 LOOPS = Path("/sys/block")
 PREFIX = "assay-box-"
 SHARED = "shared"
-"""The directory that all hosts of a box have in common, in the folder of its disks."""
+"""Name of the directory that all hosts of a box share, in the folder of its disks."""
 IMAGE = re.compile(r"[a-z0-9-]+-\d+\.img")
-"""Names of the files of disks: host and number."""
+"""Names of image files: host and number."""
 STATUS, DETACH = 0x4C05, 0x4C01
-"""LOOP_GET_STATUS64 and LOOP_CLR_FD of linux/loop.h."""
+"""Requests LOOP_GET_STATUS64 and LOOP_CLR_FD of linux/loop.h."""
 PATIENCE_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """Where groups that limit disks are made; version 1 or 2 of the control groups."""
+    """A hierarchy of control groups that can limit disks.
+
+    Attributes:
+        version: Version of control groups, 1 or 2.
+        folder: Folder in which groups are made.
+    """
 
     version: int
     folder: Path
 
 
 def limited(spec: HostSpec) -> bool:
-    """Whether a disk of the host has a limit."""
+    """Return whether a disk of the host has a limit."""
     return any(disk.limited for disk in spec.disks)
 
 
 def find_hierarchy(root: Path = GROUPS) -> Hierarchy:
-    """The controller of block devices.
+    """Return the hierarchy with the controller of block devices.
 
     Raises:
         AssayError: This machine has none.
@@ -56,12 +61,12 @@ def find_hierarchy(root: Path = GROUPS) -> Hierarchy:
 
 
 def group_prefix(boxes: Path) -> str:
-    """How the names of all groups begin that belong to boxes in a folder."""
+    """Return the common prefix of the control groups of all boxes in a folder."""
     return f"{PREFIX}{zlib.crc32(str(boxes).encode()):08x}-"
 
 
 def make_group(hierarchy: Hierarchy, path: Path) -> None:
-    """Make the group of a host.
+    """Make the control group of a host.
 
     Raises:
         AssayError: The kernel refuses.
@@ -75,10 +80,10 @@ def make_group(hierarchy: Hierarchy, path: Path) -> None:
 
 
 def group_fault(path: Path, box: Path) -> str:
-    """Why a path is not that of a group of a box's hosts; empty if it is.
+    """Return why a path is not the control group of a host of a box; empty if it is.
 
     Args:
-        path: As a journal names it.
+        path: Path from a journal.
         box: Folder of the box.
     """
     try:
@@ -92,10 +97,10 @@ def group_fault(path: Path, box: Path) -> str:
 
 
 def make_image(disk: Disk, image: Path) -> None:
-    """Make a file of a disk, with its file system if it is to be mounted and is no more than this file.
+    """Make an image file of a disk, with a file system if the disk is mounted and is not a RAID of several files.
 
     Raises:
-        AssayError: There is no room, or the file system cannot be made.
+        AssayError: The file system cannot be made.
     """
     fd = os.open(image, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
@@ -109,16 +114,16 @@ def make_image(disk: Disk, image: Path) -> None:
 
 
 def loops_of(folder: Path) -> list[Path]:
-    """Loop devices whose files are those in a folder, whatever path the kernel shows for them.
+    """Return the loop devices of the image files in a folder.
 
-    A container may have files of the same paths, and its loop devices are seen here.
+    Files are compared by device and inode: loop devices of containers are visible here, and may show the same paths.
     """
-    return [device for device, fd in _open_loops(folder) if _closed(fd)]
+    return [device for device, fd in _open_loops(folder) if _close(fd)]
 
 
 def _open_loops(folder: Path) -> list[tuple[Path, int]]:
-    """Loop devices of a folder, each with a descriptor; while that is open, the device keeps its file."""
-    files = {(found.st_dev, found.st_ino) for path in folder.glob("*.img") if (found := _status(path)) is not None}
+    """Return the loop devices of a folder, each with an open descriptor, which keeps it attached to its file."""
+    files = {(status.st_dev, status.st_ino) for path in folder.glob("*.img") if (status := _status(path)) is not None}
     opened = []
     for device in LOOPS.glob("loop*") if files else []:
         if not (device / "loop" / "backing_file").exists():
@@ -140,17 +145,17 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 def _file_of(loop: int) -> tuple[int, int] | None:
-    """Device and inode of the file behind an open loop device: `lo_device` and `lo_inode`; None if there is none."""
-    found = bytearray(232)
+    """Return device and inode of the file of an open loop device (`lo_device`, `lo_inode`); None if it has none."""
+    info = bytearray(232)
     try:
-        fcntl.ioctl(loop, STATUS, found)
+        fcntl.ioctl(loop, STATUS, info)
     except OSError:
         return None
-    device, inode = struct.unpack_from("=QQ", found)
+    device, inode = struct.unpack_from("=QQ", info)
     return device, inode
 
 
-def _closed(fd: int) -> bool:
+def _close(fd: int) -> bool:
     os.close(fd)
     return True
 
@@ -158,10 +163,10 @@ def _closed(fd: int) -> bool:
 def detach_loops(folder: Path) -> list[str]:
     """Detach the loop devices of a folder.
 
-    Those that were mounted in a host go by themselves, a moment after it.
+    Devices that were mounted in a host detach by themselves shortly after the host has ended.
 
     Returns:
-        Those that somebody keeps open.
+        Devices that are still in use, one line each.
     """
     end = time.monotonic() + PATIENCE_SECONDS
     while True:
@@ -178,7 +183,7 @@ def detach_loops(folder: Path) -> list[str]:
 
 
 def remove_images(folder: Path, marker: str) -> list[str]:
-    """Remove a marked folder of disks; returns what could not be."""
+    """Remove a marked folder of disks; return what could not be removed, one line each."""
     problems = remove_known(folder, lambda name: name == SHARED or IMAGE.fullmatch(name) is not None, marker)
     if not problems:
         try:

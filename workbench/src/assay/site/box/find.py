@@ -1,4 +1,4 @@
-"""Boxes that are up, and what is left of those that are not."""
+"""Finds boxes that are up, and removes the remains of others."""
 
 import contextlib
 from pathlib import Path
@@ -11,7 +11,7 @@ from assay.site.box.state import is_up, read_state
 
 
 def running_boxes() -> tuple[RunningBox, ...]:
-    """All boxes that are up, by name."""
+    """Return all boxes that are up, sorted by name."""
     found = []
     for folder in box_folders():
         state = read_state(folder)
@@ -21,26 +21,26 @@ def running_boxes() -> tuple[RunningBox, ...]:
 
 
 def sweep() -> tuple[list[str], list[str]]:
-    """Remove what is left of boxes that died or whose making was cut short.
+    """Remove the remains of boxes that died or were never finished.
 
     Returns:
-        Names of the boxes of which what was left is removed, and what could not be removed.
+        Names of the boxes that were removed; and what could not be removed, one line each.
     """
     names, problems = [], foreign_folders()
     for folder in box_folders():
-        # One that is being brought up or taken down is locked; it is left to whoever does that.
-        if not _is_left(folder):
+        # A box that another process is bringing up or taking down is locked, and left to that process.
+        if not _has_remains(folder):
             continue
-        with contextlib.suppress(AssayError), locked(folder.name, 0.0) as again:
-            if _is_left(again):
-                left = clean(again)
-                names += [] if left else [again.name]
-                problems += left
+        with contextlib.suppress(AssayError), locked(folder.name, 0.0) as locked_folder:
+            if _has_remains(locked_folder):
+                failures = clean(locked_folder)
+                names += [] if failures else [locked_folder.name]
+                problems += failures
     return names, problems + remove_lost_disks()
 
 
-def _is_left(folder: Path) -> bool:
-    """Whether a folder holds something of a box that is not up; an empty one may be somebody else's."""
+def _has_remains(folder: Path) -> bool:
+    """Return whether a folder has remains of a box that is not up; an empty folder does not count."""
     if is_up(read_state(folder)):
         return False
     with contextlib.suppress(FileNotFoundError):

@@ -1,4 +1,4 @@
-"""Where boxes live: a folder each, locked while it is changed, and a folder each for the files of their disks."""
+"""Folders of boxes: one per box, locked while the box is changed, and one for the image files of its disks."""
 
 import contextlib
 import fcntl
@@ -14,36 +14,36 @@ from assay.model.foreign import plain
 from assay.model.site.serving import NAME
 
 MARKER = ".assay-box"
-"""File in a folder of disks that names the box it belongs to."""
+"""File in a folder of disks that names its box."""
 STATE = "box.json"
 PATIENCE_SECONDS = 10.0
 RUN_ROOT = Path("/run/assay/boxes")
 
 
 def boxes_root() -> Path:
-    """Where the folders of boxes are; $ASSAY_BOXES moves them and the disks."""
-    named = os.environ.get("ASSAY_BOXES")
-    return Path(named).absolute() / "boxes" if named else RUN_ROOT
+    """Return the parent of the folders of boxes; $ASSAY_BOXES moves it and that of the disks."""
+    override = os.environ.get("ASSAY_BOXES")
+    return Path(override).absolute() / "boxes" if override else RUN_ROOT
 
 
 def disks_root() -> Path:
-    """Where the folders of disks are: on a disk, since /run is memory."""
-    named = os.environ.get("ASSAY_BOXES")
-    return Path(named).absolute() / "disks" if named else Path("/var/tmp/assay-boxes")
+    """Return the parent of the folders of disks, which is on a disk, since /run is in memory."""
+    override = os.environ.get("ASSAY_BOXES")
+    return Path(override).absolute() / "disks" if override else Path("/var/tmp/assay-boxes")
 
 
 def box_folders() -> list[Path]:
-    """Folders of all boxes of this user, whatever their state."""
-    return [path for path in _named() if not foreign(path)]
+    """Return the folders of all boxes of this user, in any state."""
+    return [path for path in _candidates() if not foreign(path)]
 
 
 def foreign_folders() -> list[str]:
-    """What has the place of this user's boxes and is not theirs, one line each; it is left alone."""
-    strange = foreign(boxes_root())
-    return [strange] if strange else [line for path in _named() if (line := foreign(path))]
+    """Return why folders in the place of boxes cannot be used, one line each; they are left alone."""
+    problem = foreign(boxes_root())
+    return [problem] if problem else [line for path in _candidates() if (line := foreign(path))]
 
 
-def _named() -> list[Path]:
+def _candidates() -> list[Path]:
     root = boxes_root()
     if foreign(root) or not root.is_dir():
         return []
@@ -51,46 +51,46 @@ def _named() -> list[Path]:
 
 
 def foreign(folder: Path) -> str:
-    """Why a folder is not this user's alone, so that nothing in it can be trusted; empty if it is, or is not there.
+    """Return why a folder cannot be trusted, because others may write into it; empty if it can, or does not exist.
 
-    Others may make folders of these names first: those of the disks are in /var/tmp.
+    Other users can make folders of these names first: those of the disks are in /var/tmp.
     """
     try:
-        found = folder.lstat()
+        status = folder.lstat()
     except FileNotFoundError:
         return ""
     except OSError as error:
         return f"{folder}: {error.strerror}"
-    if not stat.S_ISDIR(found.st_mode):
+    if not stat.S_ISDIR(status.st_mode):
         return f"{folder}: is not a folder"
-    if found.st_uid != os.geteuid():
+    if status.st_uid != os.geteuid():
         return f"{folder}: belongs to another user"
-    return f"{folder}: others may write into it" if found.st_mode & 0o022 else ""
+    return f"{folder}: others may write into it" if status.st_mode & 0o022 else ""
 
 
 def _make(root: Path) -> None:
-    """Make a folder of folders; nobody else may write into it, whatever the umask."""
+    """Make a parent folder that only this user may write into, whatever the umask."""
     if not root.is_dir():
         root.mkdir(mode=0o755, parents=True, exist_ok=True)
 
 
 def _refuse_foreign(*folders: Path) -> None:
     for folder in folders:
-        if strange := foreign(folder):
+        if problem := foreign(folder):
             hint = "see what it is and remove it, or set ASSAY_BOXES to another folder"
-            raise AssayError(strange, hint, EXIT_REFUSED)
+            raise AssayError(problem, hint, EXIT_REFUSED)
 
 
 @contextlib.contextmanager
 def locked(name: str, patience: float) -> Iterator[Path]:
-    """The folder of a box, made if needed, which nobody else changes meanwhile; if it is empty at the end it goes.
+    """Yield the folder of a box, made if needed and locked; remove it at the end if it is empty.
 
     Args:
-        name: Of the box.
-        patience: Seconds to wait for whoever changes it now.
+        name: Name of the box.
+        patience: Seconds to wait for another process that has the lock.
 
     Raises:
-        AssayError: Somebody else still does, it is not this user's alone, or this is no name of a box.
+        AssayError: Another process keeps the lock, others may write into the folder, or the name is not valid.
     """
     if not NAME.fullmatch(name):
         raise AssayError(f"`{plain(name)}` is not a name for a box", "`assay testbed status` lists the boxes")
@@ -112,7 +112,7 @@ def locked(name: str, patience: float) -> Iterator[Path]:
 
 
 def _lock(folder: Path) -> int | None:
-    """An open and locked folder; None if somebody else has the lock."""
+    """Open and lock a folder; return its descriptor, or None if another process has the lock."""
     while True:
         fd = -1
         try:
@@ -128,7 +128,7 @@ def _lock(folder: Path) -> int | None:
             os.close(fd)
             return None
         except FileNotFoundError:
-            # Whoever had the lock before has removed the folder, or one above it, between two steps of ours.
+            # The process that had the lock before removed the folder or a parent of it meanwhile.
             if fd >= 0:
                 os.close(fd)
         except OSError as error:
@@ -136,7 +136,7 @@ def _lock(folder: Path) -> int | None:
 
 
 def remove_empty(folder: Path) -> None:
-    """Remove a folder unless something is in it."""
+    """Remove a folder if it is empty."""
     with contextlib.suppress(OSError):
         folder.rmdir()
 
@@ -145,11 +145,11 @@ def make_disks_folder(folder: Path, box: Path) -> None:
     """Make and mark a folder of disks.
 
     Args:
-        folder: Which must not exist, or be empty.
+        folder: Folder to make; it must not exist, or be empty.
         box: Folder of its box.
 
     Raises:
-        AssayError: Something is in it, it is not this user's alone, or it cannot be made.
+        AssayError: The folder is not empty, others may write into it, or it cannot be made.
     """
     try:
         _make(folder.parent)
@@ -163,9 +163,9 @@ def make_disks_folder(folder: Path, box: Path) -> None:
 
 
 def owner(disks: Path) -> Path | None:
-    """Folder of the box that a folder of disks belongs to; None if it is not marked."""
+    """Return the folder of the box that a folder of disks belongs to; None if it is not marked."""
     try:
-        found = json.loads((disks / MARKER).read_text())
-        return Path(found["box"])
+        mark = json.loads((disks / MARKER).read_text())
+        return Path(mark["box"])
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -1,4 +1,4 @@
-"""What was made for a box, written down before it is made, so that it can be removed whatever happens."""
+"""Journal of a box: records each thing before it is made, so that it can be removed after any failure."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +12,13 @@ NAME = "journal"
 
 @dataclass(frozen=True)
 class Made:
-    """What a journal says.
+    """What a journal records of a box.
 
     Attributes:
-        boot: Boot in which it was written; processes of another are gone.
-        disks: Folder of the disks' files; None if that was not reached.
+        boot: Boot id of the machine when it was written; processes of another boot no longer exist.
+        disks: Folder of the image files; None if it was not recorded.
         groups: Control groups.
-        inits: Inits of hosts and switch.
+        inits: Init processes of the hosts and the switch.
     """
 
     boot: str = ""
@@ -27,38 +27,38 @@ class Made:
     inits: tuple[Process, ...] = ()
 
     def processes(self) -> list[Process]:
-        """The inits that may still live."""
+        """Return the inits that may still be alive."""
         return list(self.inits) if self.boot == boot_id() else []
 
 
 class Journal:
-    """The journal of a box that is being made. Threads may share it."""
+    """Journal of a box that is being made. Threads may share it."""
 
     def __init__(self, folder: Path, disks: Path) -> None:
         """Begin a journal.
 
         Args:
-            folder: Of the box.
-            disks: Folder of its disks, which is not made yet.
+            folder: Folder of the box.
+            disks: Folder of its disks, which does not exist yet.
         """
         self._file = FileJournal(folder / NAME)
         self._file.record(DIRECTORY, str(disks), {"boot": boot_id()})
 
     def group(self, path: Path) -> None:
-        """A control group will be made."""
+        """Record a control group that is about to be made."""
         self._file.record(CGROUP, str(path))
 
     def init(self, process: Process) -> None:
-        """An init waits for the word to begin."""
+        """Record an init, which waits for permission to begin."""
         self._file.record(PROCESS, str(process.pid), {"pid": process.pid, "start": process.start})
 
     def close(self) -> None:
-        """No more will be made."""
+        """Close the journal: nothing more is made."""
         self._file.close()
 
 
 def read_journal(folder: Path) -> Made | None:
-    """What the journal in a folder says; None if there is none. It is a claim, for whoever removes things to check."""
+    """Return what the journal in a folder records; None without one. Verify its entries before removing anything."""
     if not (folder / NAME).is_file():
         return None
     entries = [entry for entry in read_entries(folder / NAME) if entry.removed_at is None]

@@ -1,7 +1,7 @@
-"""What a box becomes: interfaces, switches and the commands that make them. Text only; nothing is run here.
+"""Interfaces and switches of a box, and the commands that make them, as text; nothing is run here.
 
-The hosts of a site meet at a switch: the kernel's bridge, or assay-switch if something is to be delayed or lost, which
-the kernel here cannot do. Sites are joined by a further switch, to which each has one shaped link.
+The hosts of a site share a switch: the kernel's bridge, or assay-switch if frames are to be delayed or lost, which
+the bridge cannot do. Another switch joins the sites; each site has one shaped link to it.
 """
 
 import shlex
@@ -14,21 +14,21 @@ from assay.model.site.serving import Mount
 
 HOST_INTERFACE = "eth0"
 QUANTUM = 60_000
-"""Bytes that HTB sends from a class in turn; with one class any will do, but it warns of its own default."""
+"""Bytes that HTB sends from a class per turn. With one class any value works, but HTB warns about its default."""
 BURST_SECONDS = 0.002
-"""HTB may be this late and still reach the rate: on a busy machine timers are."""
+"""HTB reaches its rate even if timers are this late, as on a busy machine."""
 LEAST_BURST = 128 * 1024
-"""Bytes; two of the largest segments that the kernel sends as one."""
+"""Bytes: two of the largest segments that the kernel sends as one."""
 
 
 @dataclass(frozen=True)
 class Port:
-    """Where something is plugged into a switch.
+    """A port of a switch.
 
     Attributes:
-        interface: Its name in the switch's namespace.
-        delay: Nanoseconds added to what passes, each way.
-        loss: Frames of a million lost, each way.
+        interface: Name of its interface in the switch's namespace.
+        delay: Nanoseconds of delay, each way.
+        loss: Lost frames per million, each way.
     """
 
     interface: str
@@ -38,34 +38,34 @@ class Port:
 
 @dataclass(frozen=True)
 class Segment:
-    """A switch with its ports."""
+    """A switch and its ports."""
 
     name: str
     ports: tuple[Port, ...]
 
     @property
     def user_space(self) -> bool:
-        """Whether it must delay or lose anything, which the kernel's bridge cannot."""
+        """Whether it must delay or lose frames, which needs assay-switch instead of the kernel's bridge."""
         return any(port.delay or port.loss for port in self.ports)
 
 
 def host_ports(member: Member) -> dict[str, str]:
-    """The cards of a host -> interfaces of its ports in the switch's namespace."""
+    """Return network interface of a host -> interface of its port in the switch's namespace."""
     further = range(1, member.spec.interfaces)
     return {HOST_INTERFACE: f"p{member.number}", **{f"eth{card}": f"p{member.number}c{card}" for card in further}}
 
 
 def sites(box: Box) -> tuple[str, ...]:
-    """The sites in the order of the file; one without a name if there are none."""
+    """Return the names of the sites in the order of the file; one empty name if the box has no sites."""
     return tuple(dict.fromkeys(member.spec.site for member in box.members()))
 
 
 def segments(box: Box) -> tuple[Segment, ...]:
-    """All switches. A path crosses two ports of each, so that a port has half of the path's delay and loss."""
+    """Return all switches. A path crosses two ports of a switch, so that each has half of its delay and loss."""
     found = []
-    places = sites(box)
+    site_names = sites(box)
     delay, loss = box.network.one_way // 2, box.network.loss // 2
-    for number, site in enumerate(places, start=1):
+    for number, site in enumerate(site_names, start=1):
         ports = [
             Port(port, member.spec.delay + delay, min(10**6, member.spec.loss + loss))
             for member in box.members()
@@ -75,19 +75,19 @@ def segments(box: Box) -> tuple[Segment, ...]:
         trunk = [Port(f"t{number}", delay, loss)] if box.wan else []
         found.append(Segment(f"site{number}", (*ports, *trunk)))
     if box.wan:
-        half, lost = box.wan.one_way // 2, box.wan.loss // 2
-        ends = tuple(Port(f"w{number}", half, lost) for number in range(1, len(places) + 1))
+        half_delay, half_loss = box.wan.one_way // 2, box.wan.loss // 2
+        ends = tuple(Port(f"w{number}", half_delay, half_loss) for number in range(1, len(site_names) + 1))
         found.append(Segment("wan", ends))
     return tuple(found)
 
 
 def lossy(box: Box) -> bool:
-    """Whether frames are lost anywhere."""
+    """Return whether any port loses frames."""
     return any(port.loss for segment in segments(box) for port in segment.ports)
 
 
 def shaper(interface: str, speed: int) -> list[str]:
-    """Lines for `tc -batch` that hold what leaves an interface to `speed` bits per second."""
+    """Return lines for `tc -batch` that limit what leaves an interface to `speed` bits per second."""
     burst = max(LEAST_BURST, int(speed / 8 * BURST_SECONDS))
     rate = f"rate {speed}bit ceil {speed}bit burst {burst} cburst {burst} quantum {QUANTUM}"
     return [
@@ -97,18 +97,18 @@ def shaper(interface: str, speed: int) -> list[str]:
 
 
 def switch_links(box: Box, pids: dict[str, int]) -> list[str]:
-    """Lines for `ip -batch` in the switch's namespace.
+    """Return lines for `ip -batch` that make the links of the box, for the switch's namespace.
 
     Args:
         box: The box.
-        pids: Host -> process id of its init, whose namespace gets the other end.
+        pids: Host -> process id of its init, whose namespace gets the other end of the link.
     """
     mtu = box.network.mtu
     lines = ["link set lo up"]
     for member in box.members():
         for card, port in host_ports(member).items():
-            there = f"peer name {card} mtu {mtu} netns {pids[member.name]}"
-            lines.append(f"link add {port} mtu {mtu} type veth {there}")
+            peer = f"peer name {card} mtu {mtu} netns {pids[member.name]}"
+            lines.append(f"link add {port} mtu {mtu} type veth {peer}")
     if box.wan:
         numbers = range(1, len(sites(box)) + 1)
         lines += [f"link add t{number} mtu {mtu} type veth peer name w{number} mtu {mtu}" for number in numbers]
@@ -122,7 +122,7 @@ def switch_links(box: Box, pids: dict[str, int]) -> list[str]:
 
 
 def switch_shapers(box: Box) -> list[str]:
-    """Lines for `tc -batch` in the switch's namespace: what goes towards hosts and sites."""
+    """Return lines for `tc -batch` in the switch's namespace that shape traffic towards hosts and sites."""
     lines = []
     for member in box.members():
         if member.spec.link:
@@ -134,7 +134,7 @@ def switch_shapers(box: Box) -> list[str]:
 
 
 def switch_commands(box: Box, program: str) -> list[list[str]]:
-    """The commands that start assay-switch where it is needed."""
+    """Return the commands that start assay-switch for each switch that needs it."""
     return [
         [program, "switch", *(word for port in segment.ports for word in ("--port", _port_word(port)))]
         for segment in segments(box)
@@ -147,44 +147,44 @@ def _port_word(port: Port) -> str:
 
 
 def host_script(member: Member, box: Box) -> str:
-    """A shell script that brings up the network of a host, run inside it."""
+    """Return a shell script, to be run inside a host, that brings up its network."""
     prefix = box.network.subnet.rpartition("/")[2]
-    # A frame that is lost is to be one packet, not a train of forty that is cut up later.
+    # A lost frame must be one packet, not forty that are split up only later.
     cards = host_ports(member)
-    whole = [f"link set {card} gso_max_segs 1" for card in cards] if lossy(box) else []
+    no_gso = [f"link set {card} gso_max_segs 1" for card in cards] if lossy(box) else []
     address = [f"addr add {member.address}/{prefix} dev {HOST_INTERFACE}"]
-    # A card without an address would answer questions for that of another one.
-    silent = [f"link set {card} arp off" for card in cards if card != HOST_INTERFACE]
-    text = batch("ip", ["link set lo up", *address, *whole, *silent, *(f"link set {card} up" for card in cards)])
+    # An interface without an address would answer ARP requests for the address of another one.
+    no_arp = [f"link set {card} arp off" for card in cards if card != HOST_INTERFACE]
+    text = batch("ip", ["link set lo up", *address, *no_gso, *no_arp, *(f"link set {card} up" for card in cards)])
     if member.spec.link:
         text += batch("tc", [line for card in cards for line in shaper(card, member.spec.link)])
     return text
 
 
 def disk_script(disk: Disk, devices: Sequence[str], group: str, version: int) -> str:
-    """A shell script that mounts a disk, run inside the host.
+    """Return a shell script, to be run inside a host, that mounts and limits a disk.
 
-    From then on the loop device goes by itself when the last mount of it does: with the host. A bare device is left
-    as it is: it goes when the files of disks do.
+    The loop device of a mounted disk then detaches by itself with its last mount, when the host ends. An unmounted
+    device stays until the image files are removed.
 
     Args:
         disk: The disk.
-        devices: Its loop device; of several disks as one those of all.
-        group: Control group of the host that takes limits; empty for none.
-        version: Of the control groups, 1 or 2.
+        devices: Its loop device; of a RAID, those of all its disks.
+        group: Control group of the host for the limits; empty for none.
+        version: Version of control groups, 1 or 2.
     """
-    # Without noinit_itable a thread of the kernel would write in the background while something is measured.
+    # Without noinit_itable a kernel thread writes in the background during measurements.
     options = {"ext4": "noinit_itable", "btrfs": ",".join(f"device={device}" for device in devices)}
     text = "".join(f"losetup --direct-io=on {device} 2>/dev/null || true\n" for device in devices)
     if disk.raid is not None:
-        kept_twice = "raid1" if disk.count > 1 else "single"
-        data = f"raid{disk.raid.level}" if disk.count > 1 else "single"
-        text += f"mkfs.btrfs -q -f -d {data} -m {kept_twice} {' '.join(devices)}\n"
+        metadata_profile = "raid1" if disk.count > 1 else "single"
+        data_profile = f"raid{disk.raid.level}" if disk.count > 1 else "single"
+        text += f"mkfs.btrfs -q -f -d {data_profile} -m {metadata_profile} {' '.join(devices)}\n"
     if disk.mount is not None:
-        stated = ",".join(one for one in (options.get(disk.kept_as, ""), disk.options) if one) or "defaults"
+        mount_options = ",".join(one for one in (options.get(disk.kept_as, ""), disk.options) if one) or "defaults"
         text += (
             f"mkdir -p '{disk.mount}'\n"
-            f"mount -t {disk.kept_as} -o {shlex.quote(stated)} {devices[0]} '{disk.mount}'\n"
+            f"mount -t {disk.kept_as} -o {shlex.quote(mount_options)} {devices[0]} '{disk.mount}'\n"
             f"losetup --detach {' '.join(devices)}\n"
         )
     for device in devices if group and disk.limited else ():
@@ -195,14 +195,14 @@ def disk_script(disk: Disk, devices: Sequence[str], group: str, version: int) ->
 
 
 IN_MEMORY = ("tmpfs",)
-"""Types of file systems that lose what they hold when they are unmounted."""
+"""Types of file systems that lose their data when they are unmounted."""
 
 
 def login_of(mount: Mount, servers: Mapping[str, Sequence[RunningServer]]) -> str:
-    """File with the name and password of the user of a mount; empty without one.
+    """Return the path of the file with name and password of a mount's user; empty if it has no user.
 
     Args:
-        mount: What is mounted.
+        mount: The mount.
         servers: Host -> its servers.
     """
     user, _, host = (mount.user or "").partition("@")
@@ -211,11 +211,11 @@ def login_of(mount: Mount, servers: Mapping[str, Sequence[RunningServer]]) -> st
 
 
 def mount_command(mount: Mount, credentials: str) -> list[str]:
-    """The command that mounts something on a host.
+    """Return the command that mounts a file system on a host.
 
     Args:
-        mount: What, and where.
-        credentials: File with the name and password of its user; empty without one.
+        mount: What is mounted, and where.
+        credentials: File with name and password of its user; empty for none.
     """
     options = [mount.options or "", f"credentials={credentials}" if credentials else ""]
     written = ",".join(option for option in options if option)
@@ -223,7 +223,7 @@ def mount_command(mount: Mount, credentials: str) -> list[str]:
 
 
 def limit_lines(disk: Disk, version: int) -> list[tuple[str, str]]:
-    """(file of the control group, what to write after the device's number)."""
+    """Return the limits of a disk: file of the control group, and the text to write there after the device number."""
     limits = [
         ("read_bps", "rbps", disk.read_limit),
         ("write_bps", "wbps", disk.write_limit),
@@ -237,11 +237,11 @@ def limit_lines(disk: Disk, version: int) -> list[tuple[str, str]]:
 
 
 def batch(program: str, lines: list[str]) -> str:
-    """Shell text that gives lines to `ip` or `tc` at once."""
+    """Return shell text that runs `ip` or `tc` once with all lines."""
     return "\n".join((f"{program} -batch - <<'END'", *lines, "END", "")) if lines else ""
 
 
 def hosts_file(box: Box) -> str:
-    """/etc/hosts of every host."""
+    """Return the text of /etc/hosts, the same for all hosts."""
     lines = ["127.0.0.1 localhost", *(f"{member.address} {member.name}" for member in box.members())]
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""Processes: which one a recorded id means, and its end."""
+"""Identifies, kills and reaps the init processes of a box."""
 
 import contextlib
 import itertools
@@ -12,7 +12,7 @@ from assay.journal.owner import FLAGS, PARENT, Process, start_time, stat_fields
 
 
 def is_init_of(pid: int, folder: Path) -> bool:
-    """Whether a process was started as the init of a host of the box in a folder, by its command line."""
+    """Return whether the command line of a process is that of an init of the box in a folder."""
     try:
         words = Path("/proc", str(pid), "cmdline").read_bytes().split(b"\0")
     except OSError:
@@ -21,21 +21,25 @@ def is_init_of(pid: int, folder: Path) -> bool:
 
 
 def inits_of(folder: Path) -> list[Process]:
-    """The living processes that were started as inits of a box's hosts, on this machine and not in a container of it.
+    """Return the living inits of a box, without those of boxes inside containers of this machine.
 
     Args:
-        folder: Of the box.
+        folder: Folder of the box.
     """
     found = []
     for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and is_init_of(int(entry.name), folder) and _levels(entry.name) <= _levels("self") + 1:
+        if (
+            entry.name.isdigit()
+            and is_init_of(int(entry.name), folder)
+            and _namespace_depth(entry.name) <= _namespace_depth("self") + 1
+        ):
             start = start_time(int(entry.name))
             found += [] if start is None else [Process(int(entry.name), start)]
     return found
 
 
-def _levels(process: str) -> int:
-    """In how many pid namespaces a process has an id; 0 if it is gone."""
+def _namespace_depth(process: str) -> int:
+    """Return in how many nested pid namespaces a process has an id; 0 if it no longer exists."""
     with contextlib.suppress(OSError):
         for line in Path("/proc", process, "status").read_text(errors="replace").splitlines():
             if line.startswith("NSpid:"):
@@ -44,15 +48,15 @@ def _levels(process: str) -> int:
 
 
 def kill(processes: list[Process], folder: Path, patience: float) -> list[Process]:
-    """Kill inits of a box's hosts, and wait until they have ended with all that lives in their namespaces.
+    """Kill inits of a box, and wait until they and all processes in their namespaces have ended.
 
     Args:
-        processes: Those that are not alive any more are left alone, whatever has their id now.
-        folder: Of the box; a process that is no init of it is left alone, whatever the box's journal says of it.
+        processes: Inits that the journal names. Ended ones are skipped, even if another process has their id now.
+        folder: Folder of the box; processes that are not its inits are left alone.
         patience: Seconds to wait.
 
     Returns:
-        Those that have not ended.
+        Processes that have not ended.
     """
     opened: list[tuple[Process, int]] = []
     for process in processes:
@@ -61,7 +65,7 @@ def kill(processes: list[Process], folder: Path, patience: float) -> list[Proces
     try:
         watched = []
         for process, fd in opened:
-            # The descriptor holds on to whoever has the id now; only then is it certain who that is.
+            # The descriptor pins the process that has this id now; only after that can its identity be checked.
             if process.alive and (is_init_of(process.pid, folder) or _is_ending(process.pid)):
                 with contextlib.suppress(ProcessLookupError):
                     signal.pidfd_send_signal(fd, signal.SIGKILL)
@@ -73,20 +77,20 @@ def kill(processes: list[Process], folder: Path, patience: float) -> list[Proces
 
 
 def _is_ending(pid: int) -> bool:
-    """Whether a process is on its way out, where it has no command line any more; the flag is PF_EXITING."""
+    """Return whether a process is exiting (flag PF_EXITING): its command line is already empty then."""
     fields = stat_fields(pid)
     return bool(fields) and bool(int(fields[FLAGS]) & 0x4)
 
 
 def wait_gone(processes: list[Process], patience: float) -> list[Process]:
-    """Wait until processes that have ended are reaped: by this process if it is their parent, else by that.
+    """Wait until ended processes are reaped, by this process if it is their parent, else by their parent.
 
     Args:
-        processes: Those that live are not waited for.
+        processes: Processes; living ones are not waited for.
         patience: Seconds to wait.
 
     Returns:
-        Those that have ended and are not reaped; they have nothing any more but their ids.
+        Ended processes that are not reaped; they hold nothing but their ids.
     """
     end = time.monotonic() + patience
     while True:

@@ -1,4 +1,4 @@
-"""Programs of the machine that boxes are made with, and whether they are there."""
+"""Programs and rights that boxes need, and a function that runs programs."""
 
 import os
 import shutil
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SWITCH = "assay-switch"
 LONGEST_SECONDS = 60
 CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21}
-"""Name -> its bit in /proc/self/status, from linux/capability.h."""
+"""Capability -> its bit in `CapEff` of /proc/self/status (linux/capability.h)."""
 PACKAGES = {
     "ip": "iproute2",
     "tc": "iproute2",
@@ -46,7 +46,7 @@ PACKAGES = {
     "mount.moosefs": "moosefs-client",
     "mount.ceph": "ceph-common",
 }
-"""Program -> the Debian package that has it."""
+"""Program -> Debian package that contains it."""
 INSTEAD = "without a box, targets on this machine and hosts over ssh can be measured"
 
 
@@ -55,58 +55,58 @@ def run(words: Sequence[str], what: str, given: str = "") -> str:
 
     Args:
         words: The command.
-        what: What it does, for the message.
-        given: Its standard input.
+        what: What it does, for messages.
+        given: Text for its standard input.
 
     Returns:
         Its standard output.
 
     Raises:
-        AssayError: It fails, takes too long or is not there.
+        AssayError: It fails, takes too long, prints too much, or is not installed.
     """
     environment = {**os.environ, "PATH": search_path(), "LC_ALL": "C"}
     try:
-        heard = said(words, LONGEST_SECONDS, given.encode(), environment)
+        output = said(words, LONGEST_SECONDS, given.encode(), environment)
     except OSError as error:
         raise AssayError(f"{what}: {words[0]} cannot be started: {error.strerror}", "", EXIT_REFUSED) from error
-    if heard.late or heard.long:
-        how = f"says more than {about_size(MOST_OUT)}" if heard.long else f"has not ended in {LONGEST_SECONDS} s"
+    if output.late or output.long:
+        how = f"says more than {about_size(MOST_OUT)}" if output.long else f"has not ended in {LONGEST_SECONDS} s"
         raise AssayError(f"{what}: {words[0]} {how}", "", EXIT_REFUSED)
-    if heard.code != 0:
-        lines = [line.strip() for line in heard.err.decode("utf-8", "replace").splitlines() if line.strip()]
-        complaint = plain(redacted(lines[0])) if lines else f"exit code {heard.code}"
+    if output.code != 0:
+        lines = [line.strip() for line in output.err.decode("utf-8", "replace").splitlines() if line.strip()]
+        complaint = plain(redacted(lines[0])) if lines else f"exit code {output.code}"
         raise AssayError(f"{what}: {complaint.removeprefix('error: ')}", "", EXIT_REFUSED)
-    return heard.out.decode("utf-8", "replace")
+    return output.out.decode("utf-8", "replace")
 
 
 def search_path() -> str:
-    """$PATH with the places of the administrator's programs, which users often lack."""
+    """Return $PATH with the sbin folders, which users often lack."""
     return f"{absolute_only(os.environ.get('PATH', '')) or '/usr/bin:/bin'}:/usr/local/sbin:/usr/sbin:/sbin"
 
 
 def find_program(name: str) -> str | None:
-    """Absolute path of a program; None if it is not installed."""
+    """Return the absolute path of a program; None if it is not installed."""
     return shutil.which(name, path=search_path())
 
 
 def find_switch() -> str:
-    """assay-switch: $ASSAY_SWITCH, that of this package, in the source tree, or on PATH.
+    """Return the path of assay-switch: $ASSAY_SWITCH, in this package, in the source tree, or on PATH.
 
     Raises:
-        AssayError: There is none.
+        AssayError: It was not found.
     """
-    named = os.environ.get("ASSAY_SWITCH")
-    found = Path(named).absolute() if named else find_shipped(SWITCH)
+    override = os.environ.get("ASSAY_SWITCH")
+    found = Path(override).absolute() if override else find_shipped(SWITCH)
     if found is not None and found.is_file() and os.access(found, os.X_OK):
         return str(found)
-    on_path = None if named else find_program(SWITCH)
+    on_path = None if override else find_program(SWITCH)
     if on_path:
         return on_path
     raise AssayError(f"{SWITCH} was not found", f"{MEND}, or set ASSAY_SWITCH to its path", EXIT_REFUSED)
 
 
 def check_rights() -> None:
-    """See whether this process may make namespaces.
+    """Check that this process may make namespaces.
 
     Raises:
         AssayError: It may not; the hint says what works instead.
@@ -118,30 +118,29 @@ def check_rights() -> None:
 
 
 def missing_capabilities(status: str) -> list[str]:
-    """Those of `CAPABILITIES` that a process lacks.
+    """Return the names of `CAPABILITIES` that a process lacks.
 
     Args:
-        status: Its /proc/PID/status.
+        status: Text of its /proc/PID/status.
     """
     effective = next((int(line.split()[1], 16) for line in status.splitlines() if line.startswith("CapEff:")), 0)
     return [name for name, bit in CAPABILITIES.items() if not effective >> bit & 1]
 
 
 def check_programs(box: "Box", types: Iterable[str] = ()) -> None:
-    """See whether the programs that a box needs are there.
+    """Check that the programs that a box needs are installed.
 
     Args:
         box: The box.
         types: Types of file systems that a study mounts on its hosts.
 
     Raises:
-        AssayError: Some are not, or files of theirs are missing; the hint says which packages have them, or where
-            else to get them.
+        AssayError: Programs or their files are missing; the hint names packages, or another source.
     """
     needed = {"ip": "", "tc": "", "nsenter": "", "sshd": "", "ssh-keygen": ""}
     needed |= {"setpriv": ""} if box.users else {}
     others: dict[str, str] = {}
-    finds: list[ServerKind] = []
+    kinds: list[ServerKind] = []
     mounted = [*types, *(mount.type for spec in box.hosts.values() for mount in spec.mounts)]
     needed |= {"mount": ""} if mounted else {}
     needed |= {helper: "" for kind in mounted if (helper := f"mount.{kind}") in PACKAGES}
@@ -154,7 +153,7 @@ def check_programs(box: "Box", types: Iterable[str] = ()) -> None:
             needed |= dict.fromkeys(kind.programs, " ".join(kind.packages)) if kind.packages else {}
             needed |= {"findmnt": "", "umount": ""} if server.mount is not None else {}
             others |= dict.fromkeys(absent(kind, programs=not kind.packages), how_to_get(kind))
-            finds.append(kind)
+            kinds.append(kind)
     missing = [name for name in needed if find_program(name) is None]
     if missing or others:
         packages = dict.fromkeys(needed[name] or PACKAGES[name] for name in missing)
@@ -165,16 +164,16 @@ def check_programs(box: "Box", types: Iterable[str] = ()) -> None:
             "; ".join([*ways, *dict.fromkeys(others.values()), INSTEAD]),
             EXIT_REFUSED,
         )
-    for kind in finds:
+    for kind in kinds:
         found_words(kind)
 
 
 def absent(kind: ServerKind, programs: bool = True) -> list[str]:
-    """What a kind of server needs and is not there, in words.
+    """Return what a kind of server needs and is not installed, in words.
 
     Args:
         kind: The kind.
-        programs: Programs count, too; else only Python packages.
+        programs: Include programs; else only Python packages.
     """
     missing = [name for name in kind.programs if programs and find_program(name) is None]
     return missing + [f"the Python package {name}" for name in kind.python if not is_installed(name)]

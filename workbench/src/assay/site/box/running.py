@@ -1,4 +1,4 @@
-"""A box that is up: its hosts, how to get into them, and its servers."""
+"""A box that is up: its hosts, commands to enter them, and its servers."""
 
 import time
 from dataclasses import dataclass
@@ -19,10 +19,10 @@ SPACES = ("--net", "--uts", "--mount", "--pid", "--ipc")
 
 
 def prefix(pid: int, group: str, spaces: tuple[str, ...] = SPACES) -> list[str]:
-    """The words that run a command inside a host.
+    """Return the words to put before a command to run it inside a host.
 
     Args:
-        pid: Of the host's init.
+        pid: Process id of the host's init.
         group: Control group that limits the host's disks; empty for none.
         spaces: Options that say which namespaces to enter.
     """
@@ -39,7 +39,7 @@ class RunningBox:
 
     Attributes:
         folder: Its folder.
-        state: What is stored of it.
+        state: Its stored state.
     """
 
     folder: Path
@@ -47,7 +47,7 @@ class RunningBox:
 
     @property
     def name(self) -> str:
-        """What it runs as."""
+        """Name under which it runs."""
         return self.state.name
 
     @property
@@ -57,11 +57,11 @@ class RunningBox:
 
     @property
     def ssh_config(self) -> Path:
-        """For `ssh -F`: it works inside and outside the box, and reads nothing of the user's."""
+        """Configuration for `ssh -F` that works inside and outside the box, and ignores the user's own."""
         return self.folder / "ssh_config"
 
     def host(self, name: str) -> RunningHost:
-        """The host of this name.
+        """Return the host of this name.
 
         Raises:
             AssayError: There is none.
@@ -72,11 +72,11 @@ class RunningBox:
         raise AssayError(f"box {self.name} has no host {name}", one_of(name, [host.name for host in self.hosts]))
 
     def alive(self, name: str) -> bool:
-        """Whether a host still is."""
+        """Return whether a host is still alive."""
         return self.state.boot == boot_id() and host_process(self.host(name)).alive
 
     def enter(self, name: str) -> list[str]:
-        """The words that go before a command to run it inside a host. It begins in /, so that paths must be absolute.
+        """Return the words to put before a command to run it inside a host. It starts in /, so paths must be absolute.
 
         Raises:
             AssayError: There is no such host, or it is dead.
@@ -87,7 +87,7 @@ class RunningBox:
         return prefix(host.pid, host.group)
 
     def enter_as(self, name: str, user: str) -> list[str]:
-        """The words that go before a command to run it inside a host as one of the box's users, in a new environment.
+        """Return the words to put before a command to run it inside a host as a user of the box, in a new environment.
 
         Raises:
             AssayError: There is no such host or user, or the host is dead.
@@ -100,11 +100,11 @@ class RunningBox:
         return [*self.enter(name), find_program("setpriv") or "setpriv", *become, "--", "env", path]
 
     def down(self) -> str:
-        """Remove the box; returns and raises as `take_down`."""
+        """Remove the box. See `take_down` for what it returns and raises."""
         return take_down(self.name)
 
     def server_ready(self, name: str, server: RunningServer, within: float = 0.0) -> str:
-        """Why a server does not answer; empty if it does within some seconds."""
+        """Wait up to `within` seconds until a server answers; return why it does not, empty if it does."""
         try:
             self._serving(name, server).wait(within)
         except AssayError as error:
@@ -112,15 +112,15 @@ class RunningBox:
         return ""
 
     def stop_server(self, name: str, server: RunningServer, signal: str = "") -> None:
-        """End a server and wait until it has.
+        """End a server and wait until it has ended.
 
         Args:
-            name: Its host.
-            server: One of the host's.
-            signal: Such as KILL; the kind's own if empty.
+            name: Name of its host.
+            server: The server.
+            signal: Signal such as KILL; if empty, the usual one of its kind.
 
         Raises:
-            AssayError: It does not run, or does not end.
+            AssayError: The server does not run, or does not end.
         """
         kind = load_kind(server.kind)
         if not kind.start:
@@ -128,7 +128,7 @@ class RunningBox:
         words = [*self.enter(name), "sh", "-c"]
         run([*words, f"kill -{signal or kind.signal} $(cat {kind.pidfile})"], f"{server.kind} on {name}")
         end = time.monotonic() + STOP_SECONDS
-        # The process has ended when its /proc entry is gone; the host's init reaps at once.
+        # The process has ended when its /proc entry is gone: the host's init reaps immediately.
         while run([*words, f"test -e /proc/$(cat {kind.pidfile}) && echo there || true"], f"{server.kind} on {name}"):
             if time.monotonic() > end:
                 raise AssayError(f"{server.kind} on {name} has not ended", "stop it with signal KILL", EXIT_REFUSED)
@@ -138,7 +138,7 @@ class RunningBox:
             run([*words, LEFT_MOUNTED, "sh", server.mount], f"{server.mount} on {name}")
 
     def start_server(self, name: str, server: RunningServer) -> None:
-        """Start a server that was stopped, with the configuration it had, and wait until it answers.
+        """Start a stopped server again with the same configuration, and wait until it answers.
 
         Raises:
             AssayError: It does not start or does not answer.

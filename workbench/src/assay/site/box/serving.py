@@ -1,4 +1,4 @@
-"""The servers of a box: brought up in steps, so that each finds the others; stopped and started again."""
+"""Servers of a box: started in steps, so that each finds the others; stopped and started again."""
 
 import contextlib
 import os
@@ -19,17 +19,18 @@ from assay.site.box.programs import find_program, find_switch, run
 
 READY_SECONDS = 60
 LOOK_SECONDS = 0.05
-"""Time between two looks at what a server is to mount."""
+"""Time between two checks whether a server has mounted its directory."""
 MOUNTED = 'findmnt --noheadings --types notmpfs --mountpoint "$1"'
 ANSWERS = f'{MOUNTED}; stat "$1"; {MOUNTED}'
-"""For sh: a directory, which may be a mount of the host's own, empty and in memory. A program that finds only after it
-has mounted that it cannot work goes again at its first request: so it is looked at before one and after."""
+"""Script for sh: fails unless a program has mounted the directory $1 and answers there. A tmpfs does not count: it is
+the host's own empty directory. The mount is checked before and after a request, because a program that mounts and then
+finds that it cannot work unmounts at its first request."""
 LEFT_MOUNTED = f'if {MOUNTED}; then umount --lazy "$1"; fi'
-"""For sh: takes away what a program that was killed has left; nobody answers there any more."""
+"""Script for sh: unmounts what a killed program has left mounted at $1."""
 SECRETS = "secrets"
-"""Folder of a box with the passwords of its servers' users; only root may enter it."""
+"""Name of the folder with the passwords of the servers' users; only root may enter it."""
 STAY = 'pidfile=$1; shift; setsid "$@" </dev/null & echo $! >"$pidfile"'
-"""For sh: a file for the process id, and a command that does not go into the background by itself."""
+"""Script for sh: runs a command in the background. Arguments: file for its process id, command."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,8 @@ class Serving:
     """A server on its host.
 
     Attributes:
-        enter: Words that run a command inside the host.
-        filled: What it is, with all words filled in.
+        enter: Words to put before a command to run it inside the host.
+        filled: Description of the server, with all placeholders filled in.
     """
 
     enter: list[str]
@@ -46,21 +47,21 @@ class Serving:
 
     @property
     def what(self) -> str:
-        """For messages."""
+        """Kind and host of the server, for messages."""
         return f"{self.filled.kind.kind} on {self.filled.place.host}"
 
     @property
     def log(self) -> Path:
-        """Where it writes what happens."""
+        """Path of its log."""
         return self.filled.place.log
 
     @property
     def upstream(self) -> str:
-        """Address of the host whose servers it passes on; empty if it does not."""
+        """Address of the host whose servers it re-exports; empty if it does not."""
         return self.filled.place.upstream
 
     def begin(self) -> None:
-        """Write its configuration, and start it for the first time.
+        """Write the configuration, and start the server for the first time.
 
         Raises:
             AssayError: A command fails.
@@ -73,7 +74,7 @@ class Serving:
         self.start()
 
     def start(self) -> None:
-        """Run the commands that start it.
+        """Run the commands that start the server.
 
         Raises:
             AssayError: One fails.
@@ -88,7 +89,7 @@ class Serving:
             self._launch(command)
 
     def follow(self, after: str) -> None:
-        """Run what comes when it answers, `own`, or when all servers do, `all`.
+        """Run the steps that follow when this server answers (`own`) or when all servers answer (`all`).
 
         Raises:
             AssayError: A command fails.
@@ -96,17 +97,17 @@ class Serving:
         self._run(step for step in self.filled.kind.then if step.after == after)
 
     def resume(self, seconds: float) -> None:
-        """Start it again after it was stopped, and wait until it answers.
+        """Start the server again after it was stopped, and wait until it answers.
 
         Raises:
-            AssayError: It does not start, or not answer in time.
+            AssayError: It does not start, or does not answer in time.
         """
         self.start()
         self.wait(seconds)
         self._run(step for step in self.filled.kind.then if step.again)
 
     def wait(self, seconds: float) -> None:
-        """Wait until it answers.
+        """Wait until the server answers and has mounted its directory, if it has one.
 
         Raises:
             AssayError: It does not in time.
@@ -128,13 +129,13 @@ class Serving:
             self._launch(command)
 
     def _launch(self, command: Command) -> None:
-        """Run a command. What it prints goes to the log: a pipe it would keep open."""
-        given = command.given.encode()
+        """Run a command. Its output goes to a file, because a daemon would keep a pipe open."""
+        input_bytes = command.given.encode()
         with self.log.with_suffix(".out").open("ab") as out:
             try:
                 done = subprocess.run(
                     [*self.enter, *command.argv],
-                    input=given,
+                    input=input_bytes,
                     stdout=out,
                     stderr=out,
                     timeout=READY_SECONDS,
@@ -149,14 +150,14 @@ class Serving:
             raise AssayError(message, self._hint(), EXIT_REFUSED)
 
     def _hint(self) -> str:
-        """Its last words, without the passwords that a command may have repeated."""
-        said = last_words(self.log)
+        """Return the last line of the log, without passwords that a command may have printed."""
+        hint = last_words(self.log)
         for password in self.filled.place.passwords.values():
-            said = said.replace(password, "(a password)")
-        return said
+            hint = hint.replace(password, "(a password)")
+        return hint
 
     def told(self) -> RunningServer:
-        """What is stored of it."""
+        """Return what is stored of the server in the state of the box."""
         kind, place = self.filled.kind, self.filled.place
         folder = secrets_of(place.configuration.parent.parent)
         return RunningServer(
@@ -180,22 +181,22 @@ def first_serving(
     paths: Mapping[str, str],
     upstream: str,
 ) -> Serving:
-    """A server that was never started; its users get their passwords, in files that only root may read.
+    """Return a server that was never started. Passwords of its users are made, in files that only root may read.
 
     Args:
-        enter: Words that run a command inside its host.
+        enter: Words to put before a command to run it inside the host.
         host: The host.
-        server: As the box's file has it.
-        folder: Of the box.
-        peers: Host -> address of all servers of the kind.
+        server: The server as the file of the box describes it.
+        folder: Folder of the box.
+        peers: Host -> its address, for all hosts with a server of this kind.
         paths: Device of the host -> its path.
-        upstream: Address of the host whose servers it passes on; empty if it does not.
+        upstream: Address of the host whose servers it re-exports; empty if it does not.
 
     Raises:
-        AssayError: What it needs is not there.
+        AssayError: Something that it needs is missing.
     """
     kind = load_kind(server.kind)
-    passwords = {user: _made_password(folder, kind, user) for user in server.users}
+    passwords = {user: _make_password(folder, kind, user) for user in server.users}
     configuration = folder / "servers" / f"{host.name}-{server.kind}.conf"
     place = Place(host.name, host.address, configuration, peers, paths, passwords, upstream=upstream)
     configuration.parent.mkdir(exist_ok=True)
@@ -203,15 +204,15 @@ def first_serving(
 
 
 def known_serving(enter: list[str], host: RunningHost, server: RunningServer) -> Serving:
-    """A server that was started once.
+    """Return a server that was started before.
 
     Args:
-        enter: Words that run a command inside its host.
+        enter: Words to put before a command to run it inside the host.
         host: The host.
-        server: As it is stored.
+        server: Its stored state.
 
     Raises:
-        AssayError: What it needs is not there any more.
+        AssayError: Something that it needs is missing.
     """
     passwords = {user: _password(Path(path)) for user, path in server.credentials.items()}
     configuration, upstream = Path(server.configuration), server.upstream_address
@@ -220,17 +221,17 @@ def known_serving(enter: list[str], host: RunningHost, server: RunningServer) ->
 
 
 def secrets_of(folder: Path) -> Path:
-    """Where a box keeps passwords."""
+    """Return the folder with the passwords of a box."""
     return folder / SECRETS
 
 
 def secret_name(kind: ServerKind, user: str) -> str:
-    """Name of the file of a user's password, which all servers of a kind know."""
+    """Return the name of the file with a user's password, which all servers of a kind share."""
     return f"{kind.kind}-{user}"
 
 
-def _made_password(folder: Path, kind: ServerKind, user: str) -> str:
-    """The password of a user at the servers of a kind: the first of them makes it."""
+def _make_password(folder: Path, kind: ServerKind, user: str) -> str:
+    """Return the password of a user for the servers of a kind; make it if there is none yet."""
     path = secrets_of(folder) / secret_name(kind, user)
     if path.exists():
         return _password(path)
@@ -250,7 +251,7 @@ def _password(path: Path) -> str:
 
 
 def version_of(kind: ServerKind) -> str:
-    """Version of a package, or what a program says of itself."""
+    """Return the version of a server: of its package, or as its program prints it; `unknown` if neither states one."""
     if kind.packages and find_program("dpkg-query"):
         package = kind.packages[0]
         with contextlib.suppress(AssayError):
@@ -264,10 +265,10 @@ def version_of(kind: ServerKind) -> str:
 
 
 def is_mounted(enter: list[str], mount: str) -> bool:
-    """Whether a program of a host has mounted something at a directory, and answers there.
+    """Return whether a program of a host has mounted a directory and answers there.
 
     Args:
-        enter: Words that run a command inside the host.
+        enter: Words to put before a command to run it inside the host.
         mount: The directory.
     """
     words = [*enter, "sh", "-e", "-c", ANSWERS, "sh", mount]
@@ -277,7 +278,7 @@ def is_mounted(enter: list[str], mount: str) -> bool:
 
 
 def last_words(log: Path) -> str:
-    """The last line that a server wrote: its log may be gone when somebody looks."""
+    """Return the last line that a server wrote, for messages: the log itself may be removed before it is read."""
     for path in (log.with_suffix(".out"), log):
         lines = path.read_text(errors="replace").splitlines() if path.exists() else []
         if lines:

@@ -1,4 +1,4 @@
-"""A cluster in a box as the site of a run: one that comes up for it, or one that is up already."""
+"""A cluster in a box as the site of a run: a box that comes up for it, or one that is up already."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,15 +27,13 @@ from assay.site.site import SERVER_SECONDS, Standing, refuse_too_few
 from assay.store.entries import TESTBED
 
 CLIENT, SERVER = "client", "server"
-"""Roles of the hosts of a box. Its clients generate the load, unless others are named."""
-
-
+"""Roles of the hosts of a box. Clients generate the load unless the study names other hosts."""
 HOST_SECONDS = 0.4
-"""To make a host with its link and disks, and to give it the engine. Measured with 2 to 13 hosts."""
+"""Time to make a host with its link and disks and to copy the engine to it. Measured with 2 to 13 hosts."""
 
 
 class BoxSite:
-    """A box that is brought up; if this process is killed, the next look at boxes removes it."""
+    """A box that is brought up for a run; if this process is killed, the next `sweep` removes it."""
 
     more = "name as many under `hosts`"
 
@@ -47,14 +45,14 @@ class BoxSite:
         kept: bool = False,
         targets: Mapping[str, Target] = MappingProxyType({}),
     ) -> None:
-        """Nothing is read yet.
+        """Read nothing yet.
 
         Args:
-            ref: Name of a preset, or of a file.
-            written: The hosts that generate the load, as a study names them; none for the clients of the box.
-            base: Folder at which the name of the file starts.
-            kept: It is the folder of a run, which has the file under a name of its own.
-            targets: Those of the study.
+            ref: Name of a preset, or path of a file.
+            written: The hosts that generate the load, as a study names them; if it names none, the clients of the box.
+            base: Folder that the path of the file is relative to.
+            kept: `base` is the folder of a run, which stores the file under a fixed name.
+            targets: Targets of the study.
         """
         self._ref, self._written, self._base, self._targets = ref, written, base, targets
         self._file = TESTBED if kept else ref
@@ -62,16 +60,16 @@ class BoxSite:
 
     @property
     def files(self) -> Mapping[str, Callable[[], bytes]]:
-        """The file of the box, unless it comes with Assay."""
+        """The file of the box, unless it is a preset."""
         if self._ref in preset_names():
             return {}
         return {TESTBED: self._copied}
 
     def _copied(self) -> bytes:
-        """The file, held against what a box is: what is none is not copied.
+        """Return the content of the file of the box, which is validated first.
 
         Raises:
-            AssayError: It is none.
+            AssayError: The file does not describe a box.
         """
         path = self._base / self._file
         data = read_box_file(path, self._ref)
@@ -97,7 +95,7 @@ class BoxSite:
         refuse_too_few(needed, names, "take a larger testbed, or name more of its hosts")
 
     def ready(self, _needed: int) -> None:
-        """See `Site`: programs and rights are there, and the box has the hosts that are named."""
+        """See `Site`: checks programs and rights, and that the box has the named hosts."""
         box = self._load()
         self._chosen([member.name for member in box.members()])
         check_possible(box, {mount.type for target in self._targets.values() for mount in target.mounted})
@@ -112,13 +110,13 @@ class BoxSite:
         """See `Site`."""
         box = self._load()
         say(f"testbed {box.name}: {box.description}" if box.description else f"testbed {box.name}")
-        # The same description may be used several times at once: each has a box of its own.
+        # Several runs may use the same description at once: each gets its own box.
         self._running = bring_up(box, f"{box.name[:16].rstrip('-')}-run-{os.getpid()}", owned=True)
         try:
             known = {host.name: host for host in box_hosts(self._running)}
             names = self._chosen(known) or with_role(self._running, CLIENT, known)
-            standing = standing_of(self._running, tuple(known[name] for name in names))
-            return replace(standing, targets=self._signed_in(self._running), mounts=_mounts(box, self._running))
+            state = standing_of(self._running, tuple(known[name] for name in names))
+            return replace(state, targets=self._signed_in(self._running), mounts=_mounts(box, self._running))
         except BaseException:
             self.down(say)
             raise
@@ -131,7 +129,7 @@ class BoxSite:
                 say(f"testbed {running.state.box}: {left}")
 
     def _signed_in(self, running: RunningBox) -> dict[str, Target]:
-        """Targets whose servers know users of the box."""
+        """Return the targets that get credentials of users of the box, with these credentials."""
         logins = {
             (host.name, user): path
             for host in running.hosts
@@ -146,7 +144,11 @@ class BoxSite:
             return load_box(self._ref if self._ref in preset_names() else self._file, self._base, Naming(self._base))
 
     def _named(self) -> tuple[str, ...]:
-        """The hosts that the study names; those of a box have neither users nor ports of their own."""
+        """Return the hosts that the study names.
+
+        Raises:
+            AssayError: A host is named with a user or port, which hosts of a box do not have.
+        """
         logins = (login for text in self._written.nodes for login in logins_of(text))
         other = next((login.nodes for login in logins if login.user or login.number), None)
         if other is not None:
@@ -154,58 +156,61 @@ class BoxSite:
         return expanded(self._written.nodes, "host")
 
     def _chosen(self, known: Iterable[str]) -> Sequence[str]:
-        """Names of the hosts that are to generate the load; none for the clients of the box.
+        """Return the names of the hosts that the study names; none means the clients of the box.
 
         Args:
             known: Names of all hosts of the box.
+
+        Raises:
+            AssayError: The box has no such host, or the study names an inventory, too.
         """
         if self._written.inventory is not None:
             raise AssayError("a study has a testbed or an inventory, not both", "remove one of the two")
-        names, has = self._named(), list(known)
-        missing = [name for name in names if name not in has]
+        names, host_names = self._named(), list(known)
+        missing = [name for name in names if name not in host_names]
         if missing:
-            raise AssayError(f"the testbed has no host {missing[0]}", f"it has {', '.join(has)}")
+            raise AssayError(f"the testbed has no host {missing[0]}", f"it has {', '.join(host_names)}")
         return names
 
 
 class OpenBox:
-    """A box that is up already, and stays up."""
+    """A box that is up already and stays up."""
 
     more = "name hosts of the box"
 
     def __init__(self, name: str, clients: str = "", servers: str = "") -> None:
-        """Nothing is looked up yet.
+        """Look up nothing yet.
 
         Args:
-            name: What the box runs as.
-            clients: Node set of hosts; those with the role client if empty.
-            servers: Node set of hosts; those with the role server if empty.
+            name: Name under which the box runs.
+            clients: Node set of the clients; if empty, the hosts with the role client.
+            servers: Node set of the servers; if empty, the hosts with the role server.
         """
         self._name, self._words = name, {CLIENT: clients, SERVER: servers}
 
     @property
     def files(self) -> Mapping[str, Callable[[], bytes]]:
-        """None are needed."""
+        """No files: the box is up."""
         return {}
 
     @property
     def mounted(self) -> Sequence[str]:
-        """See `Site`; it belongs to whoever brought the box up."""
+        """See `Site`: none, since the mounts belong to the user who brought the box up."""
         return ()
 
     def check(self, _needed: int) -> None:
-        """See `Site`; a box that is up is as it must be."""
+        """See `Site`: the box must be up."""
         self._find()
 
     def ready(self, _needed: int) -> None:
-        """See `Site`: it is up."""
+        """See `Site`: `check` is enough."""
 
     def takes(self, _needed: int) -> float:
         """See `Site`."""
         return 0.0
 
     def up(self, say: Say) -> Standing:
-        """See `Site`; the box is up, and nothing is made."""
+        """See `Site`; nothing has to be made."""
         box = self._find()
         dead = [host.name for host in box.hosts if not box.alive(host.name)]
         if dead:
@@ -213,7 +218,7 @@ class OpenBox:
         return standing_of(box, self._with(box, CLIENT, bool(dead)), self._with(box, SERVER, bool(dead)))
 
     def down(self, say: Say) -> None:
-        """It stays up."""
+        """Do nothing: the box stays up."""
 
     def _find(self) -> RunningBox:
         boxes = {box.name: box for box in running_boxes()}
@@ -223,7 +228,7 @@ class OpenBox:
         return boxes[self._name]
 
     def _with(self, box: RunningBox, role: str, dead: bool) -> tuple[Host, ...]:
-        """The hosts that are named for a role, or that have it."""
+        """Return the hosts that were named for a role, or else those that have it."""
         known = {host.name: host for host in box_hosts(box)}
         names = node_names(self._words[role]) if self._words[role] else with_role(box, role, known)
         missing = [name for name in names if name not in known]
@@ -235,7 +240,7 @@ class OpenBox:
 
 
 def _mounts(box: Box, running: RunningBox) -> dict[str, tuple[HostMount, ...]]:
-    """Host -> what the box has mounted on it."""
+    """Return host -> what the box has mounted on it."""
     servers = {host.name: host.servers for host in running.hosts}
     return {
         member.name: tuple(
@@ -247,17 +252,17 @@ def _mounts(box: Box, running: RunningBox) -> dict[str, tuple[HostMount, ...]]:
 
 
 def kept_mounts(spec: HostSpec) -> tuple[Mount, ...]:
-    """What a host mounts that is still there when it was unmounted."""
+    """Return the mounts of a host that keep their data when they are unmounted."""
     return tuple(mount for mount in spec.mounts if mount.type not in IN_MEMORY)
 
 
 def standing_of(box: RunningBox, clients: tuple[Host, ...], servers: tuple[Host, ...] | None = None) -> Standing:
-    """What a box that is up gives.
+    """Return the state of a site that is a box which is up.
 
     Args:
         box: The box.
-        clients: Those of its hosts that generate the load.
-        servers: Those that serve storage; the ones with the role server if None.
+        clients: Hosts that generate the load.
+        servers: Hosts that serve storage; None for those with the role server.
     """
     made = box_hosts(box)
     known = {host.name: host for host in made}
@@ -268,7 +273,7 @@ def standing_of(box: RunningBox, clients: tuple[Host, ...], servers: tuple[Host,
 
 
 def box_hosts(box: RunningBox) -> tuple[Host, ...]:
-    """The living hosts of a box that is up, with their links as its file states them."""
+    """Return the living hosts of a box that is up, with their links as its file states them."""
     return tuple(
         Host(
             name=host.name,
@@ -285,12 +290,12 @@ def box_hosts(box: RunningBox) -> tuple[Host, ...]:
 
 
 def with_role(box: RunningBox, role: str, known: Mapping[str, Host]) -> Sequence[str]:
-    """Names of the known hosts with a role."""
+    """Return the names of the known hosts with a role."""
     return [host.name for host in box.hosts if role in host.roles and host.name in known]
 
 
 def server_facts(box: RunningBox) -> dict[str, dict[str, str]]:
-    """`server HOST KIND` -> what is known of each server of a box."""
+    """Return `server HOST KIND` -> facts about each server of a box."""
     return {
         f"server {host.name} {server.kind}": {
             "version": server.version,

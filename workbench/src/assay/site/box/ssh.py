@@ -1,4 +1,4 @@
-"""ssh in a box: its own keys, its own configuration; the user's is neither read nor changed."""
+"""ssh in a box, with its own keys and configuration; the user's files are neither read nor changed."""
 
 import shlex
 from pathlib import Path
@@ -7,11 +7,11 @@ from assay.model.site.box import Member
 from assay.site.box.programs import find_program, run
 
 INSIDE = "/run/assay-host"
-"""File that only hosts of a box have."""
+"""File that exists only on hosts of a box."""
 
 
 def make_keys(folder: Path, names: list[str]) -> None:
-    """The key with which hosts log in on each other, and the key of each host.
+    """Make an ssh key for each name: the client key, or the key of a host.
 
     Raises:
         AssayError: ssh-keygen fails.
@@ -23,12 +23,12 @@ def make_keys(folder: Path, names: list[str]) -> None:
 
 
 def write_files(folder: Path, members: tuple[Member, ...], prefixes: dict[str, list[str]]) -> None:
-    """Configuration of client and server, and the keys that are known.
+    """Write the configuration of client and server, the known hosts and the authorized keys.
 
     Args:
-        folder: With the keys.
+        folder: Folder with the keys.
         members: The hosts.
-        prefixes: Host -> the words that run a command in it.
+        prefixes: Host -> words to put before a command to run it there.
     """
     known = []
     for member in members:
@@ -41,7 +41,7 @@ def write_files(folder: Path, members: tuple[Member, ...], prefixes: dict[str, l
 
 
 def server_text(folder: Path) -> str:
-    """Configuration of every sshd; key and address come with its command."""
+    """Return the sshd configuration of all hosts; key and address are options of each command."""
     lines = [
         f"AuthorizedKeysFile {folder}/authorized_keys .ssh/authorized_keys",
         "PidFile /run/sshd.pid",
@@ -59,10 +59,10 @@ def server_text(folder: Path) -> str:
 
 
 def client_text(folder: Path, members: tuple[Member, ...], prefixes: dict[str, list[str]]) -> str:
-    """Configuration of ssh, for `ssh -F`.
+    """Return the client configuration, for `ssh -F`.
 
-    Hosts reach each other over the box's network. From outside, where that network cannot be seen, a command starts an
-    sshd inside the host for this one connection, so that the network that is measured does not carry it either.
+    Hosts reach each other over the network of the box. That network is not visible outside the box: there, a command
+    starts an sshd inside the host for each connection, which also keeps such traffic off the measured network.
     """
     lines = []
     for member in members:
@@ -87,7 +87,7 @@ def client_text(folder: Path, members: tuple[Member, ...], prefixes: dict[str, l
 
 
 def server_command(folder: Path, member: Member) -> list[str]:
-    """The command of a host's sshd, which must be an absolute path: it starts itself anew for each connection."""
+    """Return the command of a host's sshd, with an absolute path: sshd executes itself again for each connection."""
     program = find_program("sshd") or "/usr/sbin/sshd"
     log = f"{folder}/{member.name}.log"
     options = ["-o", f"HostKey={folder}/{member.name}", "-o", f"ListenAddress={member.address}:22"]

@@ -1,4 +1,4 @@
-"""What is stored of a box that is up, and whether it still is."""
+"""The stored state of a box, and whether the box is still up."""
 
 from pathlib import Path
 
@@ -10,14 +10,14 @@ from assay.site.box.folders import STATE
 
 
 def write_state(folder: Path, state: BoxState) -> None:
-    """Store it, in one step: a box without it is one whose making was cut short."""
+    """Store the state of a finished box atomically: a box without it was never finished."""
     unfinished = folder / f"{STATE}.new"
     unfinished.write_text(state.model_dump_json(indent=1) + "\n")
     unfinished.rename(folder / STATE)
 
 
 def read_state(folder: Path) -> BoxState | None:
-    """What is stored in a folder; None if its box was not finished."""
+    """Return the state stored in the folder of a box; None if the box was never finished."""
     try:
         return BoxState.model_validate_json((folder / STATE).read_bytes())
     except (OSError, ValidationError):
@@ -25,15 +25,15 @@ def read_state(folder: Path) -> BoxState | None:
 
 
 def host_process(host: RunningHost) -> Process:
-    """The init of a host."""
+    """Return the init process of a host."""
     return Process(host.pid, host.start)
 
 
 def is_up(state: BoxState | None) -> bool:
-    """Whether a box is still of use: what joins its hosts lives, a host does, and so does who it belongs to."""
+    """Return whether a box is still usable: its switch, at least one host and its owner process, if any, are alive."""
     if state is None or state.boot != boot_id():
         return False
     if state.owner_pid and not Process(state.owner_pid, state.owner_start).alive:
         return False
-    joined = Process(state.switch_pid, state.switch_start).alive
-    return joined and any(host_process(host).alive for host in state.hosts)
+    has_switch = Process(state.switch_pid, state.switch_start).alive
+    return has_switch and any(host_process(host).alive for host in state.hosts)

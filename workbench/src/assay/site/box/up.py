@@ -1,4 +1,4 @@
-"""Bringing a box up."""
+"""Brings a box up."""
 
 import itertools
 import os
@@ -24,31 +24,31 @@ from assay.site.box.serving import READY_SECONDS, Serving, first_serving
 from assay.site.box.state import is_up, read_state, write_state
 
 SWITCH = "switch"
-"""Name of the namespace in which all links meet; no host has it."""
+"""Name of the namespace with the switch end of all links; no host has this name."""
 PATIENCE_SECONDS = 1.0
-"""Longest wait for another command that only looks whether something was left of a box of that name."""
+"""Longest wait for the lock, which another command may hold briefly to look for remains of a box of that name."""
 SSHD_SECONDS = 10
-"""Longest that an sshd may take to listen."""
+"""Longest wait until an sshd listens."""
 MOST_LINE = 4096
-"""Bytes of what a host's first process says."""
+"""Most bytes read of a line that a host's init prints."""
 TOGETHER = 8
-"""Hosts that are made at the same time."""
+"""Number of hosts that are made in parallel."""
 
 
 def bring_up(box: Box, name: str = "", owned: bool = False) -> RunningBox:
-    """Bring a box up; what earlier ones left is removed first.
+    """Bring a box up, after removing the remains of earlier ones.
 
     Args:
-        box: As `load_box` reads it.
-        name: What it runs as; the box's own name if empty.
-        owned: It is of this process: once that is dead, the next look at boxes removes it.
+        box: The box, as `load_box` reads it.
+        name: Name under which it runs; the box's own name if empty.
+        owned: The box belongs to this process: after its end the next `sweep` removes the box.
 
     Returns:
-        The box, with all servers answering.
+        The box; all its servers answer.
 
     Raises:
-        AssayError: This process may not, a program is missing, a box of that name is up, or something fails; then
-            nothing of it is left.
+        AssayError: This process lacks rights, a program is missing, a box of that name is up, or a step fails. A
+            partly made box is removed.
     """
     name = name or box.name
     if not NAME.fullmatch(name):
@@ -67,17 +67,17 @@ def bring_up(box: Box, name: str = "", owned: bool = False) -> RunningBox:
 
 
 def check_possible(box: Box, types: Iterable[str] = ()) -> str:
-    """See whether a box can be brought up on this machine, by looking only.
+    """Check whether a box can be brought up on this machine, without changing anything.
 
     Args:
-        box: As `load_box` reads it.
+        box: The box, as `load_box` reads it.
         types: Types of file systems that a study mounts on its hosts.
 
     Returns:
-        Path of the program for its switches.
+        Path of assay-switch.
 
     Raises:
-        AssayError: This process may not, a program is missing, or a directory of it would hide what hosts need.
+        AssayError: This process lacks rights, a program is missing, or a mount would hide files that hosts need.
     """
     check_rights()
     check_programs(box, types)
@@ -86,13 +86,13 @@ def check_possible(box: Box, types: Iterable[str] = ()) -> str:
     return switch
 
 
-def _each(spec: HostSpec) -> list[Disk]:
-    """The disks of a host one by one, where several are used as one, too."""
+def _single_disks(spec: HostSpec) -> list[Disk]:
+    """Return the disks of a host one by one, also those of a RAID."""
     return [disk for disk in spec.disks for _ in range(disk.count)]
 
 
 def _check_hidden(box: Box, needed: list[str]) -> None:
-    """Refuse disks and mounts whose top directory hides what the hosts need."""
+    """Refuse disks and mounts whose top-level directory hides files that hosts need."""
     for spec in box.hosts.values():
         places = [("a shared directory", box.shared)] if box.shared is not None else []
         places += [("a disk", disk.mount) for disk in spec.disks if disk.mount is not None]
@@ -116,7 +116,7 @@ class _Builder:
         self.group_version = 1
         self.inits: dict[str, Process] = {}
         self.devices: dict[str, dict[str, str]] = {member.name: {} for member in self.members}
-        """Host -> name of a bare device -> its path."""
+        """Host -> name of an unmounted device -> its path."""
 
     def build(self, owned: bool) -> RunningBox:
         """Make everything; the state is written last."""
@@ -163,7 +163,7 @@ class _Builder:
         images: dict[str, list[Future[None]]] = {
             member.name: [
                 pool.submit(disks.make_image, disk, self._image(member, number))
-                for number, disk in enumerate(_each(member.spec))
+                for number, disk in enumerate(_single_disks(member.spec))
             ]
             for member in self.members
         }
@@ -189,10 +189,10 @@ class _Builder:
         return self.disks / f"{member.name}-{number}.img"
 
     def _attach(self, member: Member, number: int) -> str:
-        """The loop device of a disk.
+        """Attach an image file, and return its loop device.
 
-        Among the host's processes, so that it does not outlive them, but with the machine's view of files: by its
-        path there the device is found again.
+        The command runs in the host's pid namespace, so that it cannot outlive the host, but sees the files of the
+        machine, so that the device has the image's path there.
         """
         enter = prefix(self.inits[member.name].pid, "", ("--pid",))
         image = str(self._image(member, number))
@@ -207,8 +207,8 @@ class _Builder:
                 disks.make_group(hierarchy, path)
                 self.groups[member.name], self.group_version = str(path), hierarchy.version
 
-    def _own(self, name: str, spec: HostSpec) -> list[str]:
-        """What a host has of its own, as words for `assay-switch init`."""
+    def _mount_options(self, name: str, spec: HostSpec) -> list[str]:
+        """Return the mounts of a host as options of `assay-switch init`."""
         binds = [(str(self.folder / "hosts"), "/etc/hosts")]
         places = [*(disk.mount for disk in spec.disks if disk.mount is not None), *spec.mounted]
         if self.box.shared is not None and name != SWITCH:
@@ -223,8 +223,8 @@ class _Builder:
         return words + [word for bind in dict.fromkeys(binds) for word in ("--bind", ":".join(bind))]
 
     def _init(self, name: str, spec: HostSpec) -> Process:
-        """Make the namespaces of a host. Its init begins only when it is in the journal."""
-        words = [self.switch, "init", "--name", name, "--folder", str(self.folder), *self._own(name, spec)]
+        """Make the namespaces of a host, and return its init, which starts only after the journal has recorded it."""
+        words = [self.switch, "init", "--name", name, "--folder", str(self.folder), *self._mount_options(name, spec)]
         pipe = subprocess.PIPE
         with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True, cwd="/") as first:
             assert first.stdin and first.stdout and first.stderr
@@ -236,8 +236,8 @@ class _Builder:
                 first.stdin.flush()
                 line = first.stdout.readline(MOST_LINE).strip()
             if line != "ready":
-                said = first.stderr.readline(MOST_LINE).strip().removeprefix("error: ")
-                raise AssayError(f"host {name} cannot be made: {said or 'its init died'}", "", EXIT_REFUSED)
+                error_text = first.stderr.readline(MOST_LINE).strip().removeprefix("error: ")
+                raise AssayError(f"host {name} cannot be made: {error_text or 'its init died'}", "", EXIT_REFUSED)
         return process
 
     def _join(self) -> None:
@@ -245,14 +245,14 @@ class _Builder:
         pids = {name: init.pid for name, init in self.inits.items()}
         text = layout.batch("ip", layout.switch_links(self.box, pids))
         text += layout.batch("tc", layout.switch_shapers(self.box))
-        # In the switch's network alone: `ip` is to understand the ids of processes that are known here.
+        # Enter only the network namespace: `ip` must see process ids as this machine does.
         inside = [*prefix(self.inits[SWITCH].pid, "", ("--net",)), "sh", "-e", "-c", text]
         run(inside, "links of the box")
         for words in layout.switch_commands(self.box, self.switch):
             run([*self._enter(SWITCH), *words], "switch")
 
     def _host(self, member: Member) -> RunningHost:
-        """All of a host that comes after its namespaces and before its servers: network, disks, sshd."""
+        """Set up network, disks and sshd of a host, after its namespaces and before its servers."""
         spec = member.spec
         text = layout.host_script(member, self.box)
         group = self.groups.get(member.name, "")
@@ -287,7 +287,7 @@ class _Builder:
         )
 
     def _serve(self, pool: ThreadPoolExecutor, hosts: Mapping[str, RunningHost]) -> dict[str, list[Serving]]:
-        """Start all servers, and wait until they answer and have done what comes then. All hosts are there by now."""
+        """Start all servers, wait until they answer, and run the steps that follow. All hosts exist by now."""
         peers: dict[str, dict[str, str]] = {}
         for member in self.members:
             for server in member.spec.servers:
@@ -303,18 +303,18 @@ class _Builder:
             ]
             for member in self.members
         }
-        for waits in (False, True):
-            # What passes on what others serve begins when they answer.
-            turn = [[one for one in found if bool(one.upstream) is waits] for found in servings.values()]
-            list(pool.map(_begin, turn))
-            list(pool.map(_settle, turn))
-        # One after the other: what joins a cluster finds the ones before it there.
+        for re_exports in (False, True):
+            # Servers that re-export others start when those answer.
+            batch = [[one for one in found if bool(one.upstream) is re_exports] for found in servings.values()]
+            list(pool.map(_begin, batch))
+            list(pool.map(_settle, batch))
+        # One after the other: a server that joins a cluster finds those before it.
         for serving in itertools.chain(*servings.values()):
             serving.follow("all")
         return servings
 
     def _mount(self, member: Member, servers: Mapping[str, Sequence[RunningServer]]) -> None:
-        """Mount what a host is to see of the others."""
+        """Mount on a host what its description says, such as exports of other hosts."""
         for mount in member.spec.mounts:
             what, enter = f"{mount.at} on {member.name}", self._enter(member.name)
             run([*enter, "mkdir", "-p", mount.at], what)
@@ -322,13 +322,13 @@ class _Builder:
 
 
 def _begin(servings: Sequence[Serving]) -> None:
-    """Start the servers of one host, in the order of its file."""
+    """Start the servers of one host, in the order of the file."""
     for serving in servings:
         serving.begin()
 
 
 def _settle(servings: Sequence[Serving]) -> None:
-    """Wait for the servers of one host, and let each do what comes when it answers."""
+    """Wait until each server of one host answers, and run the steps that follow."""
     for serving in servings:
         serving.wait(READY_SECONDS)
         serving.follow("own")

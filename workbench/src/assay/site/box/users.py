@@ -1,6 +1,6 @@
-"""The directory that all hosts of a box have in common, and the box's own users, whose homes are in it.
+"""The directory that all hosts of a box share, and the users of the box, whose homes are in it.
 
-No account is made on the machine: hosts see files of accounts that have these users besides the machine's.
+No account is made on the machine: hosts see copies of the account files with these users added.
 """
 
 import os
@@ -13,35 +13,39 @@ from assay.site.box.disks import SHARED
 from assay.site.box.programs import run
 
 ACCOUNTS = ("passwd", "group")
-"""Files of /etc that hosts have a copy of, with the users of the box."""
+"""Account files of /etc that hosts see as copies, with the users of the box added."""
 FIRST_ID = 59_000
-"""The users' ids count up from here, past those that the machine has: below what Debian's policy keeps for itself."""
+"""First id for users of a box, below the range that Debian policy reserves; ids in use are skipped."""
 HOMES = "home"
 MOST_BYTES = 16 << 20
-"""Of a file of accounts, or a key."""
+"""Largest account file or key that is read."""
 
 
 def homes(disks: Path) -> Path:
-    """Where the homes of users are on the machine, of a box with this folder of disks."""
+    """Return the folder with the users' homes, as the machine sees it.
+
+    Args:
+        disks: Folder of the disks of the box.
+    """
     return disks / SHARED / HOMES
 
 
 def make(users: Sequence[str], shared: str, folder: Path, disks: Path) -> None:
-    """Make the directory that hosts share, the users' homes in it, and the files of accounts.
+    """Make the directory that hosts share, the users' homes in it, and the account files.
 
     Args:
-        users: Their names.
+        users: Names of the users.
         shared: The directory, as hosts see it.
-        folder: Of the box.
-        disks: Of the box's disks, which exists.
+        folder: Folder of the box.
+        disks: Folder of the disks of the box, which exists.
     """
     place = disks / SHARED
     place.mkdir()
-    # As /tmp: every user may write, and only into what is theirs.
+    # Like /tmp: every user may write, but not change files of others.
     place.chmod(0o1777)
     homes(disks).mkdir()
-    texts = {name: _kept(name, users) for name in ACCOUNTS}
-    for user, number in zip(users, _free(len(users)), strict=True):
+    texts = {name: _machine_accounts(name, users) for name in ACCOUNTS}
+    for user, number in zip(users, _free_ids(len(users)), strict=True):
         texts["passwd"] += f"{user}:x:{number}:{number}:user of a box:{shared}/{HOMES}/{user}:/bin/sh\n"
         texts["group"] += f"{user}:x:{number}:\n"
         home = homes(disks) / user
@@ -51,25 +55,25 @@ def make(users: Sequence[str], shared: str, folder: Path, disks: Path) -> None:
         (folder / name).write_text(text)
 
 
-def _kept(name: str, users: Sequence[str]) -> str:
-    """A file of the machine's accounts without what has a name of the box's users."""
+def _machine_accounts(name: str, users: Sequence[str]) -> str:
+    """Return an account file of the machine, without entries that have a name of a user of the box."""
     lines = read_regular(f"/etc/{name}", MOST_BYTES).decode(errors="replace").splitlines()
     return "".join(f"{line}\n" for line in lines if line.partition(":")[0] not in users)
 
 
-def _free(count: int) -> list[int]:
-    """Ids that no user of the machine has."""
+def _free_ids(count: int) -> list[int]:
+    """Return ids that no user or primary group of the machine has."""
     taken = {entry.pw_uid for entry in pwd.getpwall()} | {entry.pw_gid for entry in pwd.getpwall()}
     free = (number for number in range(FIRST_ID, FIRST_ID + count + len(taken)) if number not in taken)
     return [next(free) for _ in range(count)]
 
 
 def make_keys(home: Path, folder: Path) -> None:
-    """The keys with which a user logs in on the other hosts, and what `ssh` reads of them.
+    """Make the key with which a user logs in on other hosts, and the files that ssh needs for it.
 
     Args:
-        home: Of the user.
-        folder: Of the box.
+        home: Home of the user.
+        folder: Folder of the box.
 
     Raises:
         AssayError: ssh-keygen fails.
@@ -85,6 +89,6 @@ def make_keys(home: Path, folder: Path) -> None:
 
 
 def binds(shared: str, folder: Path, disks: Path) -> list[tuple[str, str]]:
-    """What hosts see elsewhere than the machine: (from, to)."""
+    """Return the paths to bind-mount in hosts: (path on the machine, path in the host)."""
     accounts = [(str(folder / name), f"/etc/{name}") for name in ACCOUNTS]
     return [*accounts, (str(disks / SHARED), shared)]

@@ -1,1 +1,1 @@
-"""Hosts that exist already: named in a study or on a command line, and described in an inventory."""
+"""Existing hosts: named in a study or on a command line, or described in an inventory."""

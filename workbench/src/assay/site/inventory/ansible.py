@@ -1,4 +1,4 @@
-"""Inventories of Ansible, as INI and as YAML: hosts, groups, and variables that say how to log in.
+"""Ansible inventories in INI and YAML: hosts, groups, and variables that say how to log in.
 
 Sources: docs.ansible.com, "How to build your inventory", plugins ansible.builtin.ini and ansible.builtin.yaml.
 """
@@ -25,7 +25,7 @@ _FIELDS = {
     "ansible_ssh_private_key_file": "identity",
     "ansible_private_key_file": "identity",
 }
-_BY_SSH = ("ssh", "smart", "paramiko", "paramiko_ssh", "ansible.builtin.ssh")
+_SSH_CONNECTIONS = ("ssh", "smart", "paramiko", "paramiko_ssh", "ansible.builtin.ssh")
 _NOT_TAKEN = re.compile(r"ansible_(ssh_pass|password|ssh_common_args|ssh_extra_args|become\w*)")
 _SECTION = re.compile(r"\[([^\[\]:]+)(?::(vars|children|hosts))?\]")
 _LIKE_INI = re.compile(r"^[ \t]*\[[A-Za-z_][^\[\]]*\][ \t]*(?:[#;].*)?$|^[^#;\n]*\sansible_\w+[ \t]*=", re.M)
@@ -53,12 +53,12 @@ class _Tree:
         return self.groups.setdefault(name, _Group())
 
     def add(self, group: str, written: str, variables: dict[str, Any], line: int) -> None:
-        """Hosts of a group, `web[01:50].example.org:2222`."""
+        """Add hosts such as `web[01:50].example.org:2222` to a group."""
         port = _PORT.fullmatch(_NUMBERS.sub("", written)) and _PORT.fullmatch(written)
         nodes = port[1] if port else written
         if port:
             variables = {"ansible_port": port[2], **variables}
-        names = [name for one in _lettered(nodes) for name in node_names(_NUMBERS.sub(_range, one))]
+        names = [name for one in _expand_letters(nodes) for name in node_names(_NUMBERS.sub(_range, one))]
         for name in names:
             self.group(group).hosts[name] = None
             self.variables.setdefault(name, {}).update(variables)
@@ -68,12 +68,12 @@ class _Tree:
 
 
 def is_ini(text: str) -> bool:
-    """Whether a file looks like an inventory of Ansible: sections in brackets, or its variables behind hosts."""
+    """Return whether a text looks like an Ansible inventory: sections in brackets, or `ansible_*` behind hosts."""
     return _LIKE_INI.search(text) is not None
 
 
 def is_yaml(document: object) -> bool:
-    """Whether a document looks like an inventory of Ansible: nothing but groups."""
+    """Return whether a YAML document looks like an Ansible inventory: every key is a group."""
     known = {"hosts", "children", "vars"}
     return (
         isinstance(document, dict)
@@ -85,10 +85,10 @@ def is_yaml(document: object) -> bool:
 
 
 def read_ini(text: str, path: Path, tell: Tell) -> Foreign:
-    """The hosts and groups of an inventory as INI.
+    """Return the hosts and groups of an INI inventory.
 
     Raises:
-        AssayError: A line cannot be read, or depends on what only Ansible finds out.
+        AssayError: A line cannot be read, or depends on values that only Ansible knows.
     """
     tree, group, kind = _Tree(path), "ungrouped", "hosts"
     for number, raw in enumerate(text.splitlines(), start=1):
@@ -106,16 +106,16 @@ def read_ini(text: str, path: Path, tell: Tell) -> Foreign:
                 name, _, value = line.partition("=")
                 tree.group(group).variables[name.strip()] = _unquoted(value)
             else:
-                words = _words(line)
+                words = _split_words(line)
                 pairs = (word.partition("=") for word in words[1:])
                 tree.add(group, words[0], {name: value for name, _, value in pairs}, number)
         except AssayError as error:
             raise LineError(path, number, error.what, error.hint) from None
-    return _whole(tree, tell)
+    return _resolve(tree, tell)
 
 
 def read_yaml(source: Source, path: Path, tell: Tell) -> Foreign:
-    """The hosts and groups of an inventory as YAML.
+    """Return the hosts and groups of a YAML inventory.
 
     Raises:
         AssayError: As `read_ini`.
@@ -123,7 +123,7 @@ def read_yaml(source: Source, path: Path, tell: Tell) -> Foreign:
     tree = _Tree(path)
     for name, about in source.data.items():
         _read_group(tree, source, (name,), about)
-    return _whole(tree, tell)
+    return _resolve(tree, tell)
 
 
 def _read_group(tree: _Tree, source: Source, place: tuple[str, ...], about: object) -> None:
@@ -137,10 +137,10 @@ def _read_group(tree: _Tree, source: Source, place: tuple[str, ...], about: obje
         message = f"hosts, children and vars of group {place[-1]} are mappings"
         raise LineError(tree.path, line, message, "write `NAME:` for a host, with a colon")
     group.variables.update(variables)
-    for name, given in hosts.items():
+    for name, host_variables in hosts.items():
         at = source.key_place((*place, "hosts", name))[0]
         try:
-            tree.add(place[-1], str(name), given if isinstance(given, dict) else {}, at)
+            tree.add(place[-1], str(name), host_variables if isinstance(host_variables, dict) else {}, at)
         except AssayError as error:
             raise LineError(tree.path, at, error.what, error.hint) from None
     for name, child in children.items():
@@ -148,7 +148,7 @@ def _read_group(tree: _Tree, source: Source, place: tuple[str, ...], about: obje
         _read_group(tree, source, (*place, "children", name), child)
 
 
-def _words(line: str) -> list[str]:
+def _split_words(line: str) -> list[str]:
     try:
         return shlex.split(line, comments=True)
     except ValueError as error:
@@ -164,18 +164,18 @@ def _range(match: re.Match[str]) -> str:
     return f"[{match[1]}-{match[2]}/{match[3]}]" if match[3] else f"[{match[1]}-{match[2]}]"
 
 
-def _lettered(text: str) -> list[str]:
-    """Names with ranges of letters, `db-[a:f]`, written out."""
+def _expand_letters(text: str) -> list[str]:
+    """Return the names in a text with ranges of letters, such as `db-[a:f]`."""
     match = _LETTERS.search(text)
     if match is None:
         return [text]
     first, last = (match[1] or match[3]), (match[2] or match[4])
     letters = [chr(code) for code in range(ord(first), ord(last) + 1)]
-    return [one for letter in letters for one in _lettered(text[: match.start()] + letter + text[match.end() :])]
+    return [one for letter in letters for one in _expand_letters(text[: match.start()] + letter + text[match.end() :])]
 
 
-def _whole(tree: _Tree, tell: Tell) -> Foreign:
-    """Each host with its variables: those of a group go before those of the groups above it, its own before all."""
+def _resolve(tree: _Tree, tell: Tell) -> Foreign:
+    """Return the hosts with their merged variables: a host overrides its groups, an inner group the outer ones."""
     members: dict[str, dict[str, None]] = {}
     depths: dict[str, int] = {}
     for name in list(tree.groups):
@@ -188,12 +188,12 @@ def _whole(tree: _Tree, tell: Tell) -> Foreign:
         for host in members[name] if name != "all" else ():
             holding[host].append(name)
     for host, own in tree.variables.items():
-        given: dict[str, Any] = {}
+        merged: dict[str, Any] = {}
         for group in holding[host]:
-            given.update(tree.groups[group].variables)
-        given.update(own)
-        ignored |= dict.fromkeys(name for name in given if _NOT_TAKEN.fullmatch(str(name)))
-        found.fields[host] = _fields(host, given, tree.path, tree.lines[host])
+            merged.update(tree.groups[group].variables)
+        merged.update(own)
+        ignored |= dict.fromkeys(name for name in merged if _NOT_TAKEN.fullmatch(str(name)))
+        found.fields[host] = _fields(host, merged, tree.path, tree.lines[host])
     if ignored:
         tell(f"note: {tree.path}: {', '.join(list(ignored)[:8])}: not taken; ssh's own configuration and keys hold")
     named = (name for name in tree.groups if name != "ungrouped" and is_host_name(name))
@@ -204,7 +204,7 @@ def _whole(tree: _Tree, tell: Tell) -> Foreign:
 def _members(
     tree: _Tree, name: str, members: dict[str, dict[str, None]], depths: dict[str, int], above: tuple[str, ...]
 ) -> dict[str, None]:
-    """The hosts of a group and of all below it; `depths` gets how many groups lie below it."""
+    """Return the hosts of a group and of all groups below it; `depths` gets how many levels are below it."""
     if name in members:
         return members[name]
     if name in above or len(above) > _MOST_DEPTH:
@@ -222,21 +222,21 @@ def _members(
     return found
 
 
-def _fields(host: str, given: dict[str, Any], path: Path, line: int) -> dict[str, Any]:
-    """What Assay takes of a host's variables.
+def _fields(host: str, variables: dict[str, Any], path: Path, line: int) -> dict[str, Any]:
+    """Return the fields of a host that Assay takes from its Ansible variables.
 
     Raises:
-        AssayError: Ansible reaches it by other means than ssh, or only Ansible knows the value.
+        AssayError: Ansible reaches the host by other means than ssh, or only Ansible knows the value.
     """
-    connection = str(given.get("ansible_connection", "ssh"))
+    connection = str(variables.get("ansible_connection", "ssh"))
     if connection == "local" and host in (LOCALHOST, "127.0.0.1"):
         return {}
-    if connection not in _BY_SSH:
+    if connection not in _SSH_CONNECTIONS:
         hint = "call it localhost if it is this machine" if connection == "local" else "Assay reaches hosts by ssh"
         raise LineError(path, line, f"{host}: ansible_connection is {connection}", hint)
     fields: dict[str, Any] = {}
     for name, ours in _FIELDS.items():
-        value = given.get(name)
+        value = variables.get(name)
         if value is None or value == "":
             continue
         if "{{" in str(value):

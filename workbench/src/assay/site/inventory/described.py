@@ -1,4 +1,4 @@
-"""Inventories in YAML of Assay's own form: `hosts:` and perhaps `groups:`."""
+"""Inventories in Assay's own YAML format: `hosts:` and optionally `groups:`."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,10 +16,10 @@ INVENTORY_HINT = "an inventory has `hosts:` (node set -> address, user, ...) and
 
 
 def read_described(path: Path, source: Source) -> tuple[dict[str, Host], Groups]:
-    """The hosts and groups of an inventory.
+    """Return the hosts and groups of an inventory.
 
     Raises:
-        AssayError: It is none.
+        AssayError: The file is not an inventory, or an entry is wrong.
     """
     document = source.data
     if not isinstance(document, dict) or not isinstance(document.get("hosts"), dict):
@@ -38,9 +38,9 @@ def _read_hosts(path: Path, source: Source) -> dict[str, Host]:
             names = node_names(nodes)
             if len(hosts) + len(names) > MOST_HOSTS:
                 raise too_many("what is named up to here")
-            again = next((name for name in names if name in hosts), None)
-            if again is not None:
-                raise twice(again)
+            repeated = next((name for name in names if name in hosts), None)
+            if repeated is not None:
+                raise twice(repeated)
             hosts |= {name: entry(name, about, many=len(names) > 1, base=path.parent) for name in names}
         except AssayError as error:
             raise LineError(path, source.key_place(("hosts", nodes))[0], error.what, error.hint) from None
@@ -50,9 +50,9 @@ def _read_hosts(path: Path, source: Source) -> dict[str, Host]:
 
 
 def _read_groups(written: object, source: Source, path: Path, hosts: Mapping[str, Host]) -> Groups:
-    """Groups of an inventory; each may use those before it.
+    """Return the groups of an inventory; each may use those before it.
 
-    A group must be a part of the hosts: one that names others is most often a slip.
+    Members of a group must be hosts of the inventory: any other name is most often a typing error.
     """
     if written is None:
         return {}
@@ -85,7 +85,17 @@ PORT_HINT = "write a number from 1 to 65535"
 
 
 def entry(name: str, about: object, many: bool, base: Path) -> Host:
-    """A host of a YAML inventory."""
+    """Return a host of a YAML inventory.
+
+    Args:
+        name: Name of the host.
+        about: Its fields as written; None for none.
+        many: The entry describes several hosts, which cannot share an address.
+        base: Folder that relative paths of keys start from.
+
+    Raises:
+        AssayError: A field is unknown or wrong.
+    """
     if about is None:
         about = {}
     if not isinstance(about, dict):

@@ -1,4 +1,4 @@
-"""Inventories of other programs as Assay's own: hosts with their fields, and groups."""
+"""Inventories of other programs, converted to hosts and groups of Assay."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,12 +15,12 @@ Tell = Callable[[str], None]
 
 @dataclass
 class Foreign:
-    """What another program's file says.
+    """Hosts and groups read from another program's file.
 
     Attributes:
-        fields: Name of a host -> its fields, as an inventory of Assay has them.
-        groups: Name of a group -> its hosts.
-        lines: Name of a host -> its line; 0 where that is not known.
+        fields: Host name -> its fields, as an inventory of Assay has them.
+        groups: Group name -> its hosts.
+        lines: Host name -> its line in the file.
     """
 
     fields: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -28,13 +28,13 @@ class Foreign:
     lines: dict[str, int] = field(default_factory=dict)
 
     def hosts(self, path: Path) -> tuple[dict[str, Host], Groups]:
-        """The hosts and groups.
+        """Return the hosts and groups.
 
         Args:
-            path: Of the file: relative keys lie beside it.
+            path: The file; relative paths of keys start from its folder.
 
         Raises:
-            AssayError: There are none, or too many, or a field is not right; the message has the line.
+            AssayError: There are no hosts or too many, or a field is wrong; the message has the line.
         """
         if not self.fields:
             raise AssayError("names no host", INVENTORY_HINT)
@@ -50,7 +50,7 @@ class Foreign:
         return found, {name: " ".join(members) for name, members in self.groups.items() if members}
 
     def as_inventory(self, path: Path) -> Mapping[str, Any]:
-        """As an inventory of Assay, which is read the same from any folder."""
+        """Return an inventory in Assay's format, with absolute paths so that it can be read from any folder."""
         hosts, groups = self.hosts(path)
         keys = ("address", "user", "port", "jump", "identity")
         about = {

@@ -1,4 +1,4 @@
-"""From what a study or a command line says to hosts: node sets, lists of them, inventories."""
+"""Turns the hosts of a study or a command line into `Host` objects: node sets, lists of them, inventories."""
 
 import contextlib
 import re
@@ -21,22 +21,23 @@ from assay.site.inventory.lines import read_lines
 from assay.site.inventory.names import Groups, logged_in, node_names
 
 MOST_BYTES = 1 << 20
-"""Size of an inventory above which it is no inventory."""
+"""Largest inventory that is read."""
 
 
 def resolve_hosts(written: object, base: Path, tell: Tell = lambda _: None, naming: Naming = TYPED) -> tuple[Host, ...]:
-    """The hosts that are meant, in the order they are written.
+    """Return the named hosts, in the order they are written.
 
     Args:
         written: `localhost`, a node set such as `client[1-8]` or `bench@client[1-8]:2222`, a list of such, or a mapping
-            `{inventory: FILE, hosts: node set or list}` whose `hosts` may be left out for all hosts of the file, and
-            may name the file's groups as `@NAME`.
-        base: Folder at which a relative FILE starts.
-        tell: Called with a line on what was ignored.
-        naming: How FILE came to be named.
+            `{inventory: FILE, hosts: node set or list}`. Without `hosts` it means all hosts of the file; `hosts` may
+            name groups of the file as `@NAME`.
+        base: Folder that a relative FILE starts from.
+        tell: Called with a line about what was ignored.
+        naming: Whether messages may quote FILE: see `assay.model.unquoted`.
 
     Raises:
-        AssayError: Not of that form, an unknown group, no host, a host named twice, more than `MOST_HOSTS`.
+        AssayError: The form is wrong, a group is unknown, no host is named, a host is named twice, or there are more
+            than `MOST_HOSTS`.
     """
     if isinstance(written, Mapping):
         return _from_inventory(written, base, tell, naming)
@@ -44,38 +45,38 @@ def resolve_hosts(written: object, base: Path, tell: Tell = lambda _: None, nami
 
 
 def read_hostfile(path: Path) -> tuple[Host, ...]:
-    """Hosts of an inventory, whatever its form.
+    """Return the hosts of an inventory in any supported format.
 
     Raises:
-        AssayError: It cannot be read, or as `resolve_hosts`.
+        AssayError: The file cannot be read, or as `resolve_hosts`.
     """
     return resolve_hosts({"inventory": str(path)}, Path.cwd())
 
 
 def known_hosts(path: Path, naming: Naming = TYPED) -> tuple[Host, ...]:
-    """All hosts that an inventory describes; several of them may be one machine.
+    """Return all hosts that an inventory describes; several of them may be one machine.
 
     Args:
         path: The file.
-        naming: As of `resolve_hosts`.
+        naming: See `resolve_hosts`.
 
     Raises:
-        AssayError: It cannot be read.
+        AssayError: The file cannot be read.
     """
     return tuple(_read_inventory(path, lambda _: None, naming)[0].values())
 
 
 def portable_inventory(path: Path, naming: Naming = TYPED) -> bytes:
-    """An inventory as it can be read from another folder: relative paths of keys are made absolute.
+    """Return an inventory that can be read from any folder: relative paths of keys are made absolute.
 
-    That of another program becomes one of Assay's.
+    An inventory of another program is converted to Assay's format.
 
     Args:
         path: The file.
-        naming: As of `resolve_hosts`.
+        naming: See `resolve_hosts`.
 
     Raises:
-        AssayError: It cannot be read, or is no inventory.
+        AssayError: The file cannot be read, or is not an inventory.
     """
     data = _read_file(path)
     with _unquoted(path, naming, data):
@@ -90,7 +91,7 @@ def portable_inventory(path: Path, naming: Naming = TYPED) -> bytes:
     relative = [about for about in entries if isinstance(key := about.get("identity"), str) and key[:1] not in "/~"]
     for about in relative:
         about["identity"] = str(path.parent.absolute() / about["identity"])
-    # `safe_dump` knows plain floats only.
+    # `safe_dump` accepts plain floats only.
     return yaml.safe_dump(_plain(document), sort_keys=False).encode() if relative else data
 
 
@@ -112,7 +113,7 @@ def _read_file(path: Path) -> bytes:
 
 
 def _source(data: bytes) -> Source:
-    # A host has an entry of its own: more of them than hosts are too many, which is seen before they are expanded.
+    # Each host has its own entry, so that more entries than hosts allowed are refused before they are expanded.
     return read_source(data, "inventory", MOST_BYTES, MOST_HOSTS)
 
 
@@ -127,12 +128,12 @@ def _from_inventory(written: Mapping[Any, Any], base: Path, tell: Tell, naming: 
     if chosen is None:
         hosts = list(known.values())
     else:
-        hosts = [known.get(name) or _stranger(name, known, path) for name in node_names(chosen, groups)]
+        hosts = [known.get(name) or _not_listed(name, known, path) for name in node_names(chosen, groups)]
     _refuse_same_address(hosts)
     return tuple(hosts)
 
 
-def _stranger(name: str, known: Mapping[str, Host], path: Path) -> Host:
+def _not_listed(name: str, known: Mapping[str, Host], path: Path) -> Host:
     if name == LOCALHOST:
         return THIS_HOST
     raise AssayError(f"{name} is not in {path}", one_of(name, list(known)[:20])).at("hosts")
@@ -145,10 +146,10 @@ def _read_inventory(path: Path, tell: Tell, naming: Naming) -> tuple[dict[str, H
 
 
 def _hosts_in(data: bytes, path: Path, tell: Tell) -> tuple[dict[str, Host], Groups]:
-    """The hosts and groups of a file.
+    """Return the hosts and groups of a file.
 
     Raises:
-        AssayError: It is no inventory; the message begins with its name.
+        AssayError: It is not an inventory; the message begins with the name of the file.
     """
     try:
         text = data.decode("utf-8-sig")
@@ -179,7 +180,7 @@ def _is_yaml(path: Path, text: str) -> bool:
 
 
 def _foreign(path: Path, text: str, source: Source | None, tell: Tell) -> Foreign | None:
-    """What it says if it is another program's; None if it is Assay's own, or plain text."""
+    """Return what an inventory of another program describes; None if the format is Assay's own, or plain lines."""
     if source is not None:
         return ansible.read_yaml(source, path, tell) if ansible.is_yaml(source.data) else None
     if ansible.is_ini(text):
@@ -188,11 +189,11 @@ def _foreign(path: Path, text: str, source: Source | None, tell: Tell) -> Foreig
 
 
 def _refuse_same_address(hosts: Iterable[Host]) -> None:
-    seen: dict[tuple[str, int | None, str | None], str] = {}
+    names: dict[tuple[str, int | None, str | None], str] = {}
     for host in hosts:
         place = host.address, host.port, host.jump
-        if place in seen:
+        if place in names:
             raise AssayError(
-                f"hosts: {seen[place]} and {host.name} have the same address {host.address}", "name each host once"
+                f"hosts: {names[place]} and {host.name} have the same address {host.address}", "name each host once"
             )
-        seen[place] = host.name
+        names[place] = host.name

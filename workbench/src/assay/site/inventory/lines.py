@@ -1,6 +1,6 @@
-"""Plain host files, a host or a node set on each line: those of MPI, of schedulers, and of iozone.
+"""Plain host files with a host or a node set on each line: those of MPI, of schedulers, and of iozone.
 
-How many tasks a file gives to a host is of no use here: a study says what each host does.
+Numbers of tasks are ignored: the study says how many lanes each host has.
 """
 
 import re
@@ -13,7 +13,7 @@ from assay.model.site.login import LEAST_PORT, Login, logins_of
 from assay.site.inventory.names import NODE_SET_HINT, logged_in, shown, too_many, twice
 
 _SLOTS = re.compile(r"(max[-_])?slots=\d+|ifhn=\S+")
-"""Of Open MPI, and of MPICH, where it is the interface that ranks use among themselves."""
+"""Options of Open MPI (slots) and MPICH (`ifhn`, the interface that ranks use among themselves)."""
 _SPACED = re.compile(r"\s*=\s*")
 _STARS = re.compile(r"(.+)\*(\d+)")
 _TASKS = "slots are ignored; `lanes` in the study says how much each host does"
@@ -21,15 +21,15 @@ _FOLDERS = "directories and programs of iozone are ignored; the target's `path` 
 
 
 def read_lines(path: Path, text: str, tell: Callable[[str], None]) -> dict[str, Host]:
-    """The hosts of a plain file.
+    """Return the hosts of a plain file.
 
     Args:
-        path: Its name.
-        text: What it says.
-        tell: Called with a line on what was ignored.
+        path: Path of the file, for messages.
+        text: Its text.
+        tell: Called with a line about what was ignored.
 
     Raises:
-        AssayError: A line is none of a host; the message has its number.
+        AssayError: A line does not name a host; the message has its number.
     """
     hosts: dict[str, Host] = {}
     notes: set[str] = set()
@@ -40,7 +40,7 @@ def read_lines(path: Path, text: str, tell: Callable[[str], None]) -> dict[str, 
         try:
             for host in _hosts_of(words, notes):
                 if hosts.setdefault(host.name, host) is not host:
-                    # A line for each task, as schedulers write them.
+                    # Schedulers write a host once for each task.
                     notes.add(_TASKS)
                 if hosts[host.name] != host:
                     raise twice(host.name)
@@ -56,7 +56,7 @@ def read_lines(path: Path, text: str, tell: Callable[[str], None]) -> dict[str, 
 
 
 def _hosts_of(words: Sequence[str], notes: set[str]) -> list[Host]:
-    """The hosts of a line, whose words are separated."""
+    """Return the hosts of a line that is split into words."""
     notes |= _ignored(words[1:])
     first, stars = words[0], _STARS.fullmatch(words[0])
     if stars:
@@ -70,7 +70,11 @@ def _hosts_of(words: Sequence[str], notes: set[str]) -> list[Host]:
 
 
 def _without_tasks(login: Login) -> str:
-    """A part of a line whose number is one of tasks, `node01:16`."""
+    """Return the node set of `node01:16`, where the number counts tasks.
+
+    Raises:
+        AssayError: The number may be a port.
+    """
     if login.user is not None or (login.number is not None and login.number >= LEAST_PORT):
         message = f"`{login.nodes}:{login.number}`: whether {login.number} is a port of sshd is not clear"
         raise AssayError(message, f"write USER@{login.nodes}:{login.number} for a port, or {login.nodes} alone")
@@ -78,10 +82,10 @@ def _without_tasks(login: Login) -> str:
 
 
 def _ignored(rest: Sequence[str]) -> set[str]:
-    """What there is to say of what stands behind the host.
+    """Return notes on the ignored words behind a host.
 
     Raises:
-        AssayError: It is of no known form.
+        AssayError: The words have no known form.
     """
     if not rest:
         return set()

@@ -1,4 +1,4 @@
-"""Names of hosts, written as node sets, with `@GROUP` where groups are known."""
+"""Host names written as node sets, with `@GROUP` where groups are known."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from assay.model.units import UnitError, one_of
 from assay.model.units import shown as shown_as_written
 
 MOST_MEMBERS = 16 * MOST_HOSTS
-"""Of all groups of an inventory, and of all groups that one node set names; each may be named in many."""
+"""Most members of all groups of an inventory together, and of all groups that one node set names."""
 NODE_SET_HINT = "write node sets as client1, client[1-8] or rack[1-2]n[01-04]"
 _GROUP = re.compile(r"(?<![^\s,!&^])@([^\s,!&^]*)")
 Groups = Mapping[str, str]
@@ -19,11 +19,11 @@ Groups = Mapping[str, str]
 
 
 def node_names(written: object, groups: Groups | None = None) -> list[str]:
-    """The names in a node set or a list of node sets.
+    """Return the host names in a node set or a list of node sets.
 
     Args:
         written: Text, or a list of texts.
-        groups: What `@NAME` stands for.
+        groups: Group name -> node set, for `@NAME`.
 
     Raises:
         AssayError: As `resolve_hosts`.
@@ -41,7 +41,7 @@ def node_names(written: object, groups: Groups | None = None) -> list[str]:
 
 
 def logged_in(written: object) -> list[Host]:
-    """The hosts of a node set or a list of node sets, which may have a user before and a port behind them.
+    """Return the hosts of a node set or a list of node sets, each perhaps as `USER@NODES:PORT`.
 
     Raises:
         AssayError: As `resolve_hosts`.
@@ -49,7 +49,7 @@ def logged_in(written: object) -> list[Host]:
     hosts: list[Host] = []
     for item in written if isinstance(written, list | tuple) else [written]:
         if not isinstance(item, str):
-            raise _no_set(item)
+            raise _not_a_node_set(item)
         for login in logins_of(item):
             hosts += _of_login(login)
             if len(hosts) > MOST_HOSTS:
@@ -70,9 +70,9 @@ def _of_login(login: Login) -> list[Host]:
 
 
 def _expanded(written: object, groups: Groups) -> list[str]:
-    """The names in one node set, each once, in its order."""
+    """Return the names in one node set, in its order."""
     if not isinstance(written, str):
-        raise _no_set(written)
+        raise _not_a_node_set(written)
     written = " ".join(written.split())
     if not written:
         raise AssayError("hosts: the node set is empty", NODE_SET_HINT)
@@ -81,8 +81,8 @@ def _expanded(written: object, groups: Groups) -> list[str]:
     if written == LOCALHOST:
         return [LOCALHOST]
     _refuse_unknown_groups(written, groups)
-    named = sum(groups[name].count(" ") + 1 for name in re.findall(_GROUP, written))
-    if named > MOST_MEMBERS:
+    member_count = sum(groups[name].count(" ") + 1 for name in re.findall(_GROUP, written))
+    if member_count > MOST_MEMBERS:
         raise too_many(shown(written))
     try:
         names = read_nodes(written, MOST_HOSTS, {name: groups[name].split() for name in re.findall(_GROUP, written)})
@@ -100,7 +100,7 @@ def _expanded(written: object, groups: Groups) -> list[str]:
     return names
 
 
-def _no_set(written: object) -> AssayError:
+def _not_a_node_set(written: object) -> AssayError:
     return AssayError(f"{shown(written)} is not a node set", NODE_SET_HINT).at("hosts")
 
 
@@ -112,29 +112,29 @@ def _refuse_unknown_groups(text: str, groups: Groups) -> None:
 
 
 def refuse_twice(names: Iterable[str]) -> None:
-    """Refuse names of which one comes twice.
+    """Refuse a name that comes twice.
 
     Raises:
-        AssayError: One does.
+        AssayError: A name comes twice.
     """
-    seen: set[str] = set()
+    earlier: set[str] = set()
     for name in names:
-        if name in seen:
+        if name in earlier:
             raise twice(name)
-        seen.add(name)
+        earlier.add(name)
 
 
 def twice(name: str) -> AssayError:
-    """What is said of it."""
+    """Return the error for a host that is named twice."""
     return AssayError(f"{name} is named twice", "name each host once; `lanes` is how much one host does").at("hosts")
 
 
 def shown(written: object) -> str:
-    """What was written, short and on one line."""
+    """Return what was written, shortened and on one line, for messages."""
     text = " ".join(shown_as_written(written).split())
     return text if text.isprintable() else ascii(text)
 
 
 def too_many(what: str) -> AssayError:
-    """What is said of it."""
+    """Return the error for more than `MOST_HOSTS` hosts."""
     return AssayError(f"{what} is more than {MOST_HOSTS} hosts", "use fewer hosts and more lanes").at("hosts")

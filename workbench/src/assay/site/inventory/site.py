@@ -1,4 +1,4 @@
-"""Hosts that are there already."""
+"""Existing hosts as a site."""
 
 import contextlib
 import shutil
@@ -16,17 +16,17 @@ from assay.store.entries import INVENTORY
 
 
 class InventorySite:
-    """Hosts by their names, or as an inventory describes them."""
+    """Hosts that a study names, alone or with an inventory that describes them."""
 
     more = "name as many under `hosts`"
 
     def __init__(self, written: Hosts, base: Path, kept: bool = False, typed: bool = False) -> None:
-        """Nothing is read yet.
+        """Read nothing yet.
 
         Args:
-            written: As a study names them.
-            base: Folder at which the name of the inventory starts.
-            kept: It is the folder of a run, which has the inventory under a name of its own.
+            written: The hosts as the study names them.
+            base: Folder that the path of the inventory is relative to.
+            kept: `base` is the folder of a run, which stores the inventory under a fixed name.
             typed: The user typed the name of the inventory, so that messages may quote it.
         """
         self._written, self._base, self._naming = written, base, Naming(base, typed)
@@ -35,7 +35,7 @@ class InventorySite:
 
     @property
     def files(self) -> Mapping[str, Callable[[], bytes]]:
-        """The inventory, with absolute paths of keys."""
+        """The inventory, with paths of keys made absolute."""
         name = self._inventory
         return {} if name is None else {INVENTORY: lambda: portable_inventory(self._base / name, self._naming)}
 
@@ -45,22 +45,22 @@ class InventorySite:
         return ()
 
     def check(self, _needed: int) -> None:
-        """See `Site`: the file that names the hosts may still be made."""
+        """See `Site`: nothing is checked, since the file that names the hosts may still be made."""
 
     def ready(self, needed: int) -> None:
-        """See `Site`: the file is there, has enough hosts, and there is a way to them."""
+        """See `Site`: the inventory exists and has enough hosts, and ssh is installed if a host needs it."""
         clients = self._hosts(lambda _: None).clients
         refuse_too_few(needed, [host.name for host in clients], self.more)
-        far = next((host for host in clients if host.kind == "ssh"), None)
-        if far is not None and shutil.which("ssh") is None:
-            raise missing_program(far, "ssh")
+        remote = next((host for host in clients if host.kind == "ssh"), None)
+        if remote is not None and shutil.which("ssh") is None:
+            raise missing_program(remote, "ssh")
 
     def takes(self, needed: int) -> float:
         """See `Site`."""
         return REACH_SECONDS * (1 + needed / REACHED_AT_ONCE)
 
     def up(self, say: Say) -> Standing:
-        """See `Site`; nothing is made."""
+        """See `Site`; nothing has to be made."""
         return self._hosts(say)
 
     def _hosts(self, say: Say) -> Standing:
@@ -74,4 +74,4 @@ class InventorySite:
         return Standing(clients, known=tuple(host for host in known if host not in clients))
 
     def down(self, say: Say) -> None:
-        """Nothing was made."""
+        """Do nothing: `up` made nothing."""

@@ -1,4 +1,4 @@
-"""Hosts of a configuration file of ssh, as far as it says where they are and how one logs in."""
+"""Hosts of an ssh configuration file: their addresses, and how to log in."""
 
 import re
 
@@ -15,20 +15,20 @@ _HEAD = re.compile(
 
 
 def is_ssh_config(text: str) -> bool:
-    """Whether it looks like one: a block `Host`, and a word of ssh below it."""
+    """Return whether a text looks like an ssh configuration: a `Host` line followed by an ssh keyword."""
     return _HEAD.search(text) is not None
 
 
 def read_ssh_config(text: str, name: str, tell: Tell) -> Foreign:
-    """The hosts that it names, each with what the first block says that fits; patterns name none.
+    """Return the hosts that the file names. For each field the first matching block counts; patterns name no hosts.
 
     Args:
-        text: The file.
-        name: Its name, for messages.
-        tell: Called with a line on what was ignored.
+        text: Text of the file.
+        name: Name of the file, for messages.
+        tell: Called with a line about what was ignored.
 
     Raises:
-        AssayError: A block depends on what only ssh can find out.
+        AssayError: The file has a `Match` block, which only ssh can evaluate.
     """
     found, blocks = Foreign(), list[tuple[list[str], dict[str, str]]]()
     blocks.append((["*"], {}))
@@ -60,8 +60,8 @@ def read_ssh_config(text: str, name: str, tell: Tell) -> Foreign:
 def _fields(alias: str, blocks: list[tuple[list[str], dict[str, str]]]) -> dict[str, object]:
     fields: dict[str, object] = {}
     for patterns, block in blocks:
-        if any(_fits(alias, one) for one in patterns) and not any(
-            one[:1] == "!" and _fits(alias, one[1:]) for one in patterns
+        if any(_matches(alias, one) for one in patterns) and not any(
+            one[:1] == "!" and _matches(alias, one[1:]) for one in patterns
         ):
             for key, value in block.items():
                 fields.setdefault(key, value)
@@ -74,7 +74,7 @@ def _fields(alias: str, blocks: list[tuple[list[str], dict[str, str]]]) -> dict[
     return fields
 
 
-def _fits(alias: str, pattern: str) -> bool:
-    """A pattern of ssh: `*` any letters, `?` one."""
+def _matches(alias: str, pattern: str) -> bool:
+    """Return whether an alias matches an ssh pattern: `*` is any text, `?` one character."""
     plain = re.escape(pattern).replace(r"\*", ".*").replace(r"\?", ".")
     return re.fullmatch(plain, alias) is not None
