@@ -135,7 +135,8 @@ class Option(Frozen):
         label: Name of the option in this advice.
         set: Values of the parameters that distinguish it from other variants of the design.
         usable: Bytes for data.
-        rate: The deciding rate in bytes per second: reads, writes or the lower of both, as the need requires.
+        rate: The deciding rate in bytes per second: the lower one of the reads and writes that the need requires, both
+            at once.
         basis: Basis of the rate; None if the rate is unknown.
         conditions: What the user accepts by choosing it, one sentence each.
     """
@@ -247,7 +248,7 @@ class Advice(Frozen):
     """The answer to a need.
 
     Attributes:
-        prices: The first book; its currency is that of the answer unless the need states one.
+        prices: The first price book; its `currency` is that of the answer.
         books: All books, each in its own currency.
         exchange: Exchange rates that converted prices of other currencies; None if none was converted.
         result: recommended: one option satisfies the need; unproven: none is proven to, one may; not separable: the
